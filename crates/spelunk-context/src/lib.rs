@@ -1,0 +1,1 @@
+//! Huge context as an explorable thing: sources, documents, views.

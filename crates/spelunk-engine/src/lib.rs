@@ -1,0 +1,1 @@
+//! Deciding and doing: runs, frames, replay, purse, strategies.

@@ -1,0 +1,1 @@
+//! Finding by words: passages of a view, ranked for a question.

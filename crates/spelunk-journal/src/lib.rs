@@ -1,0 +1,1 @@
+//! Never losing work: the disk, the journal, blobs, the reply cache, locks.

@@ -1,0 +1,1 @@
+//! Talking to a model: one request, one streamed reply, typed errors.

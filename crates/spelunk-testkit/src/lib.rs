@@ -1,0 +1,1 @@
+//! Making failure cheap to test: a scripted model server, a faulty disk, golden trajectories.

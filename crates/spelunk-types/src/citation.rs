@@ -1,0 +1,43 @@
+//! Citations: a place in a source document together with the words that must stand there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ErrorCode;
+
+/// A quote and where it is said to stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// The document, as the corpus names it.
+    pub document: String,
+    /// The line on which the quote begins, from 1.
+    pub line: u64,
+    /// The words themselves.
+    pub quote: String,
+}
+
+/// What a look at the source said about a citation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// The quote begins on the line that was named.
+    Exact,
+    /// The quote is in the document, on another line; the citation was corrected.
+    Moved,
+    /// The quote is not in the document, or the document is not in the corpus.
+    Missing,
+}
+
+/// How far an answer rests on the sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Grounding {
+    /// At least one citation, and every one was found.
+    Cited,
+    /// No citation was found in the sources.
+    Uncited,
+    /// The run stopped early; this is what it had.
+    Partial {
+        /// What stopped it.
+        stopped_by: ErrorCode,
+    },
+}

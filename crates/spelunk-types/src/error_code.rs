@@ -1,0 +1,168 @@
+//! Error codes: the stable name of everything that can go wrong, who has to act, and the trait that every error which
+//! can reach a user answers. `docs/errors.md` shows one example of each.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Who has to act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// The person who typed the command.
+    User,
+    /// Whoever wrote the settings.
+    Settings,
+    /// The model's provider, or the network to it.
+    Upstream,
+    /// Nobody: a limit did its work.
+    Limit,
+    /// The disk, or whatever changed files under us.
+    Damage,
+    /// Us.
+    Bug,
+}
+
+/// What every error that can reach a user answers.
+pub trait Explain: std::error::Error {
+    /// The stable name.
+    fn code(&self) -> ErrorCode;
+
+    /// Who has to act.
+    fn blame(&self) -> Blame {
+        self.code().blame()
+    }
+
+    /// One next step, imperative, no period.
+    fn hint(&self) -> Option<String> {
+        None
+    }
+}
+
+macro_rules! error_codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $blame:ident;)+) => {
+        /// The stable name of a failure, kebab-case.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum ErrorCode {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+
+            /// A code that only a newer engine knows.
+            #[serde(other, rename = "unrecognised")]
+            Unrecognised,
+        }
+
+        impl ErrorCode {
+            /// Every code with a name of its own.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The name in JSON and in `docs/errors.md`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                    Self::Unrecognised => "unrecognised",
+                }
+            }
+
+            /// What it means, in one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc,)+).trim_ascii(),)+
+                    Self::Unrecognised => "A code that only a newer engine knows.",
+                }
+            }
+
+            /// Who has to act.
+            pub fn blame(self) -> Blame {
+                match self {
+                    $(Self::$variant => Blame::$blame,)+
+                    Self::Unrecognised => Blame::Bug,
+                }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// The command line does not make sense.
+    UsageWrong = "usage-wrong", User;
+    /// A setting of that name does not exist.
+    SettingUnknown = "setting-unknown", Settings;
+    /// A setting has a value it cannot have.
+    SettingInvalid = "setting-invalid", Settings;
+    /// A path names nothing.
+    SourceNotFound = "source-not-found", User;
+    /// A file or directory could not be read.
+    SourceUnreadable = "source-unreadable", User;
+    /// There is no text to answer from.
+    SourceEmpty = "source-empty", User;
+    /// No model is configured and none was found.
+    ModelNotConfigured = "model-not-configured", Settings;
+    /// The provider does not accept the key.
+    ModelUnauthorized = "model-unauthorized", Settings;
+    /// The provider does not know the model or the address.
+    ModelNotFound = "model-not-found", Settings;
+    /// The provider asks for fewer requests.
+    ModelRateLimited = "model-rate-limited", Upstream;
+    /// The provider has no capacity right now.
+    ModelOverloaded = "model-overloaded", Upstream;
+    /// The provider broke.
+    ModelServerError = "model-server-error", Upstream;
+    /// The provider does not accept the request.
+    ModelRequestRefused = "model-request-refused", Upstream;
+    /// The prompt is longer than the model's window.
+    ModelPromptTooLong = "model-prompt-too-long", Upstream;
+    /// No connection to the provider.
+    ModelUnreachable = "model-unreachable", Upstream;
+    /// The provider took too long.
+    ModelTimedOut = "model-timed-out", Upstream;
+    /// The reply ended before its end mark.
+    ModelStreamCut = "model-stream-cut", Upstream;
+    /// The reply is not in the provider's own format.
+    ModelReplyMalformed = "model-reply-malformed", Upstream;
+    /// The reply is longer than is accepted.
+    ModelReplyTooLong = "model-reply-too-long", Upstream;
+    /// The run has made all the calls it may.
+    CallsExhausted = "calls-exhausted", Limit;
+    /// The run has used all the tokens it may.
+    TokensExhausted = "tokens-exhausted", Limit;
+    /// The run has cost all it may.
+    CostExhausted = "cost-exhausted", Limit;
+    /// The run has taken all the time it may.
+    TimeExhausted = "time-exhausted", Limit;
+    /// A frame may not open another below it.
+    DepthExceeded = "depth-exceeded", Limit;
+    /// A frame has as many children as it may.
+    ChildrenExceeded = "children-exceeded", Limit;
+    /// The user stopped the run.
+    Cancelled = "cancelled", User;
+    /// No run has that name.
+    RunNotFound = "run-not-found", User;
+    /// More than one run has a name that begins so.
+    RunAmbiguous = "run-ambiguous", User;
+    /// Another process is working on the run.
+    RunLocked = "run-locked", User;
+    /// The run has its answer already.
+    RunFinished = "run-finished", User;
+    /// A run cannot go on under other settings.
+    SettingsChanged = "settings-changed", User;
+    /// A run cannot go on over other text.
+    CorpusChanged = "corpus-changed", User;
+    /// A journal is damaged in its middle.
+    JournalDamaged = "journal-damaged", Damage;
+    /// A journal was written by a newer engine.
+    JournalNewer = "journal-newer", User;
+    /// The journal could not be written.
+    JournalUnwritable = "journal-unwritable", Damage;
+    /// A blob is missing or is not what its name says.
+    BlobDamaged = "blob-damaged", Damage;
+    /// The workspace could not be opened.
+    WorkspaceUnusable = "workspace-unusable", Damage;
+    /// A resumed run asked something else than before.
+    ReplayDiverged = "replay-diverged", Bug;
+    /// Spelunk itself broke.
+    Bug = "bug", Bug;
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

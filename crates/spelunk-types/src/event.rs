@@ -1,0 +1,195 @@
+//! Events: facts in the past tense, one JSON object per line of a run's journal. Nothing derivable is stored;
+//! spend, progress and the call tree are folds over these.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BlobId, CallId, CallOutcome, Citation, ErrorCode, Found, FrameId, FrameOutcome, Limits, ModelRef, RunOutcome, Served,
+    SourceSpec, Strategy, Text,
+};
+
+/// The journal format this engine writes. Readers accept every past one.
+pub const JOURNAL_FORMAT: u32 = 1;
+
+/// One fact, with its place in the order of truth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Contiguous from 1. Ephemeral events carry the number of the last durable one.
+    pub seq: u64,
+    /// Unix time.
+    pub at_ms: u64,
+    /// The frame it happened in.
+    pub frame: FrameId,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What must be true on disk before anyone acts on an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Synced to disk first.
+    Synced,
+    /// Written, and synced together with the next synced event.
+    Buffered,
+    /// Never written: watchers only.
+    Ephemeral,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+#[expect(missing_docs, reason = "the fields are the format; design and glossary describe them")]
+pub enum EventKind {
+    /// A run began.
+    #[serde(rename = "run.started")]
+    RunStarted {
+        format: u32,
+        engine: String,
+        question: Text,
+        strategy: Strategy,
+        sources: Vec<SourceSpec>,
+        model: ModelRef,
+        corpus_digest: BlobId,
+        settings_digest: BlobId,
+        limits: Box<Limits>,
+    },
+    /// A later process took the run over.
+    #[serde(rename = "run.resumed")]
+    RunResumed { from_seq: u64, bytes_dropped: u64 },
+    /// A run ended.
+    #[serde(rename = "run.finished")]
+    RunFinished { outcome: RunOutcome },
+    /// A source was read through.
+    #[serde(rename = "source.scanned")]
+    SourceScanned { source: String, documents: u64, bytes: u64, skipped: BTreeMap<String, u64> },
+    /// A frame began.
+    #[serde(rename = "frame.opened")]
+    FrameOpened { strategy: Strategy, question: Text, view: BlobId },
+    /// A frame ended.
+    #[serde(rename = "frame.closed")]
+    FrameClosed { outcome: FrameOutcome },
+    /// Passages were put before a model.
+    #[serde(rename = "passages.chosen")]
+    PassagesChosen { documents: u64, bytes: u64, of_bytes: u64 },
+    /// A request was about to be sent.
+    #[serde(rename = "call.started")]
+    CallStarted { call: CallId, model: String, prompt: BlobId, text: Text },
+    /// An attempt failed and another follows.
+    #[serde(rename = "call.retried")]
+    CallRetried { call: CallId, attempt: u32, code: ErrorCode, wait_ms: u64 },
+    /// A call ended: what the strategy saw.
+    #[serde(rename = "call.settled")]
+    CallSettled { call: CallId, outcome: CallOutcome, served: Served },
+    /// A citation was held against its source.
+    #[serde(rename = "citation.checked")]
+    CitationChecked { citation: Citation, found: Found },
+    /// A limit stopped the run.
+    #[serde(rename = "limit.reached")]
+    LimitReached { limit: String, value: u64 },
+    /// Something the user should know.
+    #[serde(rename = "warning.raised")]
+    WarningRaised { message: String, hint: String },
+    /// A piece of a reply arrived.
+    #[serde(rename = "call.streamed")]
+    CallStreamed { call: CallId, text: String },
+    /// Long work moved on.
+    #[serde(rename = "progress.ticked")]
+    ProgressTicked { what: String, done: u64, total: u64 },
+}
+
+impl EventKind {
+    /// Every name this engine knows; a reader shows others as they are and refuses to resume past them.
+    pub const NAMES: [&str; 15] = [
+        "run.started",
+        "run.resumed",
+        "run.finished",
+        "source.scanned",
+        "frame.opened",
+        "frame.closed",
+        "passages.chosen",
+        "call.started",
+        "call.retried",
+        "call.settled",
+        "citation.checked",
+        "limit.reached",
+        "warning.raised",
+        "call.streamed",
+        "progress.ticked",
+    ];
+
+    /// The name in the journal: `noun.past_participle`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RunStarted { .. } => "run.started",
+            Self::RunResumed { .. } => "run.resumed",
+            Self::RunFinished { .. } => "run.finished",
+            Self::SourceScanned { .. } => "source.scanned",
+            Self::FrameOpened { .. } => "frame.opened",
+            Self::FrameClosed { .. } => "frame.closed",
+            Self::PassagesChosen { .. } => "passages.chosen",
+            Self::CallStarted { .. } => "call.started",
+            Self::CallRetried { .. } => "call.retried",
+            Self::CallSettled { .. } => "call.settled",
+            Self::CitationChecked { .. } => "citation.checked",
+            Self::LimitReached { .. } => "limit.reached",
+            Self::WarningRaised { .. } => "warning.raised",
+            Self::CallStreamed { .. } => "call.streamed",
+            Self::ProgressTicked { .. } => "progress.ticked",
+        }
+    }
+
+    /// How safe on disk this event must be before anyone acts on it.
+    pub fn durability(&self) -> Durability {
+        match self {
+            Self::RunStarted { .. }
+            | Self::RunResumed { .. }
+            | Self::RunFinished { .. }
+            | Self::FrameClosed { .. }
+            | Self::CallSettled { .. }
+            | Self::LimitReached { .. } => Durability::Synced,
+            Self::SourceScanned { .. }
+            | Self::FrameOpened { .. }
+            | Self::PassagesChosen { .. }
+            | Self::CallStarted { .. }
+            | Self::CallRetried { .. }
+            | Self::CitationChecked { .. }
+            | Self::WarningRaised { .. } => Durability::Buffered,
+            Self::CallStreamed { .. } | Self::ProgressTicked { .. } => Durability::Ephemeral,
+        }
+    }
+
+    /// The blobs this event names. `gc` keeps them as long as the run.
+    pub fn blobs(&self) -> Vec<&BlobId> {
+        match self {
+            Self::RunStarted { question, sources, .. } => {
+                let of_source = |source| match source {
+                    &SourceSpec::Path { .. } => None,
+                    SourceSpec::Text { content, .. } => content.blob(),
+                };
+                question.blob().into_iter().chain(sources.iter().filter_map(of_source)).collect()
+            }
+            Self::FrameOpened { question, .. } => question.blob().into_iter().collect(),
+            Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => answer.blob().into_iter().collect(),
+            Self::CallStarted { text, .. } => text.blob().into_iter().collect(),
+            Self::CallSettled { outcome: CallOutcome::Replied { reply, .. }, .. } => reply.blob().into_iter().collect(),
+            Self::FrameClosed { outcome: FrameOutcome::Failed { .. } }
+            | Self::CallSettled { outcome: CallOutcome::Failed { .. }, .. }
+            | Self::RunResumed { .. }
+            | Self::RunFinished { .. }
+            | Self::SourceScanned { .. }
+            | Self::PassagesChosen { .. }
+            | Self::CallRetried { .. }
+            | Self::CitationChecked { .. }
+            | Self::LimitReached { .. }
+            | Self::WarningRaised { .. }
+            | Self::CallStreamed { .. }
+            | Self::ProgressTicked { .. } => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

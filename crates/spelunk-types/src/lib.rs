@@ -1,0 +1,20 @@
+//! The words that cross a process or disk boundary: ids, events, usage, limits, citations, error codes.
+//! No logic beyond parsing and printing, no I/O, no async. What is written here is a format, and formats are kept.
+
+mod citation;
+mod error_code;
+mod event;
+mod id;
+mod limits;
+mod outcome;
+mod request;
+mod usage;
+
+pub use citation::{Citation, Found, Grounding};
+pub use error_code::{Blame, ErrorCode, Explain};
+pub use event::{Durability, Event, EventKind, JOURNAL_FORMAT};
+pub use id::{BlobId, CallId, FrameId, IdError, RunId};
+pub use limits::{Limit, Limits};
+pub use outcome::{CallOutcome, FrameOutcome, RunOutcome, Served, StopReason};
+pub use request::{ModelRef, SourceSpec, Strategy, Text};
+pub use usage::Usage;

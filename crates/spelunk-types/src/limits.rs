@@ -1,0 +1,210 @@
+//! Limits: every bound the engine keeps, each with its unit in its name and one default. A limit marked `path` shapes
+//! what a run does and is part of its settings digest; one marked `spend` only says how far it may go, and may be
+//! changed when a run is resumed.
+
+use serde::{Deserialize, Serialize};
+
+/// One limit, described.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// The name in settings: `calls_max`.
+    pub name: &'static str,
+    /// One line for the reference.
+    pub doc: &'static str,
+    /// The value where nobody set one.
+    pub default: u64,
+    /// Whether a run may be resumed under another value.
+    pub may_change_on_resume: bool,
+}
+
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])+ $kind:ident $name:ident = $default:literal;)+) => {
+        /// All limits of a run, resolved.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Limits {
+            $($(#[doc = $doc])+ pub $name: u64,)+
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+
+        impl Limits {
+            /// Every limit in the order of the reference.
+            pub const ALL: &[Limit] = &[
+                $(Limit {
+                    name: stringify!($name),
+                    doc: concat!($($doc,)+).trim_ascii(),
+                    default: $default,
+                    may_change_on_resume: limits!(@$kind),
+                },)+
+            ];
+
+            /// The value of a limit by its name.
+            pub fn get(&self, name: &str) -> Option<u64> {
+                match name {
+                    $(stringify!($name) => Some(self.$name),)+
+                    _ => None,
+                }
+            }
+
+            /// Sets a limit by its name; false if there is none of that name.
+            #[must_use]
+            pub fn set(&mut self, name: &str, value: u64) -> bool {
+                match name {
+                    $(stringify!($name) => self.$name = value,)+
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+    (@path) => { false };
+    (@spend) => { true };
+}
+
+limits! {
+    /// Calls a run may make, over the whole tree.
+    spend calls_max = 500;
+    /// Tokens a run may use in both directions, over the whole tree.
+    spend tokens_max = 10_000_000;
+    /// What a run may cost, in millionths of a dollar, over the whole tree.
+    spend cost_microusd_max = 5_000_000;
+    /// How long a run may take.
+    spend run_ms_max = 1_800_000;
+    /// How long one worker frame may take.
+    spend frame_ms_max = 300_000;
+    /// How long one call may take, retries not counted.
+    spend call_ms_max = 120_000;
+    /// How long a reply may pause between two pieces.
+    spend call_idle_ms_max = 60_000;
+    /// Calls in flight at once, over the whole tree.
+    spend calls_parallel_max = 8;
+    /// Attempts after the first one.
+    spend retries_max = 3;
+    /// The first wait before another attempt; it doubles from there.
+    spend retry_wait_ms_min = 500;
+    /// The longest wait before another attempt, whatever the provider asks for.
+    spend retry_wait_ms_max = 60_000;
+    /// The longest reply accepted.
+    spend reply_bytes_max = 8_000_000;
+    /// How deep frames may nest; the root is at 0.
+    path depth_max = 1;
+    /// Children of the root frame.
+    path children_depth0_max = 10;
+    /// Children of a frame at depth 1.
+    path children_depth1_max = 5;
+    /// Children of a frame at depth 2.
+    path children_depth2_max = 2;
+    /// Below this, a context is answered in one call.
+    path direct_tokens_max = 10_000;
+    /// Tokens a root call may write.
+    path root_output_tokens_max = 4096;
+    /// Tokens a sub-call may write.
+    path sub_output_tokens_max = 1000;
+    /// Context larger than this gets a warning.
+    path corpus_tokens_warn = 10_000_000;
+    /// Files an analysis takes; 0 takes all.
+    path files_max = 20;
+    /// Files up to this long are analysed in batches.
+    path small_lines_max = 1500;
+    /// Lines of a chunk of code.
+    path chunk_code_lines = 200;
+    /// Rows of a chunk of a narrow table.
+    path chunk_narrow_rows = 2000;
+    /// Rows of a chunk of a wide and dense table.
+    path chunk_wide_dense_rows = 500;
+    /// Rows of a chunk of a wide and sparse table.
+    path chunk_wide_sparse_rows = 1500;
+    /// Columns from which a table is wide.
+    path wide_columns_min = 20;
+    /// Elements of a chunk of JSON.
+    path chunk_json_elements = 350;
+    /// Lines of a chunk of JSON lines.
+    path chunk_jsonl_lines = 750;
+    /// Lines of a chunk of a log.
+    path chunk_log_lines = 2500;
+    /// Lines of a chunk of prose.
+    path chunk_prose_lines = 250;
+    /// Lines of a chunk of anything else.
+    path chunk_other_lines = 200;
+    /// Lines that two chunks of a log share.
+    path overlap_log_lines = 20;
+    /// Lines that two chunks of prose share.
+    path overlap_prose_lines = 25;
+    /// Lines that two chunks of anything else share.
+    path overlap_other_lines = 20;
+    /// The longest chunk.
+    path chunk_tokens_max = 50_000;
+    /// Tokens of a chunk in the plain mode.
+    path chunk_plain_tokens = 2000;
+    /// Tokens that two chunks share in the plain mode.
+    path overlap_plain_tokens = 100;
+    /// The longest context that stands whole in a root prompt.
+    path inline_chars_max = 8000;
+    /// What a root prompt shows of a longer one.
+    path preview_chars_max = 500;
+    /// Analyst tasks started together.
+    path stage_tasks_max = 15;
+    /// Turns of a REPL frame.
+    path turns_max = 20;
+    /// Turns of an agent frame.
+    path agent_turns_max = 50;
+    /// Cells of a run.
+    path cells_max = 20;
+    /// CPU time of a cell, without waiting for models.
+    path cell_ms_max = 5000;
+    /// Calls one cell may make.
+    path cell_calls_max = 25;
+    /// What a model is shown of a cell's output.
+    path stdout_chars_max = 4000;
+    /// What a model is shown of a cell's errors.
+    path stderr_chars_max = 1000;
+    /// The longest prompt code may send; longer ones are refused.
+    path query_chars_max = 500_000;
+    /// Matches one grep shows.
+    path grep_matches_max = 20;
+    /// Lines around a match.
+    path grep_context_lines_max = 10;
+    /// The longest pattern.
+    path pattern_bytes_max = 500;
+    /// Lines of a peek that names none.
+    path peek_lines = 10;
+    /// Tokens of a peek that names none.
+    path peek_tokens = 100;
+    /// Lines of the longest peek.
+    path peek_lines_max = 50;
+    /// Lines of a page.
+    path page_lines = 50;
+    /// Lines of the longest page.
+    path page_lines_max = 200;
+    /// Memory for loaded contexts.
+    path content_cache_bytes_max = 50_000_000;
+    /// The largest context loaded whole.
+    path load_bytes_max = 10_000_000;
+    /// Where eviction from that memory stops, in percent.
+    path evict_to_percent = 80;
+    /// Entries of the access log before it is shortened.
+    path access_log_entries_max = 1000;
+    /// Entries kept when it is shortened.
+    path access_log_entries_kept = 500;
+    /// Variables of a session.
+    path vars_max = 100;
+    /// The largest variable.
+    path var_bytes_max = 1_000_000;
+    /// All variables together.
+    path vars_bytes_max = 10_000_000;
+    /// Queries in one batch.
+    path batch_queries_max = 100;
+    /// Findings of one worker.
+    path findings_max = 200;
+    /// The longest piece of evidence in a finding.
+    path evidence_chars_max = 100;
+    /// The longest output of a worker.
+    path worker_chars_max = 4000;
+    /// Earlier sessions that are shown to a new one.
+    path prior_sessions_max = 3;
+}

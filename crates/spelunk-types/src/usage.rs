@@ -1,0 +1,41 @@
+//! Usage: what calls consumed, in tokens and in millionths of a dollar.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens and money of one call, or a sum over calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent, cached ones included.
+    pub input_tokens: u64,
+    /// The part of `input_tokens` that the provider read from its prompt cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Tokens generated, reasoning included.
+    pub output_tokens: u64,
+    /// Price in millionths of a dollar; 0 where no price is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cost_microusd: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+impl Usage {
+    /// Tokens in both directions.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    /// The sum, saturating: a provider's numbers are untrusted.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cost_microusd: self.cost_microusd.saturating_add(other.cost_microusd),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The spelunk program.
+
+fn main() {}
