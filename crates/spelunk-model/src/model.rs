@@ -1,0 +1,73 @@
+//! The `Model` trait: one request, one stream of deltas.
+
+use std::pin::Pin;
+
+use futures_util::{Stream, StreamExt};
+use spelunk_types::{CallId, ModelRef, StopReason, Usage};
+
+use crate::{ModelError, Price, Prompt};
+
+/// A piece of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelDelta {
+    /// More of the answer.
+    Text(String),
+    /// More of the reasoning, which is never part of the answer.
+    Reasoning(String),
+    /// The end mark: nothing follows. `cost_microusd` is filled in from the price.
+    Done {
+        /// Why the model stopped.
+        stop: StopReason,
+        /// What the call consumed; `None` if the provider did not say.
+        usage: Option<Usage>,
+    },
+}
+
+/// A reply on its way.
+pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelDelta, ModelError>> + Send>>;
+
+/// One request per call. Retry, budget, cache and journal belong to the engine, so each is written once.
+pub trait Model: Send + Sync {
+    /// Which model this is, without the key.
+    fn reference(&self) -> &ModelRef;
+
+    /// What it costs, if known.
+    fn price(&self) -> Option<Price>;
+
+    /// Sends the prompt. `call` names the request in tests; it reaches the wire only where the adapter was told so.
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;
+}
+
+/// A whole reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The answer, without reasoning.
+    pub text: String,
+    /// Why the model stopped.
+    pub stop: StopReason,
+    /// What the call consumed.
+    pub usage: Option<Usage>,
+}
+
+/// Collects a stream into a reply of at most `bytes_max`; `on_text` sees each piece of the answer as it arrives.
+pub async fn collect(
+    mut stream: ModelStream,
+    bytes_max: u64,
+    mut on_text: impl FnMut(&str),
+) -> Result<Reply, ModelError> {
+    let mut text = String::new();
+    while let Some(delta) = stream.next().await {
+        match delta? {
+            ModelDelta::Text(piece) => {
+                if (text.len() + piece.len()) as u64 > bytes_max {
+                    return Err(ModelError::ReplyTooLong { bytes_max });
+                }
+                on_text(&piece);
+                text.push_str(&piece);
+            }
+            ModelDelta::Reasoning(_) => {}
+            ModelDelta::Done { stop, usage } => return Ok(Reply { text, stop, usage }),
+        }
+    }
+    Err(ModelError::StreamCut)
+}
