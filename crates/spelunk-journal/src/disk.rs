@@ -1,0 +1,126 @@
+//! The disk: five operations are all that durable state needs, which keeps fault injection small. Names are relative
+//! and use `/`; `FileDisk` keeps directories at 0700 and files at 0600, because journals hold prompts and documents.
+#![expect(clippy::disallowed_methods, reason = "this is the one place where durable bytes touch the file system")]
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Durable bytes under names.
+pub trait Disk: Send + Sync {
+    /// Writes a whole file so that it is either there, synced, or not there at all.
+    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Adds bytes at the end, making the file if need be. Not durable before `sync`.
+    fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Makes everything appended so far durable.
+    fn sync(&self, name: &str) -> io::Result<()>;
+    /// Cuts the file, durably.
+    fn truncate(&self, name: &str, len: u64) -> io::Result<()>;
+    /// The whole file, or `None` if there is none.
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
+}
+
+/// A directory of the real file system.
+#[derive(Debug)]
+pub struct FileDisk {
+    root: PathBuf,
+    n_staged: AtomicU64,
+}
+
+impl FileDisk {
+    /// The directory is made when first written to.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), n_staged: AtomicU64::new(0) }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        debug_assert!(!name.split('/').any(|part| part.is_empty() || part == ".."), "{name}");
+        self.root.join(name)
+    }
+}
+
+impl Disk for FileDisk {
+    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(name);
+        make_parent(&path)?;
+        let n_staged = self.n_staged.fetch_add(1, Ordering::Relaxed);
+        let staged = self.path(&format!("tmp/{}-{n_staged}", std::process::id()));
+        make_parent(&staged)?;
+        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        drop(file);
+        if let Err(error) = written.and_then(|()| std::fs::rename(&staged, &path)) {
+            // The staged file is worthless; the first error is the one to tell.
+            drop(std::fs::remove_file(&staged));
+            return Err(error);
+        }
+        sync_parent(&path)
+    }
+
+    fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(name);
+        let mut file = match OpenOptions::new().append(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_parent(&path)?;
+                let file = private(OpenOptions::new().append(true).create(true)).open(&path)?;
+                sync_parent(&path)?;
+                file
+            }
+            Err(error) => return Err(error),
+        };
+        file.write_all(bytes)
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        OpenOptions::new().append(true).open(self.path(name))?.sync_data()
+    }
+
+    fn truncate(&self, name: &str, len: u64) -> io::Result<()> {
+        let file = OpenOptions::new().write(true).open(self.path(name))?;
+        file.set_len(len)?;
+        file.sync_all()
+    }
+
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        match std::fs::read(self.path(name)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn private(options: &mut OpenOptions) -> &OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// Makes the directories above `path`, each durable in its own parent.
+fn make_parent(path: &Path) -> io::Result<()> {
+    let Some(parent) = path.parent() else { return Ok(()) };
+    if parent.is_dir() {
+        return Ok(());
+    }
+    make_parent(parent)?;
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(parent) {
+        Ok(()) => sync_parent(parent),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A new name is durable once its directory is.
+fn sync_parent(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if let Some(parent) = path.parent() {
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! The journal: the ordered events of one run, append-only, `seq` contiguous from 1. It has one writer; readers take no
+//! lock and see whole lines only.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use spelunk_types::{Durability, Event, EventKind, FrameId, JOURNAL_FORMAT, RunId};
+
+use crate::{Disk, JournalError, line};
+
+/// What a reader finds in one line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Record {
+    /// An event of this engine.
+    Known(Box<Event>),
+    /// An event of a newer one, kept as it is for display; a run with one cannot be resumed here.
+    Unknown {
+        /// Its place.
+        seq: u64,
+        /// Its name.
+        name: String,
+        /// All of it.
+        raw: Value,
+    },
+}
+
+impl Record {
+    /// The place in the order of truth.
+    pub fn seq(&self) -> u64 {
+        match self {
+            Self::Known(event) => event.seq,
+            Self::Unknown { seq, .. } => *seq,
+        }
+    }
+}
+
+/// The writer of one run's journal.
+pub struct Journal {
+    disk: Arc<dyn Disk>,
+    name: String,
+    seq_last: u64,
+    /// Set by the first failed write: what is on disk after it is unknown until the journal is opened again.
+    broken: bool,
+}
+
+/// A journal that was opened for writing.
+pub struct Opened {
+    /// The writer.
+    pub journal: Journal,
+    /// Everything that happened so far.
+    pub events: Vec<Event>,
+    /// The length of the torn line that was cut off, 0 if there was none.
+    pub bytes_dropped: u64,
+}
+
+impl Journal {
+    /// The journal of a new run. Nothing is written yet.
+    pub fn create(disk: Arc<dyn Disk>, run: &RunId) -> Self {
+        Self { disk, name: file_name(run), seq_last: 0, broken: false }
+    }
+
+    /// Opens a journal to go on writing: drops a torn last line and refuses damage anywhere else.
+    pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<Opened, JournalError> {
+        let (records, bytes_whole, bytes_dropped) = load(disk.as_ref(), run)?;
+        let mut events = Vec::with_capacity(records.len());
+        for record in records {
+            match record {
+                Record::Known(event) => events.push(*event),
+                Record::Unknown { seq, name, .. } => {
+                    return Err(JournalError::UnknownEvent { run: run.clone(), line: seq, name });
+                }
+            }
+        }
+        let name = file_name(run);
+        if bytes_dropped > 0 {
+            let cut = disk.truncate(&name, bytes_whole);
+            cut.map_err(|source| JournalError::Write { name: name.clone(), source })?;
+        }
+        let seq_last = events.len() as u64;
+        Ok(Opened { journal: Self { disk, name, seq_last, broken: false }, events, bytes_dropped })
+    }
+
+    /// Reads a journal without a lock and without changing it, as far as whole lines go.
+    pub fn read(disk: &dyn Disk, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        load(disk, run).map(|(records, ..)| records)
+    }
+
+    /// Writes events in one piece, and syncs if one of them must be on disk before anyone acts.
+    /// After a failure every further append fails too: a line after a torn one would be damage.
+    pub fn append(&mut self, at_ms: u64, facts: Vec<(FrameId, EventKind)>) -> Result<Vec<Event>, JournalError> {
+        let mut lines = Vec::new();
+        let mut events = Vec::with_capacity(facts.len());
+        let mut must_sync = false;
+        for (frame, kind) in facts {
+            must_sync |= kind.durability() == Durability::Synced;
+            let event = Event { seq: self.seq_last + 1 + events.len() as u64, at_ms, frame, kind };
+            line::write(&event, &mut lines);
+            events.push(event);
+        }
+        self.write(&lines, must_sync)?;
+        self.seq_last += events.len() as u64;
+        Ok(events)
+    }
+
+    /// The place of the last event written.
+    pub fn seq_last(&self) -> u64 {
+        self.seq_last
+    }
+
+    fn write(&mut self, lines: &[u8], must_sync: bool) -> Result<(), JournalError> {
+        let refused = |source| JournalError::Write { name: self.name.clone(), source };
+        if self.broken {
+            return Err(refused(std::io::Error::other("an earlier write did not succeed")));
+        }
+        let mut written = self.disk.append(&self.name, lines);
+        if must_sync && written.is_ok() {
+            written = self.disk.sync(&self.name);
+        }
+        self.broken = written.is_err();
+        written.map_err(refused)
+    }
+}
+
+pub(crate) fn file_name(run: &RunId) -> String {
+    format!("runs/{run}/journal.jsonl")
+}
+
+/// The whole lines, how many bytes they take, and how many torn ones follow.
+fn load(disk: &dyn Disk, run: &RunId) -> Result<(Vec<Record>, u64, u64), JournalError> {
+    let name = file_name(run);
+    let bytes = disk.read(&name).map_err(|source| JournalError::Read { name: name.clone(), source })?;
+    let bytes = bytes.ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
+    let whole = memrchr_newline(&bytes);
+    let mut records = Vec::new();
+    for line in bytes.get(..whole).unwrap_or_default().split_inclusive(|b| *b == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        records.push(read_line(line, run, records.len() as u64 + 1)?);
+    }
+    Ok((records, whole as u64, (bytes.len() - whole) as u64))
+}
+
+/// The length up to and including the last newline.
+fn memrchr_newline(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1)
+}
+
+/// Reads one line; the first one must be a start in a format we know.
+pub(crate) fn read_line(bytes: &[u8], run: &RunId, number: u64) -> Result<Record, JournalError> {
+    let damaged = |what| JournalError::Damaged { run: run.clone(), line: number, what };
+    let record = line::read(bytes, number).map_err(damaged)?;
+    if number == 1 {
+        check_start(&record, run)?;
+    }
+    Ok(record)
+}
+
+fn check_start(record: &Record, run: &RunId) -> Result<(), JournalError> {
+    let format = match record {
+        Record::Known(event) => match &event.kind {
+            EventKind::RunStarted { format, .. } => Some(u64::from(*format)),
+            other => {
+                let what = format!("a journal opens with run.started, not with {}", other.name());
+                return Err(JournalError::Damaged { run: run.clone(), line: 1, what });
+            }
+        },
+        Record::Unknown { raw, .. } => raw.get("format").and_then(Value::as_u64),
+    };
+    match (format, record) {
+        (Some(format), _) if format > u64::from(JOURNAL_FORMAT) => Err(JournalError::Newer { run: run.clone(), format }),
+        (Some(_), Record::Known(_)) => Ok(()),
+        (Some(_) | None, _) => {
+            let what = "its first event is not a start this engine knows".to_owned();
+            Err(JournalError::Damaged { run: run.clone(), line: 1, what })
+        }
+    }
+}

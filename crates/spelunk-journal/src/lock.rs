@@ -1,0 +1,68 @@
+//! The lock: one writer for each run, held by the operating system so that it ends with its process. A run also holds
+//! the workspace's lock with others, so that collecting garbage waits for no run and no run starts under it.
+#![expect(clippy::disallowed_methods, reason = "locks are files of the operating system, not durable bytes")]
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use spelunk_types::RunId;
+
+use crate::JournalError;
+
+/// Held while a process writes a run.
+#[derive(Debug)]
+pub struct RunLock {
+    /// Dropping the files releases both locks.
+    _run: File,
+    _workspace: File,
+}
+
+impl RunLock {
+    pub(crate) fn take(root: &Path, run: &RunId) -> Result<Self, JournalError> {
+        let workspace = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
+        match workspace.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::WorkspaceBusy),
+            Err(TryLockError::Error(source)) => return Err(unusable(root, source)),
+        }
+        let directory = root.join("runs").join(run.as_str());
+        std::fs::create_dir_all(&directory).map_err(|source| unusable(root, source))?;
+        let mut file = open(&directory.join("run.lock")).map_err(|source| unusable(root, source))?;
+        match file.try_lock() {
+            Ok(()) => {
+                // The pid only serves the message of the process that comes second.
+                drop(file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())));
+                Ok(Self { _run: file, _workspace: workspace })
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                drop(file.read_to_string(&mut pid));
+                Err(JournalError::Locked { run: run.clone(), pid: pid.trim().parse().ok() })
+            }
+            Err(TryLockError::Error(source)) => Err(unusable(root, source)),
+        }
+    }
+}
+
+/// The whole workspace, for work that no run may see half done.
+pub(crate) fn take_workspace(root: &Path) -> Result<File, JournalError> {
+    let file = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
+        Err(TryLockError::Error(source)) => Err(unusable(root, source)),
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn unusable(root: &Path, source: io::Error) -> JournalError {
+    JournalError::Workspace { path: root.display().to_string(), source }
+}

@@ -1,0 +1,52 @@
+//! Following a journal that another process writes: whole lines as they come, no lock.
+#![expect(clippy::disallowed_methods, reason = "a reader needs to seek, which is not among the disk's operations")]
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use spelunk_types::RunId;
+
+use crate::journal::{file_name, read_line};
+use crate::{JournalError, Record, Workspace};
+
+/// A reader's place in a journal.
+#[derive(Debug)]
+pub struct JournalTail {
+    path: PathBuf,
+    run: RunId,
+    offset: u64,
+    n_lines: u64,
+}
+
+impl JournalTail {
+    /// Starts at the first event. The workspace must be on the file system.
+    pub fn open(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
+        let root = workspace.root().ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
+        Ok(Self { path: root.join(file_name(run)), run: run.clone(), offset: 0, n_lines: 0 })
+    }
+
+    /// The events that were written since the last look; a line still being written waits for the next.
+    pub fn read_new(&mut self) -> Result<Vec<Record>, JournalError> {
+        let bytes = self.read_bytes().map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => JournalError::NotFound { name: self.run.to_string() },
+            _ => JournalError::Read { name: file_name(&self.run), source },
+        })?;
+        let mut records = Vec::new();
+        for line in bytes.split_inclusive(|b| *b == b'\n') {
+            let Some(whole) = line.strip_suffix(b"\n") else { break };
+            records.push(read_line(whole, &self.run, self.n_lines + 1)?);
+            self.n_lines += 1;
+            self.offset += line.len() as u64;
+        }
+        Ok(records)
+    }
+
+    fn read_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,41 @@
+//! What the journal promises, on the faulty disk in memory and on the real one.
+
+mod disk;
+mod journal;
+mod workspace;
+
+use spelunk_types::{EventKind, FrameId, JOURNAL_FORMAT, Limits, ModelRef, RunId, RunOutcome, Strategy, Text};
+
+fn run() -> RunId {
+    RunId::new(1_787_400_000_000, 0x3f9a_2b1c)
+}
+
+fn inline(text: &str) -> Text {
+    Text::Inline { text: text.into() }
+}
+
+fn started() -> EventKind {
+    EventKind::RunStarted {
+        format: JOURNAL_FORMAT,
+        engine: "0.1.0".into(),
+        question: inline("why?"),
+        strategy: Strategy::Direct,
+        sources: Vec::new(),
+        model: ModelRef { provider: "openai".into(), name: "m".into(), base_url: "http://127.0.0.1:1/v1".into() },
+        corpus_digest: spelunk_journal::digest(b"corpus"),
+        settings_digest: spelunk_journal::digest(b"settings"),
+        limits: Box::new(Limits::default()),
+    }
+}
+
+fn warned(message: &str) -> EventKind {
+    EventKind::WarningRaised { message: message.into(), hint: String::new() }
+}
+
+fn finished() -> EventKind {
+    EventKind::RunFinished { outcome: RunOutcome::Answered }
+}
+
+fn at_root(kind: EventKind) -> (FrameId, EventKind) {
+    (FrameId::root(), kind)
+}

@@ -1,0 +1,157 @@
+//! Locks, listing, blobs, repair and garbage on the real file system.
+
+use std::path::Path;
+
+use spelunk_journal::{
+    GcReport, JournalError, JournalTail, RepairReport, Workspace, collect_garbage, digest, repair,
+};
+use spelunk_types::{EventKind, Explain, RunId, Text};
+
+use crate::{at_root, finished, inline, run, started, warned};
+
+fn workspace() -> (tempfile::TempDir, Workspace) {
+    let directory = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(&directory.path().join(".spelunk")).unwrap();
+    (directory, workspace)
+}
+
+fn journal_path(workspace: &Workspace, run: &RunId) -> std::path::PathBuf {
+    workspace.root().unwrap().join(format!("runs/{run}/journal.jsonl"))
+}
+
+fn write_run(workspace: &Workspace, run: &RunId, more: Vec<EventKind>) {
+    let mut journal = workspace.create_journal(run);
+    let facts = std::iter::once(started()).chain(more).map(at_root).collect();
+    journal.append(1, facts).unwrap();
+}
+
+#[test]
+fn one_writer_at_a_time() {
+    let (_directory, workspace) = workspace();
+    let lock = workspace.lock(&run()).unwrap();
+    let refused = workspace.lock(&run()).unwrap_err();
+    let pid = std::process::id();
+    assert_eq!(refused.to_string(), format!("another process (pid {pid}) is working on run `3f9a2b1c`"));
+    assert_eq!(refused.hint().unwrap(), "watch it with `spelunk tail 3f9a2b1c`");
+    drop(lock);
+    workspace.lock(&run()).unwrap();
+}
+
+#[test]
+fn a_run_is_found_by_the_beginning_of_either_name_and_the_newest_by_none() {
+    let (_directory, workspace) = workspace();
+    let runs = [RunId::new(1_000, 0xaa00_0001), RunId::new(2_000, 0xaa00_0002), RunId::new(3_000, 0xbb00_0001)];
+    for run in &runs {
+        write_run(&workspace, run, Vec::new());
+    }
+    assert_eq!(workspace.runs().unwrap(), runs);
+    assert_eq!(workspace.find(Some("bb")).unwrap(), runs[2]);
+    assert_eq!(workspace.find(Some("rlm-19700101T000002Z")).unwrap(), runs[1]);
+    assert_eq!(workspace.find(None).unwrap(), runs[2]);
+    let ambiguous = workspace.find(Some("aa")).unwrap_err();
+    assert_eq!(ambiguous.to_string(), "2 runs are called `aa…`");
+    assert_eq!(ambiguous.hint().unwrap(), "name one of aa000001, aa000002");
+    assert_eq!(workspace.find(Some("cc")).unwrap_err().to_string(), "no run is called `cc`");
+}
+
+#[test]
+fn a_workspace_of_another_format_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("workspace.toml"), "format = 9\n").unwrap();
+    let refused = Workspace::open(directory.path()).map(|_| ()).unwrap_err();
+    assert!(matches!(refused, JournalError::WorkspaceNewer { format, .. } if format == "format = 9"));
+}
+
+#[test]
+fn a_blob_is_checked_against_its_name() {
+    let (_directory, workspace) = workspace();
+    let blobs = workspace.blobs();
+    let long = "x".repeat(Text::INLINE_BYTES_MAX + 1);
+    let text = blobs.keep(&long).unwrap();
+    assert_eq!(text, Text::Blob { blob: digest(long.as_bytes()), bytes: long.len() as u64 });
+    assert_eq!(blobs.text(&text).unwrap(), long);
+    assert_eq!(blobs.keep("short").unwrap(), inline("short"));
+    let blob = digest(long.as_bytes());
+    let path = workspace.root().unwrap().join(format!("blobs/{}/{blob}", &blob.as_str()[..2]));
+    std::fs::write(&path, "xx").unwrap();
+    assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is not what its name says"));
+    assert_eq!(blobs.put(long.as_bytes()).unwrap(), blob);
+    assert_eq!(blobs.text(&text).unwrap(), long, "a damaged blob is mended by writing it again");
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is missing"));
+}
+
+#[test]
+fn repair_keeps_the_sound_beginning_and_sets_the_rest_aside() {
+    let (_directory, workspace) = workspace();
+    write_run(&workspace, &run(), vec![warned("a"), warned("b"), finished()]);
+    let path = journal_path(&workspace, &run());
+    let sound = std::fs::read_to_string(&path).unwrap();
+    let report = repair(&workspace, &run()).unwrap();
+    assert_eq!(report, RepairReport { events_kept: 4, bytes_cut: 0, kept_in: None });
+    std::fs::write(&path, sound.replace("\"b\"", "\"B\"")).unwrap();
+    let report = repair(&workspace, &run()).unwrap();
+    let aside = format!("runs/{}/journal.cut-at-3", run());
+    let cut: String = sound.split_inclusive('\n').skip(2).collect();
+    let expected = RepairReport { events_kept: 2, bytes_cut: cut.len() as u64, kept_in: Some(aside.clone()) };
+    assert_eq!(report, expected);
+    assert_eq!(workspace.read_journal(&run()).unwrap().len(), 2);
+    let kept = std::fs::read_to_string(workspace.root().unwrap().join(aside)).unwrap();
+    assert_eq!(kept, cut.replace("\"b\"", "\"B\""));
+}
+
+fn touch(path: &Path, bytes: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn garbage_is_what_no_run_names() {
+    let (_directory, workspace) = workspace();
+    let blobs = workspace.blobs();
+    let long = |letter: &str| letter.repeat(3_000);
+    let message = blobs.keep(&long("m")).unwrap();
+    let record = serde_json::to_string(&serde_json::json!({ "messages": [message], "pad": long("p") })).unwrap();
+    let kind = EventKind::CallStarted {
+        call: "0#0".parse().unwrap(),
+        model: "openai/m".into(),
+        prompt: digest(b"prompt"),
+        text: blobs.keep(&record).unwrap(),
+    };
+    write_run(&workspace, &run(), vec![kind, finished()]);
+    blobs.keep(&long("g")).unwrap();
+    touch(&workspace.root().unwrap().join("tmp/1-2"), "staged");
+    let expected = GcReport { blobs_kept: 2, files_removed: 2, bytes_removed: 3_006 };
+    assert_eq!(collect_garbage(&workspace, true).unwrap(), expected);
+    assert_eq!(collect_garbage(&workspace, false).unwrap(), expected);
+    let clean = GcReport { blobs_kept: 2, files_removed: 0, bytes_removed: 0 };
+    assert_eq!(collect_garbage(&workspace, false).unwrap(), clean);
+    assert_eq!(blobs.text(&message).unwrap(), long("m"), "a message of a kept prompt is kept");
+}
+
+#[test]
+fn garbage_is_not_collected_under_a_run() {
+    let (_directory, workspace) = workspace();
+    let lock = workspace.lock(&run()).unwrap();
+    assert!(matches!(collect_garbage(&workspace, false), Err(JournalError::WorkspaceBusy)));
+    drop(lock);
+    collect_garbage(&workspace, false).unwrap();
+}
+
+#[test]
+fn a_reader_follows_whole_lines_without_a_lock() {
+    let (_directory, workspace) = workspace();
+    write_run(&workspace, &run(), vec![warned("a")]);
+    let mut tail = JournalTail::open(&workspace, &run()).unwrap();
+    assert_eq!(tail.read_new().unwrap().len(), 2);
+    let path = journal_path(&workspace, &run());
+    let before = std::fs::read(&path).unwrap();
+    let mut opened = workspace.open_journal(&run()).unwrap();
+    opened.journal.append(2, vec![at_root(finished())]).unwrap();
+    let after = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &after[..before.len() + 10]).unwrap();
+    assert_eq!(tail.read_new().unwrap().len(), 0, "half a line is no event");
+    std::fs::write(&path, &after).unwrap();
+    let new = tail.read_new().unwrap();
+    assert_eq!(new.iter().map(spelunk_journal::Record::seq).collect::<Vec<_>>(), [3]);
+}

@@ -1,0 +1,153 @@
+//! A disk in memory that can die: at its n-th write it fails, and from then on everything does. What survives is either
+//! all that was written, with the last write torn in half, or only what was synced.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use spelunk_journal::Disk;
+
+/// What a crash leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crash {
+    /// Everything that was written, and half of the write that died.
+    Torn,
+    /// Only what was synced.
+    LostTail,
+}
+
+/// A disk in memory.
+#[derive(Debug, Default)]
+pub struct FaultDisk {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct State {
+    files: BTreeMap<String, File>,
+    n_writes: u64,
+    dies_at: Option<u64>,
+    error: Option<io::ErrorKind>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct File {
+    written: Vec<u8>,
+    synced: Vec<u8>,
+}
+
+impl FaultDisk {
+    /// A disk that never fails.
+    pub fn sound() -> Self {
+        Self::default()
+    }
+
+    /// A disk that dies at its n-th write, counted from 1.
+    #[must_use]
+    pub fn dying_at(self, n: u64) -> Self {
+        self.with(|state| state.dies_at = Some(state.n_writes + n));
+        self
+    }
+
+    /// A disk that is full from its n-th write on.
+    #[must_use]
+    pub fn full_at(self, n: u64) -> Self {
+        let disk = self.dying_at(n);
+        disk.with(|state| state.error = Some(io::ErrorKind::StorageFull));
+        disk
+    }
+
+    /// Writes so far: creates, appends, syncs and cuts.
+    pub fn n_writes(&self) -> u64 {
+        self.with(|state| state.n_writes)
+    }
+
+    /// Whether it died.
+    pub fn is_dead(&self) -> bool {
+        self.with(|state| state.dies_at.is_some_and(|at| state.n_writes >= at))
+    }
+
+    /// The sound disk that a new process finds after the crash.
+    #[must_use]
+    pub fn after(&self, crash: Crash) -> Self {
+        let mut files = self.with(|state| state.files.clone());
+        for file in files.values_mut() {
+            match crash {
+                Crash::Torn => file.synced.clone_from(&file.written),
+                Crash::LostTail => file.written.clone_from(&file.synced),
+            }
+        }
+        // A file of which nothing was synced was never there.
+        files.retain(|_, file| !file.written.is_empty());
+        Self { state: Mutex::new(State { files, ..State::default() }) }
+    }
+
+    /// Every file with its bytes.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        self.with(|state| state.files.iter().map(|(name, file)| (name.clone(), file.written.clone())).collect())
+    }
+
+    /// Puts bytes under a name, as if they had been synced long ago.
+    pub fn put(&self, name: &str, bytes: &[u8]) {
+        let file = File { written: bytes.to_vec(), synced: bytes.to_vec() };
+        self.with(|state| state.files.insert(name.to_owned(), file));
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Runs a write, or the half of it that a dying disk does.
+    fn write(&self, name: &str, whole: impl FnOnce(&mut File), half: impl FnOnce(&mut File)) -> io::Result<()> {
+        self.with(|state| {
+            state.n_writes += 1;
+            match state.dies_at {
+                Some(at) if state.n_writes > at => Err(dead(state.error)),
+                Some(at) if state.n_writes == at => {
+                    half(state.files.entry(name.to_owned()).or_default());
+                    Err(dead(state.error))
+                }
+                Some(_) | None => {
+                    whole(state.files.entry(name.to_owned()).or_default());
+                    Ok(())
+                }
+            }
+        })
+    }
+}
+
+fn dead(kind: Option<io::ErrorKind>) -> io::Error {
+    kind.map_or_else(|| io::Error::other("the disk died"), io::Error::from)
+}
+
+impl Disk for FaultDisk {
+    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let whole = |file: &mut File| *file = File { written: bytes.to_vec(), synced: bytes.to_vec() };
+        self.write(name, whole, |_| {})
+    }
+
+    fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+        self.write(name, |file| file.written.extend_from_slice(bytes), |file| file.written.extend_from_slice(half))
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.write(name, |file| file.synced.clone_from(&file.written), |_| {})
+    }
+
+    fn truncate(&self, name: &str, len: u64) -> io::Result<()> {
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let cut = |file: &mut File| {
+            file.written.truncate(len);
+            file.synced.clone_from(&file.written);
+        };
+        self.write(name, cut, |_| {})
+    }
+
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        self.with(|state| match state.dies_at {
+            Some(at) if state.n_writes >= at => Err(dead(state.error)),
+            Some(_) | None => Ok(state.files.get(name).map(|file| file.written.clone())),
+        })
+    }
+}
