@@ -1,1 +1,33 @@
-//! Deciding and doing: runs, frames, replay, purse, strategies.
+//! Deciding and doing: runs, frames, replay, the purse, strategies. Every face of Spelunk builds a [`RunRequest`] and
+//! renders a [`RunView`]; nothing here knows the terminal, an HTTP server, the environment or the home directory.
+//!
+//! A run is a deterministic program plus a journal of its effects. Start reading at `strategy/direct.rs`, then
+//! `frame.rs`, the only door a strategy has to the outside.
+
+mod attempt;
+mod cancel;
+mod clock;
+mod engine;
+mod error;
+mod evidence;
+mod frame;
+mod purse;
+mod replay;
+mod run;
+mod scribe;
+mod strategy;
+mod task;
+mod view;
+mod watch;
+mod wire;
+
+pub use cancel::Cancel;
+pub use clock::{Clock, SystemClock};
+pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest};
+pub use error::{EngineError, FrameError, Stop};
+pub use frame::Frame;
+pub use purse::{BudgetExceeded, Purse, Reservation};
+pub use run::{RunResult, RunSettings};
+pub use task::{Answer, Program, Task};
+pub use view::{CallState, CallView, FrameState, FrameView, RunView};
+pub use watch::EventStream;

@@ -84,7 +84,9 @@ impl FaultDisk {
 
     /// Every file with its bytes.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        self.with(|state| state.files.iter().map(|(name, file)| (name.clone(), file.written.clone())).collect())
+        self.with(|state| {
+            state.files.iter().map(|(name, file)| (name.clone(), file.written.clone())).collect()
+        })
     }
 
     /// Puts bytes under a name, as if they had been synced long ago.
@@ -98,7 +100,12 @@ impl FaultDisk {
     }
 
     /// Runs a write, or the half of it that a dying disk does.
-    fn write(&self, name: &str, whole: impl FnOnce(&mut File), half: impl FnOnce(&mut File)) -> io::Result<()> {
+    fn write(
+        &self,
+        name: &str,
+        whole: impl FnOnce(&mut File),
+        half: impl FnOnce(&mut File),
+    ) -> io::Result<()> {
         self.with(|state| {
             state.n_writes += 1;
             match state.dies_at {
@@ -128,7 +135,11 @@ impl Disk for FaultDisk {
 
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
-        self.write(name, |file| file.written.extend_from_slice(bytes), |file| file.written.extend_from_slice(half))
+        self.write(
+            name,
+            |file| file.written.extend_from_slice(bytes),
+            |file| file.written.extend_from_slice(half),
+        )
     }
 
     fn sync(&self, name: &str) -> io::Result<()> {

@@ -1,0 +1,87 @@
+//! Citations held against their source. A quote matches where the same words stand in the same order; any run of
+//! whitespace equals any other, so a quote may span lines. Letters, case and punctuation must be the same.
+
+use spelunk_types::{Citation, Found};
+
+use crate::View;
+
+/// The citation with its document's own name and its true line, and how it was found. A document that is not in the
+/// view, or cannot be read any more, makes it `Missing`.
+pub fn check_citation(view: &View, citation: &Citation) -> (Citation, Found) {
+    let missing = || (citation.clone(), Found::Missing);
+    let Some(document) = view.find(&citation.document).or_else(|| view.find(plain_name(&citation.document)))
+    else {
+        return missing();
+    };
+    let Ok(text) = view.read_owned(document) else { return missing() };
+    match nearest_line(&text, &citation.quote, citation.line) {
+        None => missing(),
+        Some(line) => {
+            let found = if line == citation.line { Found::Exact } else { Found::Moved };
+            (Citation { document: document.name.clone(), line, quote: citation.quote.clone() }, found)
+        }
+    }
+}
+
+fn plain_name(name: &str) -> &str {
+    let mut name = name;
+    while let Some(rest) = name.strip_prefix("./") {
+        name = rest;
+    }
+    name
+}
+
+/// The line, from 1, nearest to `wanted` on which the quote begins; the earlier of two that are equally near.
+/// Linear in text and quote (Knuth, Morris, Pratt), because both are hostile.
+fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
+    let words: Vec<&str> = quote.split_whitespace().collect();
+    let pattern: Vec<char> = words.join(" ").chars().collect();
+    if pattern.is_empty() {
+        return None;
+    }
+    let borders = borders(&pattern);
+    // The line of each of the last `pattern.len()` characters: a match is noticed at its end and named by its start.
+    let mut lines = vec![0_u64; pattern.len()];
+    let mut best: Option<u64> = None;
+    let (mut n_matched, mut n_chars, mut line) = (0, 0_usize, 1_u64);
+    let mut after_space = false;
+    for c in text.chars() {
+        let folded = if c.is_whitespace() { ' ' } else { c };
+        let line_of_char = line;
+        line += u64::from(c == '\n');
+        if folded == ' ' && after_space {
+            continue;
+        }
+        after_space = folded == ' ';
+        lines[n_chars % pattern.len()] = line_of_char;
+        n_chars += 1;
+        while n_matched > 0 && (n_matched == pattern.len() || pattern[n_matched] != folded) {
+            n_matched = borders[n_matched - 1];
+        }
+        n_matched += usize::from(pattern[n_matched] == folded);
+        if n_matched == pattern.len() {
+            let start_line = lines[n_chars % pattern.len()];
+            if best.is_none_or(|best| start_line.abs_diff(wanted) < best.abs_diff(wanted)) {
+                best = Some(start_line);
+            }
+        }
+    }
+    best
+}
+
+/// For each prefix of the pattern, the length of its longest proper prefix that is also its end.
+fn borders(pattern: &[char]) -> Vec<usize> {
+    let mut borders = vec![0; pattern.len()];
+    let mut n_matched = 0;
+    for idx in 1..pattern.len() {
+        while n_matched > 0 && pattern[idx] != pattern[n_matched] {
+            n_matched = borders[n_matched - 1];
+        }
+        n_matched += usize::from(pattern[idx] == pattern[n_matched]);
+        borders[idx] = n_matched;
+    }
+    borders
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! The corpus: an immutable snapshot of all documents of a run, identified by a digest. It holds names, sizes and
+//! hashes; the text stays where it is and is checked against its hash when it is read.
+
+use std::collections::{BTreeMap, HashSet};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use spelunk_types::BlobId;
+
+use crate::digest::{Reading, ScanProgress, digest_of, read_through};
+use crate::source::{Candidate, NamedBy, Opened};
+use crate::{ScanReport, SkipReason, SourceError, name};
+
+/// Where runs live. Never a document: a run must not read its own journal.
+pub(crate) const WORKSPACE_DIRECTORY: &str = ".spelunk";
+
+/// How often a walk reports progress, in files.
+const TICK_FILES: u64 = 256;
+
+/// Where bytes come from, as the caller has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceInput {
+    /// A file or a directory.
+    Path(PathBuf),
+    /// Text that came with the request.
+    Text {
+        /// The name shown in citations: `stdin`.
+        name: String,
+        /// The raw bytes; UTF-8 or anything else a file may hold.
+        bytes: Vec<u8>,
+    },
+}
+
+/// What a scan takes in beyond the ordinary.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScanOptions {
+    /// Files whose names say secret enter too. Off unless a person asked for it.
+    pub allow_secrets: bool,
+}
+
+/// One readable item of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocEntry {
+    /// The position in the corpus, which is sorted by name.
+    pub idx: u32,
+    /// A relative path with `/` between its parts; unique in the corpus, and safe to print.
+    pub name: String,
+    /// The size on disk; decoded text may be longer or shorter.
+    pub bytes: u64,
+    /// BLAKE3 of the raw bytes.
+    pub digest: BlobId,
+    /// Where the bytes are.
+    pub origin: Origin,
+}
+
+/// Where the bytes of a document are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// In this file; the path is canonical.
+    File(PathBuf),
+    /// In memory: they came with the request.
+    Text(Arc<[u8]>),
+}
+
+/// All documents of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Corpus {
+    documents: Vec<DocEntry>,
+    reports: Vec<ScanReport>,
+    bytes: u64,
+    digest: BlobId,
+}
+
+impl Corpus {
+    /// Reads all sources through once. Fails when a named source cannot be had, or when nothing at all is readable.
+    pub fn scan(
+        sources: &[SourceInput],
+        options: &ScanOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Self, SourceError> {
+        let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+        let threads = NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two");
+        Self::scan_with(threads, sources, options, progress)
+    }
+
+    pub(crate) fn scan_with(
+        threads: NonZeroUsize,
+        sources: &[SourceInput],
+        options: &ScanOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Self, SourceError> {
+        let mut so_far = ScanProgress::default();
+        let (candidates, mut reports) = list(sources, options, &mut so_far, progress)?;
+        progress(so_far);
+        let readings = read_through(&candidates, threads, so_far, progress);
+        let mut documents = Vec::new();
+        for (candidate, reading) in candidates.into_iter().zip(readings) {
+            let report = &mut reports[candidate.source_idx];
+            if let Some(document) = admit(candidate, reading, report)? {
+                documents.push(document);
+            }
+        }
+        if documents.is_empty() {
+            return Err(nothing_readable(&reports));
+        }
+        Ok(Self::sorted(documents, reports))
+    }
+
+    /// Every document, sorted by name.
+    pub fn documents(&self) -> &[DocEntry] {
+        &self.documents
+    }
+
+    /// What each source gave, in the order they were named.
+    pub fn reports(&self) -> &[ScanReport] {
+        &self.reports
+    }
+
+    /// The size of all documents on disk.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The hash over names and digests: the same text under the same names has the same.
+    pub fn digest(&self) -> &BlobId {
+        &self.digest
+    }
+
+    fn sorted(mut documents: Vec<DocEntry>, reports: Vec<ScanReport>) -> Self {
+        documents.sort_by(|a, b| a.name.cmp(&b.name));
+        make_names_unique(&mut documents);
+        for (idx, document) in documents.iter_mut().enumerate() {
+            document.idx = u32::try_from(idx).unwrap_or(u32::MAX);
+        }
+        let bytes = documents.iter().map(|document| document.bytes).sum();
+        let digest = digest_of(documents.iter().map(|document| (document.name.as_str(), &document.digest)));
+        Self { documents, reports, bytes, digest }
+    }
+}
+
+/// The candidates of all sources, and a report for each that counts what was left out so far.
+fn list(
+    sources: &[SourceInput],
+    options: &ScanOptions,
+    so_far: &mut ScanProgress,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<(Vec<Candidate>, Vec<ScanReport>), SourceError> {
+    let opened = sources.iter().map(|input| Opened::open(input, options)).collect::<Result<Vec<_>, _>>()?;
+    let names = source_names(&opened);
+    let is_alone = opened.len() == 1;
+    let (mut candidates, mut reports) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
+    for (source_idx, (source, name)) in opened.into_iter().zip(names).enumerate() {
+        let prefix = if is_alone { String::new() } else { name.clone() };
+        let mut report = ScanReport { source: name, ..ScanReport::default() };
+        let mut duplicates = Vec::new();
+        source.list(&prefix, options, &mut report, &mut |origin, name, bytes, named_by| {
+            if let Origin::File(path) = &origin
+                && !is_alone
+                && !seen.insert(path.clone())
+            {
+                duplicates.push(name);
+                return;
+            }
+            so_far.files_total += 1;
+            so_far.bytes_total += bytes;
+            if so_far.files_total.is_multiple_of(TICK_FILES) {
+                progress(*so_far);
+            }
+            candidates.push(Candidate { source_idx, origin, name, bytes, named_by });
+        })?;
+        for name in duplicates {
+            report.skip(SkipReason::Duplicate, &name);
+        }
+        reports.push(report);
+    }
+    Ok((candidates, reports))
+}
+
+/// A name for each source, with as many parts of its path as it takes to tell them apart.
+fn source_names(sources: &[Opened]) -> Vec<String> {
+    const PARTS_MAX: usize = 6;
+    let mut names: Vec<String> = sources.iter().map(Opened::name).collect();
+    for n_parts in 2..=PARTS_MAX {
+        let mut n_of: BTreeMap<String, usize> = BTreeMap::new();
+        for name in &names {
+            *n_of.entry(name.clone()).or_default() += 1;
+        }
+        for (name, source) in names.iter_mut().zip(sources) {
+            if let Some(path) = source.path()
+                && n_of[name.as_str()] > 1
+            {
+                *name = name::tail(path, n_parts);
+            }
+        }
+    }
+    names
+}
+
+/// A reading becomes a document, a count in the report, or an error when the user named the file.
+fn admit(
+    candidate: Candidate,
+    reading: Reading,
+    report: &mut ScanReport,
+) -> Result<Option<DocEntry>, SourceError> {
+    let Candidate { name, origin, named_by, .. } = candidate;
+    match (reading, named_by) {
+        (Reading::Text { bytes, digest }, _) => {
+            report.documents += 1;
+            report.bytes += bytes;
+            return Ok(Some(DocEntry { idx: 0, name, bytes, digest, origin }));
+        }
+        (Reading::Empty, _) => report.skip(SkipReason::Empty, &name),
+        (Reading::NotText(why), NamedBy::Walk) => report.skip(why.into(), &name),
+        (Reading::NotText(why), NamedBy::User) => return Err(SourceError::NotText { name, why }),
+        (Reading::Unreadable(_), NamedBy::Walk) => report.skip(SkipReason::Unreadable, &name),
+        (Reading::Unreadable(error), NamedBy::User) => {
+            let path = match origin {
+                Origin::File(path) => path,
+                Origin::Text(_) => name.into(),
+            };
+            return Err(SourceError::from_io(&path, error));
+        }
+    }
+    Ok(None)
+}
+
+fn nothing_readable(reports: &[ScanReport]) -> SourceError {
+    let mut skipped = BTreeMap::new();
+    for (reason, count) in reports.iter().flat_map(|report| &report.skipped) {
+        *skipped.entry(reason.clone()).or_default() += count;
+    }
+    SourceError::Empty { sources: reports.iter().map(|report| report.source.clone()).collect(), skipped }
+}
+
+/// Names that print alike (two texts called `stdin`, two names that are not UTF-8) get a number behind them.
+fn make_names_unique(documents: &mut [DocEntry]) {
+    let has_twins = documents.windows(2).any(|pair| pair[0].name == pair[1].name);
+    if !has_twins {
+        return;
+    }
+    let mut taken: HashSet<String> = documents.iter().map(|document| document.name.clone()).collect();
+    let (mut twin_of, mut number) = (String::new(), 1_u64);
+    for document in documents.iter_mut() {
+        if document.name != twin_of {
+            twin_of.clone_from(&document.name);
+            number = 1;
+            continue;
+        }
+        while taken.contains(&document.name) {
+            number += 1;
+            document.name = format!("{twin_of}~{number}");
+        }
+        taken.insert(document.name.clone());
+    }
+    documents.sort_by(|a, b| a.name.cmp(&b.name));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! From bytes to text. UTF-8 is taken as it is, CRLF included. A byte order mark is dropped, so offsets in text are
+//! offsets after it. UTF-16 is read only behind its mark. Invalid UTF-8 becomes U+FFFD when the file is otherwise text.
+//! Whether it is text is judged by its first 8 KiB: a NUL that comes later is kept.
+
+use crate::NotText;
+
+/// How much of a file is looked at to tell text from binary.
+pub(crate) const HEAD_BYTES: usize = 8 * 1024;
+
+/// Text, or why not, judged by the first `HEAD_BYTES` of a file.
+pub(crate) fn sniff(head: &[u8]) -> Result<(), NotText> {
+    match Encoding::of(head) {
+        Encoding::Utf16 { rest, endian } => sniff_utf16(rest, endian),
+        Encoding::Utf8 { rest } => sniff_utf8(rest),
+    }
+}
+
+/// The text of a whole file. Total: what `sniff` refuses still decodes to something.
+pub(crate) fn decode(bytes: Vec<u8>) -> String {
+    match Encoding::of(&bytes) {
+        Encoding::Utf16 { rest, endian } => {
+            let units = utf16_units(rest, endian);
+            let mut text: String =
+                char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            if rest.len() % 2 == 1 {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+            text
+        }
+        Encoding::Utf8 { rest } => {
+            let mark_bytes = bytes.len() - rest.len();
+            let mut bytes = bytes;
+            bytes.drain(..mark_bytes);
+            String::from_utf8(bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Endian {
+    Little,
+    Big,
+}
+
+/// The encoding that the first bytes announce, and what follows the mark.
+enum Encoding<'a> {
+    Utf8 { rest: &'a [u8] },
+    Utf16 { rest: &'a [u8], endian: Endian },
+}
+
+impl<'a> Encoding<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        match bytes {
+            // UTF-32 begins like UTF-16 with a NUL character. Nobody writes either; left as it is, it is binary.
+            [0xFF, 0xFE, 0, 0, ..] => Self::Utf8 { rest: bytes },
+            [0xFF, 0xFE, rest @ ..] => Self::Utf16 { rest, endian: Endian::Little },
+            [0xFE, 0xFF, rest @ ..] => Self::Utf16 { rest, endian: Endian::Big },
+            [0xEF, 0xBB, 0xBF, rest @ ..] | rest => Self::Utf8 { rest },
+        }
+    }
+}
+
+fn utf16_units(bytes: &[u8], endian: Endian) -> impl Iterator<Item = u16> {
+    bytes.as_chunks::<2>().0.iter().map(move |pair| match endian {
+        Endian::Little => u16::from_le_bytes(*pair),
+        Endian::Big => u16::from_be_bytes(*pair),
+    })
+}
+
+fn sniff_utf16(rest: &[u8], endian: Endian) -> Result<(), NotText> {
+    let (mut n_units, mut n_odd) = (0, 0);
+    // A pair cut in two by the end of the sample is one odd unit, which `is_rare` forgives.
+    for unit in char::decode_utf16(utf16_units(rest, endian)) {
+        n_units += 1;
+        n_odd += usize::from(unit.map_or(true, |c| c == '\0' || is_odd_control(c)));
+    }
+    if is_rare(n_odd, n_units) { Ok(()) } else { Err(NotText::Binary) }
+}
+
+fn sniff_utf8(rest: &[u8]) -> Result<(), NotText> {
+    const MAGIC: [&[u8]; 10] = [
+        b"%PDF-",
+        b"PK\x03\x04",
+        b"\x7fELF",
+        b"\x89PNG",
+        b"\xff\xd8\xff",
+        b"\x1f\x8b",
+        b"\xfd7zXZ",
+        b"7z\xbc\xaf\x27\x1c",
+        b"\x28\xb5\x2f\xfd",
+        b"\xca\xfe\xba\xbe",
+    ];
+    if MAGIC.iter().any(|magic| rest.starts_with(magic)) || memchr::memchr(0, rest).is_some() {
+        return Err(NotText::Binary);
+    }
+    let n_odd = rest.iter().filter(|&&byte| byte < 0x80 && is_odd_control(char::from(byte))).count();
+    if !is_rare(n_odd, rest.len()) {
+        return Err(NotText::Binary);
+    }
+    let n_invalid: usize = rest.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    // Western text in Latin-1 has a few per cent of these and stays readable; other alphabets do not.
+    if n_invalid > 3 && n_invalid * 10 > rest.len() * 3 { Err(NotText::Encoding) } else { Ok(()) }
+}
+
+/// A control character that text has no use for. Backspace, form feed and escape do occur in manuals and logs.
+fn is_odd_control(c: char) -> bool {
+    c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{8}' | '\u{c}' | '\u{1b}')
+}
+
+/// At most one in twenty; two are forgiven in any file.
+fn is_rare(n_odd: usize, n_all: usize) -> bool {
+    n_odd * 20 <= n_all + 40
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! Reading candidates through once: text or not, how long, and the BLAKE3 hash of the raw bytes. Files are streamed on
+//! several threads; the outcomes do not depend on how many.
+#![expect(clippy::disallowed_methods, reason = "documents are read here, on behalf of the sources")]
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+
+use spelunk_types::BlobId;
+
+use crate::corpus::Origin;
+use crate::decode::{self, HEAD_BYTES};
+use crate::source::Candidate;
+use crate::{NotText, SourceError, error};
+
+/// Large enough for BLAKE3 to use its widest instructions, small enough for a second-level cache.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// How often a long file reports progress.
+const TICK_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How far a scan has come. While directories are walked the totals grow and nothing is done yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanProgress {
+    /// Files read through.
+    pub files_done: u64,
+    /// Files found.
+    pub files_total: u64,
+    /// Bytes read.
+    pub bytes_done: u64,
+    /// Bytes found, as the file system says.
+    pub bytes_total: u64,
+}
+
+/// What reading a candidate through said.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    Text { bytes: u64, digest: BlobId },
+    Empty,
+    NotText(NotText),
+    Unreadable(io::Error),
+}
+
+enum Message {
+    Bytes(u64),
+    Done(usize, Reading),
+}
+
+/// One reading per candidate, in their order.
+pub(crate) fn read_through(
+    candidates: &[Candidate],
+    threads: NonZeroUsize,
+    mut progress: ScanProgress,
+    report: &mut dyn FnMut(ScanProgress),
+) -> Vec<Reading> {
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let mut readings: Vec<Option<Reading>> = Vec::new();
+    readings.resize_with(candidates.len(), || None);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.get().min(candidates.len()) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || read_some(candidates, next, &sender));
+        }
+        drop(sender);
+        for message in receiver {
+            match message {
+                Message::Bytes(bytes) => progress.bytes_done += bytes,
+                Message::Done(idx, reading) => {
+                    progress.files_done += 1;
+                    readings[idx] = Some(reading);
+                }
+            }
+            report(progress);
+        }
+    });
+    readings.into_iter().map(|reading| reading.expect("every candidate is taken by one thread")).collect()
+}
+
+/// The hash of (name, digest) pairs, which names a corpus or a part of one. Lengths keep the pairs apart.
+pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId)>) -> BlobId {
+    let mut hasher = blake3::Hasher::new();
+    for (name, digest) in documents {
+        hasher.update(&(name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+        hasher.update(digest.as_str().as_bytes());
+    }
+    BlobId::from_hash(*hasher.finalize().as_bytes())
+}
+
+/// The raw bytes of a document, if they are still those that were scanned.
+pub(crate) fn read_again(
+    name: &str,
+    origin: &Origin,
+    bytes: u64,
+    digest: &BlobId,
+) -> Result<Vec<u8>, SourceError> {
+    let changed = || SourceError::Changed { name: name.to_owned() };
+    let path = match origin {
+        Origin::Text(bytes) => return Ok(bytes.to_vec()),
+        Origin::File(path) => path,
+    };
+    let content = match read_at_most(path, bytes.saturating_add(1)) {
+        Ok(content) => content,
+        Err(error) if error::is_absence(&error) => return Err(changed()),
+        Err(error) => return Err(SourceError::from_io(path, error)),
+    };
+    let is_same =
+        content.len() as u64 == bytes && BlobId::from_hash(*blake3::hash(&content).as_bytes()) == *digest;
+    if is_same { Ok(content) } else { Err(changed()) }
+}
+
+fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let mut content = Vec::with_capacity(usize::try_from(bytes_max).unwrap_or(0));
+    file.take(bytes_max).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Opens only what is still a regular file: a pipe that took its place would block for ever.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
+fn read_some(candidates: &[Candidate], next: &AtomicUsize, sender: &Sender<Message>) {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let idx = next.fetch_add(1, Ordering::Relaxed);
+        let Some(candidate) = candidates.get(idx) else { return };
+        let mut tick = |bytes| drop(sender.send(Message::Bytes(bytes)));
+        let reading = match &candidate.origin {
+            Origin::Text(bytes) => read_one(&mut &**bytes, &mut buffer, &mut tick),
+            Origin::File(path) => {
+                open_regular(path).and_then(|mut file| read_one(&mut file, &mut buffer, &mut tick))
+            }
+        };
+        let reading = reading.unwrap_or_else(Reading::Unreadable);
+        match reading {
+            Reading::Text { .. } => {}
+            // Left out, so that the bytes done still add up to the bytes found.
+            Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
+        }
+        drop(sender.send(Message::Done(idx, reading)));
+    }
+}
+
+fn read_one(input: &mut dyn Read, buffer: &mut [u8], tick: &mut dyn FnMut(u64)) -> io::Result<Reading> {
+    let mut n_read = fill(input, buffer)?;
+    if n_read == 0 {
+        return Ok(Reading::Empty);
+    }
+    if let Err(why) = decode::sniff(&buffer[..n_read.min(HEAD_BYTES)]) {
+        return Ok(Reading::NotText(why));
+    }
+    let mut hasher = blake3::Hasher::new();
+    let (mut bytes, mut bytes_ticked) = (0, 0);
+    while n_read > 0 {
+        hasher.update(&buffer[..n_read]);
+        bytes += n_read as u64;
+        if bytes - bytes_ticked >= TICK_BYTES {
+            tick(bytes - bytes_ticked);
+            bytes_ticked = bytes;
+        }
+        n_read = fill(input, buffer)?;
+    }
+    tick(bytes - bytes_ticked);
+    Ok(Reading::Text { bytes, digest: BlobId::from_hash(*hasher.finalize().as_bytes()) })
+}
+
+/// Reads until the buffer is full or the input ends.
+fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut n_read = 0;
+    while n_read < buffer.len() {
+        match input.read(&mut buffer[n_read..]) {
+            Ok(0) => break,
+            Ok(n) => n_read += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(n_read)
+}
+
+#[cfg(test)]
+mod tests;

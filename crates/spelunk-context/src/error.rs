@@ -1,0 +1,148 @@
+//! What can go wrong between naming a source and reading its text. Each error names the path and one thing to try.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use spelunk_types::{ErrorCode, Explain};
+
+/// A source or a document that could not be had.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum SourceError {
+    #[error("there is nothing at `{path}`")]
+    NotFound { path: PathBuf, nearest: Nearest },
+    #[error("could not read `{path}`")]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{name}` is not text: {why}")]
+    NotText { name: String, why: NotText },
+    #[error("`{path}` may hold secrets and was not read")]
+    Secret { path: PathBuf },
+    #[error("`{path}` is neither a file nor a directory")]
+    Special { path: PathBuf },
+    #[error("no readable documents in {}{}", Listed(sources), Skipped(skipped))]
+    Empty { sources: Vec<String>, skipped: BTreeMap<String, u64> },
+    #[error("`{name}` changed since it was scanned")]
+    Changed { name: String },
+}
+
+/// What does exist near a path that does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Nearest {
+    /// Something beside it with a similar name.
+    Sibling(PathBuf),
+    /// The lowest directory on the way that exists.
+    Parent(PathBuf),
+}
+
+/// Why bytes are not text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotText {
+    /// NUL bytes, control characters or the first bytes of a binary format.
+    Binary,
+    /// Mostly bytes that are not UTF-8, and no byte order mark.
+    Encoding,
+}
+
+impl fmt::Display for NotText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Binary => "it is a binary file",
+            Self::Encoding => "its encoding is neither UTF-8 nor UTF-16 with a byte order mark",
+        })
+    }
+}
+
+impl SourceError {
+    /// Names the path in an I/O failure. A path that does not exist is looked for nearby.
+    pub(crate) fn from_io(path: &Path, error: io::Error) -> Self {
+        if is_absence(&error) {
+            Self::NotFound { path: path.to_owned(), nearest: crate::source::nearest(path) }
+        } else {
+            Self::Read { path: path.to_owned(), source: error }
+        }
+    }
+}
+
+/// Whether the system says that there is no such file.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+impl Explain for SourceError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. } => ErrorCode::SourceNotFound,
+            Self::Read { .. } | Self::NotText { .. } | Self::Secret { .. } | Self::Special { .. } => {
+                ErrorCode::SourceUnreadable
+            }
+            Self::Empty { .. } => ErrorCode::SourceEmpty,
+            Self::Changed { .. } => ErrorCode::CorpusChanged,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NotFound { nearest: Nearest::Sibling(path), .. } => {
+                format!("try `{}`, which does exist", path.display())
+            }
+            Self::NotFound { nearest: Nearest::Parent(path), .. } => {
+                format!("look in `{}`, the nearest directory that exists", path.display())
+            }
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                "run as a user who may read it, or leave it out".to_owned()
+            }
+            Self::Read { .. } => "check that it can be read, or leave it out".to_owned(),
+            Self::NotText { why: NotText::Binary, .. } => {
+                "extract its text first and name that file".to_owned()
+            }
+            Self::NotText { why: NotText::Encoding, .. } => {
+                "convert it to UTF-8 first, for example with `iconv`".to_owned()
+            }
+            Self::Secret { .. } => "leave it out, or pass `--allow-secrets` if it must be read".to_owned(),
+            Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
+            Self::Empty { skipped, .. } if skipped.is_empty() => {
+                "name a path that holds text files".to_owned()
+            }
+            Self::Empty { .. } => "name a skipped file itself to have it read".to_owned(),
+            Self::Changed { .. } => "start a new run over the text as it is now".to_owned(),
+        })
+    }
+}
+
+/// The sources of an empty corpus: the first three, then how many more.
+struct Listed<'a>(&'a [String]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN_MAX: usize = 3;
+        for (idx, source) in self.0.iter().take(SHOWN_MAX).enumerate() {
+            write!(f, "{}`{source}`", if idx > 0 { ", " } else { "" })?;
+        }
+        match self.0.len().saturating_sub(SHOWN_MAX) {
+            0 if self.0.is_empty() => f.write_str("no sources"),
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// What was left out, with counts, after a colon.
+struct Skipped<'a>(&'a BTreeMap<String, u64>);
+
+impl fmt::Display for Skipped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (idx, (reason, count)) in self.0.iter().enumerate() {
+            write!(f, "{}{count} {reason}", if idx > 0 { ", " } else { ": skipped " })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

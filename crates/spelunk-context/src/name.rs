@@ -1,0 +1,59 @@
+//! Document names: a relative path with `/` between its parts, safe to print and to put in a prompt.
+
+use std::path::{Component, Path};
+
+/// The printable form of a relative path. Not reversible: invalid UTF-8 is replaced, control characters are escaped.
+pub(crate) fn printable(relative: &Path) -> String {
+    let mut name = String::new();
+    for component in relative.components() {
+        if let Component::Normal(part) = component {
+            if !name.is_empty() {
+                name.push('/');
+            }
+            push_printable(&part.to_string_lossy(), &mut name);
+        }
+    }
+    name
+}
+
+/// The same for a name that is not a path.
+pub(crate) fn printable_text(text: &str) -> String {
+    let mut name = String::with_capacity(text.len());
+    push_printable(text, &mut name);
+    name
+}
+
+/// The last `n` parts of a path.
+pub(crate) fn tail(path: &Path, n_parts: usize) -> String {
+    let n_all = path.components().count();
+    printable(&path.components().skip(n_all.saturating_sub(n_parts)).collect::<std::path::PathBuf>())
+}
+
+/// The text, cut to a number of characters with `…` in its place.
+pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(chars_max) {
+        None => text.into(),
+        Some(_) => text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect::<String>().into(),
+    }
+}
+
+fn push_printable(text: &str, name: &mut String) {
+    for c in text.chars() {
+        if changes_the_line(c) {
+            name.extend(c.escape_default());
+        } else {
+            name.push(c);
+        }
+    }
+}
+
+/// Characters with which a name could pretend to be another line, or print in another order.
+fn changes_the_line(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}')
+        || ('\u{202a}'..='\u{202e}').contains(&c)
+        || ('\u{2066}'..='\u{2069}').contains(&c)
+}
+
+#[cfg(test)]
+mod tests;

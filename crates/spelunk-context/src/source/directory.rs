@@ -1,0 +1,183 @@
+//! A directory, walked in the order of names. The matching of ignore files is the `ignore` crate's and the walk is ours,
+//! because that crate's own walk does not say what it left out. Symbolic links are not followed, so there are no loops.
+//! Nothing below the directory is fatal: what cannot be read is counted.
+#![expect(clippy::disallowed_methods, reason = "this is a source: it lists directories")]
+
+use std::fs::{self, DirEntry, FileType};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::exclude;
+use crate::corpus::ScanOptions;
+use crate::{ScanReport, SkipReason, SourceError, name, secrets};
+
+/// An ignore file longer than this is not obeyed, and counts as unreadable.
+const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// In the order of their weight: the later one wins.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// Calls `found` with path, name and size of every file that may be a document.
+pub(super) fn walk(
+    root: &Path,
+    options: &ScanOptions,
+    report: &mut ScanReport,
+    found: &mut dyn FnMut(PathBuf, String, u64),
+) -> Result<(), SourceError> {
+    let first = list(root).map_err(|error| SourceError::from_io(root, error))?;
+    let rules = Rules::above(root);
+    let mut waiting = vec![(first, Rules::in_directory(root, rules, report))];
+    // A stack of listings, not recursion: depth is untrusted.
+    while let Some((entries, rules)) = waiting.last_mut() {
+        let Some(entry) = entries.pop() else {
+            waiting.pop();
+            continue;
+        };
+        let path = entry.path();
+        let relative = name::printable(path.strip_prefix(root).unwrap_or(&path));
+        match judge(&entry, &path, options, rules.as_deref()) {
+            Verdict::Take => match entry.metadata() {
+                Ok(metadata) => found(path, relative, metadata.len()),
+                Err(_) => report.skip(SkipReason::Unreadable, &relative),
+            },
+            Verdict::Skip(reason) => report.skip(reason, &relative),
+            Verdict::SkipDirectory(reason) => report.skip(reason, &format!("{relative}/")),
+            Verdict::Enter => match list(&path) {
+                Ok(entries) => {
+                    let rules = Rules::in_directory(&path, rules.clone(), report);
+                    waiting.push((entries, rules));
+                }
+                Err(_) => report.skip(SkipReason::Unreadable, &format!("{relative}/")),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// The entries of a directory, last name first, so that popping gives the first.
+fn list(directory: &Path) -> io::Result<Vec<DirEntry>> {
+    let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_cached_key(|entry| std::cmp::Reverse(entry.file_name()));
+    Ok(entries)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Take,
+    Enter,
+    Skip(SkipReason),
+    SkipDirectory(SkipReason),
+}
+
+fn judge(entry: &DirEntry, path: &Path, options: &ScanOptions, rules: Option<&Rules>) -> Verdict {
+    match entry.file_type() {
+        Ok(kind) if kind.is_dir() => match reason_against(path, kind, options, rules) {
+            None => Verdict::Enter,
+            Some(reason) => Verdict::SkipDirectory(reason),
+        },
+        Ok(kind) if kind.is_symlink() => Verdict::Skip(SkipReason::Symlink),
+        Ok(kind) if !kind.is_file() => Verdict::Skip(SkipReason::Special),
+        Ok(kind) => match reason_against(path, kind, options, rules) {
+            None => Verdict::Take,
+            Some(reason) => Verdict::Skip(reason),
+        },
+        Err(_) => Verdict::Skip(SkipReason::Unreadable),
+    }
+}
+
+/// Secrets come first: a key that is ignored as well is still reported as what it is.
+fn reason_against(
+    path: &Path,
+    kind: FileType,
+    options: &ScanOptions,
+    rules: Option<&Rules>,
+) -> Option<SkipReason> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_excluded = if kind.is_dir() { exclude::is_excluded_directory } else { exclude::is_excluded_file };
+    if !options.allow_secrets && secrets::is_secret(path) {
+        Some(SkipReason::Secret)
+    } else if is_excluded(&name) {
+        Some(SkipReason::Excluded)
+    } else if name.starts_with('.') {
+        Some(SkipReason::Hidden)
+    } else if rules.is_some_and(|rules| rules.ignores(path, kind.is_dir())) {
+        Some(SkipReason::Ignored)
+    } else {
+        None
+    }
+}
+
+/// The ignore files of one directory, and those above it.
+struct Rules {
+    here: Gitignore,
+    above: Option<Arc<Rules>>,
+}
+
+impl Rules {
+    /// The rules of the git repository that the directory lies in. Outside of one, a stray ignore file further up
+    /// (in a home directory, say) does not count.
+    fn above(root: &Path) -> Option<Arc<Self>> {
+        let repository = root.ancestors().find(|ancestor| ancestor.join(".git").exists())?;
+        let mut builder = GitignoreBuilder::new(repository);
+        let _malformed = builder.add(repository.join(".git/info/exclude"));
+        let mut rules = Self::join(&builder, None);
+        let mut between: Vec<&Path> =
+            root.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(repository)).collect();
+        while let Some(directory) = between.pop() {
+            rules = Self::in_directory(directory, rules, &mut ScanReport::default());
+        }
+        rules
+    }
+
+    fn in_directory(
+        directory: &Path,
+        above: Option<Arc<Self>>,
+        report: &mut ScanReport,
+    ) -> Option<Arc<Self>> {
+        let mut builder = GitignoreBuilder::new(directory);
+        let mut has_rules = false;
+        for file in IGNORE_FILES {
+            let path = directory.join(file);
+            // Not following links and not opening pipes: an ignore file is as untrusted as any other.
+            match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {
+                    has_rules = true;
+                    if builder.add(&path).is_some_and(|error| error.is_io()) {
+                        report.skip(SkipReason::Unreadable, &name::tail(&path, 2));
+                    }
+                }
+                Ok(_) => report.skip(SkipReason::Unreadable, &name::tail(&path, 2)),
+                Err(_) => {}
+            }
+        }
+        if has_rules { Self::join(&builder, above) } else { above }
+    }
+
+    fn join(builder: &GitignoreBuilder, above: Option<Arc<Self>>) -> Option<Arc<Self>> {
+        match builder.build() {
+            Ok(here) if !here.is_empty() => Some(Arc::new(Self { here, above })),
+            // A malformed pattern has been left out already; what remains is no rule at all.
+            Ok(_) | Err(_) => above,
+        }
+    }
+
+    /// The nearest ignore file that has something to say decides.
+    fn ignores(&self, path: &Path, is_directory: bool) -> bool {
+        let mut level = Some(self);
+        while let Some(rules) = level {
+            match rules.here.matched(path, is_directory) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => level = rules.above.as_deref(),
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

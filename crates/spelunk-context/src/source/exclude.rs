@@ -1,0 +1,48 @@
+//! Default exclusions: what no one means when naming a directory. A path the user names itself is never judged here.
+
+use crate::corpus::WORKSPACE_DIRECTORY;
+
+const DIRECTORIES: [&str; 14] = [
+    ".git",
+    "node_modules",
+    "vendor",
+    ".venv",
+    "__pycache__",
+    ".tox",
+    ".eggs",
+    "dist",
+    "build",
+    "target",
+    "out",
+    ".next",
+    ".idea",
+    ".vscode",
+];
+
+const EXTENSIONS: [&str; 23] = [
+    "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "bz2",
+    "exe", "dll", "so", "dylib", "wasm", "pyc", "class", "map",
+];
+
+const FILE_ENDS: [&str; 4] = ["~", ".min.js", ".min.css", ".d.ts"];
+
+const FILE_NAMES: [&str; 7] = [
+    "package-lock.json",
+    "yarn.lock",
+    "Gemfile.lock",
+    "poetry.lock",
+    "Cargo.lock",
+    "pnpm-lock.yaml",
+    "composer.lock",
+];
+
+pub(super) fn is_excluded_directory(name: &str) -> bool {
+    DIRECTORIES.contains(&name) || name == WORKSPACE_DIRECTORY
+}
+
+pub(super) fn is_excluded_file(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    FILE_NAMES.contains(&name)
+        || FILE_ENDS.iter().any(|end| name.ends_with(end))
+        || extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
+}

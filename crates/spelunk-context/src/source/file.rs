@@ -1,0 +1,65 @@
+//! A file that the user named. It is taken even where a walk would leave it out, except when its name says secret.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is a source: it may list a directory to find similar names"
+)]
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::Opened;
+use crate::corpus::ScanOptions;
+use crate::{SourceError, name, secrets};
+
+/// Siblings looked at to find a similar name.
+const SIBLINGS_MAX: usize = 10_000;
+
+pub(super) fn open(
+    given: &Path,
+    canonical: PathBuf,
+    bytes: u64,
+    options: &ScanOptions,
+) -> Result<Opened, SourceError> {
+    // Both names count: a link called `notes.txt` to a key is a key.
+    if !options.allow_secrets && (secrets::is_secret(&canonical) || secrets::is_secret(given)) {
+        return Err(SourceError::Secret { path: given.to_owned() });
+    }
+    let is_plain =
+        given.components().all(|component| matches!(component, Component::CurDir | Component::Normal(_)));
+    let name = if is_plain { name::printable(given) } else { name::tail(given, 1) };
+    Ok(Opened::File { path: canonical, name, bytes })
+}
+
+/// The name beside a missing path that was most likely meant.
+pub(super) fn similar_sibling(parent: &Path, missing: &Path) -> Option<PathBuf> {
+    let wanted = missing.file_name()?.to_string_lossy().to_lowercase();
+    let mut best: Option<(usize, String)> = None;
+    for entry in fs::read_dir(parent).ok()?.take(SIBLINGS_MAX).filter_map(Result::ok) {
+        // A name that cannot be typed cannot be meant.
+        let Ok(found) = entry.file_name().into_string() else { continue };
+        let distance = distance(&wanted, &found.to_lowercase());
+        if distance <= 2 && distance * 3 <= wanted.chars().count() {
+            let candidate = (distance, found);
+            if best.as_ref().is_none_or(|best| candidate < *best) {
+                best = Some(candidate);
+            }
+        }
+    }
+    best.map(|(_, found)| if parent == Path::new(".") { found.into() } else { parent.join(found) })
+}
+
+/// The number of characters to add, drop or change to make one name the other (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (idx, a_char) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = idx + 1;
+        for (column, &b_char) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(a_char != b_char);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,142 @@
+//! What stops a strategy, a frame or a run. A failed sub-call is an `Err`, never text in an answer.
+
+use std::sync::Arc;
+
+use spelunk_context::SourceError;
+use spelunk_journal::JournalError;
+use spelunk_types::{CallId, ErrorCode, Explain, FrameId, RunId};
+
+use crate::purse::BudgetExceeded;
+
+/// Why a frame got no answer from outside. A strategy may go on after `Call`, `Child` and `Refused`; the others end the run.
+#[derive(Debug, Clone, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum FrameError {
+    #[error("call `{call}` got no reply: {message}")]
+    Call { call: CallId, code: ErrorCode, message: String, hint: Option<String> },
+    #[error("frame `{frame}` got no answer: {message}")]
+    Child { frame: FrameId, code: ErrorCode, message: String, hint: Option<String> },
+    #[error("frame `{frame}` may not go deeper: {message}")]
+    Refused { frame: FrameId, code: ErrorCode, message: String },
+    #[error(transparent)]
+    Stopped(#[from] Stop),
+}
+
+/// What ends a run at once, whatever its strategy would like.
+#[derive(Debug, Clone, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum Stop {
+    #[error(transparent)]
+    Limit(#[from] BudgetExceeded),
+    #[error("the run was cancelled")]
+    Cancelled,
+    #[error(transparent)]
+    Journal(Arc<JournalError>),
+    #[error("call `{call}` asks something else than the journal recorded")]
+    Diverged { call: CallId },
+    #[error(transparent)]
+    Source(Arc<SourceError>),
+    #[error("frame `{frame}` broke: {message}")]
+    Bug { frame: FrameId, message: String },
+}
+
+impl From<Arc<JournalError>> for FrameError {
+    fn from(error: Arc<JournalError>) -> Self {
+        Self::Stopped(Stop::Journal(error))
+    }
+}
+
+impl From<SourceError> for FrameError {
+    fn from(error: SourceError) -> Self {
+        Self::Stopped(Stop::Source(Arc::new(error)))
+    }
+}
+
+impl Explain for FrameError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Call { code, .. } | Self::Child { code, .. } | Self::Refused { code, .. } => *code,
+            Self::Stopped(stop) => stop.code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Call { hint, .. } | Self::Child { hint, .. } => hint.clone(),
+            Self::Refused { .. } => Some("raise `limits.depth_max` or the limit on children".into()),
+            Self::Stopped(stop) => stop.hint(),
+        }
+    }
+}
+
+impl Explain for Stop {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Limit(exceeded) => exceeded.code(),
+            Self::Cancelled => ErrorCode::Cancelled,
+            Self::Journal(error) => error.code(),
+            Self::Diverged { .. } => ErrorCode::ReplayDiverged,
+            Self::Source(error) => error.code(),
+            Self::Bug { .. } => ErrorCode::Bug,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Limit(exceeded) => exceeded.hint(),
+            Self::Journal(error) => error.hint(),
+            Self::Source(error) => error.hint(),
+            Self::Diverged { .. } | Self::Bug { .. } => Some("please report it, with the run's journal".into()),
+            Self::Cancelled => None,
+        }
+    }
+}
+
+/// Why a run could not be started, resumed or watched.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum EngineError {
+    #[error("could not use the journal of run `{}`", run.short())]
+    Journal {
+        run: RunId,
+        #[source]
+        source: JournalError,
+    },
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("run `{}` has its answer already", run.short())]
+    Finished { run: RunId },
+    #[error("run `{}` was started with {what} {recorded}, not {now}", run.short())]
+    SettingsChanged { run: RunId, what: &'static str, recorded: String, now: String },
+    #[error("the text of run `{}` has changed since it was started", run.short())]
+    CorpusChanged { run: RunId },
+    #[error("run `{}` was driven by a program that is not here", run.short())]
+    ProgramMissing { run: RunId },
+}
+
+impl Explain for EngineError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Journal { source, .. } => source.code(),
+            Self::Source(source) => source.code(),
+            Self::Finished { .. } => ErrorCode::RunFinished,
+            Self::SettingsChanged { .. } | Self::ProgramMissing { .. } => ErrorCode::SettingsChanged,
+            Self::CorpusChanged { .. } => ErrorCode::CorpusChanged,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Journal { source, .. } => source.hint(),
+            Self::Source(source) => source.hint(),
+            Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
+            Self::SettingsChanged { .. } => {
+                Some("resume it as it was started, or ask again: replies that fit are taken from the cache".into())
+            }
+            Self::CorpusChanged { .. } => {
+                Some("ask again over the new text: replies that still fit are taken from the cache".into())
+            }
+            Self::ProgramMissing { .. } => Some("resume it from the program that started it".into()),
+        }
+    }
+}

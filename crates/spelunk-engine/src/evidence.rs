@@ -1,0 +1,85 @@
+//! Evidence: what a reply claims to have found where, held against the sources. A claim that is not there is dropped
+//! and counted; an answer never carries a citation that was not found.
+
+use spelunk_context::{View, check_citation};
+use spelunk_types::{Citation, EventKind, Found, Grounding};
+
+use crate::{Answer, Frame, FrameError};
+
+/// Claims looked at in one reply.
+const CLAIMS_MAX: usize = 50;
+const QUOTE_BYTES_MAX: usize = 2000;
+
+/// Splits a reply into answer and evidence and checks the evidence.
+pub(crate) async fn check(frame: &Frame, view: &View, reply: &str) -> Result<Answer, FrameError> {
+    let (text, claims) = split(reply);
+    let view = view.clone();
+    // Looking quotes up reads documents.
+    let looking = tokio::task::spawn_blocking(move || {
+        claims.iter().map(|claim| check_citation(&view, claim)).collect::<Vec<_>>()
+    });
+    let checked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    let n_claims = checked.len();
+    let mut citations: Vec<Citation> = Vec::new();
+    for (citation, found) in checked {
+        frame.note(EventKind::CitationChecked { citation: citation.clone(), found }).await?;
+        match found {
+            Found::Exact | Found::Moved => {
+                if !citations.contains(&citation) {
+                    citations.push(citation);
+                }
+            }
+            Found::Missing => {}
+        }
+    }
+    let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
+    if n_claims > 0 && citations.is_empty() {
+        let message = format!("none of the answer's {n_claims} citations is in the sources");
+        frame.warn(message, "do not rely on this answer without checking it".to_owned()).await?;
+    }
+    Ok(Answer { text, citations, grounding })
+}
+
+/// The answer without its evidence block, and the claims of that block.
+fn split(reply: &str) -> (String, Vec<Citation>) {
+    let Some((before, block)) = reply.rsplit_once("```evidence") else {
+        return (reply.trim().to_owned(), Vec::new());
+    };
+    let (block, after) = block.split_once("```").unwrap_or((block, ""));
+    let claims = block.lines().filter_map(claim).take(CLAIMS_MAX).collect();
+    (format!("{}\n{}", before.trim_end(), after.trim()).trim().to_owned(), claims)
+}
+
+/// `path:12: words`, perhaps as a list item, perhaps quoted. The path may hold colons.
+fn claim(line: &str) -> Option<Citation> {
+    let line = line.trim().trim_start_matches(['-', '*']).trim_start();
+    let mut from = 0;
+    while let Some(colon) = line.get(from..)?.find(':') {
+        let (document, rest) = (line.get(..from + colon)?, line.get(from + colon + 1..)?);
+        let n_digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = rest.split_at_checked(n_digits)?;
+        // A range such as 12-14 begins on its first line.
+        let rest = rest.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit());
+        if let (Ok(line), Some(quote)) = (number.parse(), rest.strip_prefix(':')) {
+            let quote = unquoted(quote.trim());
+            let end = quote.floor_char_boundary(QUOTE_BYTES_MAX);
+            let quote = quote.get(..end)?.to_owned();
+            return Some(Citation { document: document.trim_matches(['`', ' ']).to_owned(), line, quote });
+        }
+        from += colon + 1;
+    }
+    None
+}
+
+/// Without one pair of quotation marks or backticks around it.
+fn unquoted(quote: &str) -> &str {
+    for (open, close) in [('"', '"'), ('`', '`'), ('“', '”')] {
+        if let Some(inner) = quote.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)) {
+            return inner;
+        }
+    }
+    quote
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,350 @@
+//! The frame: the only door a strategy has to the outside. On replay the recorded outcome comes back and no request is
+//! sent; otherwise the outcome is on disk before the strategy sees it.
+//!
+//! A failure becomes a fact when the strategy moves past it: with its next call, its next child or its answer. A
+//! failure that ends the run is not recorded, so a resumed run asks again.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, FutureExt, join_all};
+use spelunk_journal::JournalError;
+use spelunk_model::{ModelError, Prompt, Reply, estimate_tokens};
+use spelunk_types::{
+    BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits, Served, Usage,
+};
+
+use crate::run::Run;
+use crate::{Answer, FrameError, Program, Stop, Task, attempt, strategy, wire};
+
+/// One recursive invocation inside a run. Cloning gives another handle on the same frame.
+#[derive(Clone)]
+pub struct Frame {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    run: Arc<Run>,
+    id: FrameId,
+    n_calls: AtomicU32,
+    n_children: AtomicU32,
+    n_notes: AtomicUsize,
+    /// Failures the strategy has seen and not yet moved past.
+    unsettled: Mutex<Vec<Failure>>,
+}
+
+/// A failure that is not a fact yet.
+#[derive(Debug)]
+enum Failure {
+    Call { call: CallId, code: ErrorCode, message: String },
+    Child { frame: FrameId, code: ErrorCode, message: String },
+}
+
+impl Frame {
+    pub(crate) fn new(run: Arc<Run>, id: FrameId) -> Self {
+        let shared = Shared {
+            run,
+            id,
+            n_calls: AtomicU32::new(0),
+            n_children: AtomicU32::new(0),
+            n_notes: AtomicUsize::new(0),
+            unsettled: Mutex::new(Vec::new()),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Where this frame stands in the tree.
+    pub fn id(&self) -> &FrameId {
+        &self.shared.id
+    }
+
+    /// The limits of the run.
+    pub fn limits(&self) -> &Limits {
+        &self.run().settings.limits
+    }
+
+    /// The caller's own strategy, if the run has one.
+    pub(crate) fn program(&self) -> Option<&Program> {
+        self.run().program.as_ref()
+    }
+
+    fn run(&self) -> &Run {
+        &self.shared.run
+    }
+
+    /// Asks a model. The call's place in the tree is taken now, before anything is awaited: identity follows program order.
+    pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
+        let call = CallId { frame: self.id().clone(), ordinal };
+        let past = self.move_past_failures();
+        let frame = self.clone();
+        async move {
+            frame.record_failures(past).await?;
+            frame.ask_as(call, prompt).await
+        }
+    }
+
+    /// Asks many at once; replies come back in the order of the prompts.
+    pub fn ask_all(&self, prompts: Vec<Prompt>) -> impl Future<Output = Vec<Result<Reply, FrameError>>> + Send + 'static {
+        join_all(prompts.into_iter().map(|prompt| self.ask(prompt)).collect::<Vec<_>>())
+    }
+
+    /// Solves a sub-task in a child frame.
+    pub fn descend(&self, task: Task) -> BoxFuture<'static, Result<Answer, FrameError>> {
+        let idx = self.shared.n_children.fetch_add(1, Ordering::Relaxed);
+        let child = self.id().child(idx);
+        let past = self.move_past_failures();
+        let frame = self.clone();
+        Box::pin(async move {
+            frame.record_failures(past).await?;
+            frame.check_may_open(idx)?;
+            let answer = Self::new(Arc::clone(&frame.shared.run), child.clone()).solve(task).await;
+            answer.map_err(|error| frame.remember_child(child, error))
+        })
+    }
+
+    /// Opens this frame, runs its strategy and closes it with the answer. A frame that is closed on record returns what
+    /// it returned then.
+    pub(crate) async fn solve(self, task: Task) -> Result<Answer, FrameError> {
+        let replay = &self.run().replay;
+        match replay.closed(self.id()) {
+            Some(FrameOutcome::Answered { answer, citations, grounding }) => {
+                let text = self.run().blobs.text(answer).map_err(Arc::new)?;
+                return Ok(Answer { text, citations: citations.clone(), grounding: *grounding });
+            }
+            Some(FrameOutcome::Failed { code, message }) => {
+                let (frame, code, message) = (self.id().clone(), *code, message.clone());
+                return Err(FrameError::Child { frame, code, message, hint: None });
+            }
+            None => {}
+        }
+        if !replay.is_opened(self.id()) {
+            self.record_opened(&task).await?;
+        }
+        let solving = std::panic::AssertUnwindSafe(strategy::solve(self.clone(), task)).catch_unwind();
+        let answer = solving.await.unwrap_or_else(|panic| {
+            let message = panic_text(panic.as_ref());
+            Err(Stop::Bug { frame: self.id().clone(), message }.into())
+        })?;
+        self.record_failures(self.move_past_failures()).await?;
+        self.record_answer(&answer).await?;
+        Ok(answer)
+    }
+
+    /// Records something the strategy learnt that has no outcome of its own. On replay, what is on record stays the
+    /// only record.
+    pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
+        let idx = self.shared.n_notes.fetch_add(1, Ordering::Relaxed);
+        if idx >= self.run().replay.n_noted(self.id()) {
+            self.run().scribe.record(self.id(), kind).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells the user something. Said again by a resumed run, because it may matter again.
+    pub(crate) async fn warn(&self, message: String, hint: String) -> Result<(), FrameError> {
+        Ok(self.run().scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
+    }
+
+    async fn ask_as(&self, call: CallId, prompt: Prompt) -> Result<Reply, FrameError> {
+        let run = self.run();
+        let digest = wire::prompt_digest(run.model.reference(), &prompt);
+        if run.replay.prompt(&call).is_some_and(|recorded| *recorded != digest) {
+            return Err(Stop::Diverged { call }.into());
+        }
+        if let Some(outcome) = run.replay.settled(&call) {
+            return self.replay_outcome(call, outcome);
+        }
+        let _permit = run.permits.acquire().await.expect("the semaphore is never closed");
+        self.record_started(&call, &prompt, &digest).await?;
+        let key = wire::cache_key(&digest, run.model.reference());
+        if let Some(reply) = run.cached(&key).await {
+            // Free, and the same on replay.
+            let reply = Reply { usage: Some(Usage::default()), ..reply };
+            self.record_reply(&call, &reply, Usage::default(), Served::Cache).await?;
+            return Ok(reply);
+        }
+        self.ask_live(call, &prompt, &key).await
+    }
+
+    /// Pays for a reply: reserve, send, settle, keep.
+    async fn ask_live(&self, call: CallId, prompt: &Prompt, key: &BlobId) -> Result<Reply, FrameError> {
+        let run = self.run();
+        let estimate = run.estimate(prompt);
+        let reservation = run.purse.reserve(estimate).map_err(Stop::Limit)?;
+        let mut reply = match self.attempt_until_settled(&call, prompt).await? {
+            Ok(reply) => reply,
+            Err(error) => {
+                reservation.settle(Usage::default());
+                return Err(self.remember_call(call, &error));
+            }
+        };
+        let usage = run.price_usage(prompt, &reply);
+        reply.usage = Some(usage);
+        self.record_reply(&call, &reply, usage, Served::Live).await?;
+        reservation.settle(usage);
+        run.keep_in_cache(key.clone(), &reply).await?;
+        Ok(reply)
+    }
+
+    /// The outer error ends the run; the inner one is what the model said last.
+    async fn attempt_until_settled(
+        &self,
+        call: &CallId,
+        prompt: &Prompt,
+    ) -> Result<Result<Reply, ModelError>, FrameError> {
+        let run = self.run();
+        let mut n_failed = 0;
+        loop {
+            let on_text = |text: &str| {
+                run.scribe.show(self.id(), EventKind::CallStreamed { call: call.clone(), text: text.to_owned() });
+            };
+            let error = match attempt::attempt(run.model.as_ref(), prompt, call, self.limits(), on_text).await {
+                Ok(reply) => return Ok(Ok(reply)),
+                Err(error) => error,
+            };
+            n_failed += 1;
+            let Some(wait_ms) = attempt::wait_ms(&error, call, n_failed, self.limits()) else {
+                return Ok(Err(error));
+            };
+            let kind =
+                EventKind::CallRetried { call: call.clone(), attempt: n_failed, code: error.code(), wait_ms };
+            run.scribe.record(self.id(), kind).await?;
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        }
+    }
+
+    fn replay_outcome(&self, call: CallId, outcome: &CallOutcome) -> Result<Reply, FrameError> {
+        match outcome {
+            CallOutcome::Replied { reply, stop, usage } => {
+                let text = self.run().blobs.text(reply).map_err(Arc::new)?;
+                Ok(Reply { text, stop: *stop, usage: Some(*usage) })
+            }
+            CallOutcome::Failed { code, message } => {
+                Err(FrameError::Call { call, code: *code, message: message.clone(), hint: None })
+            }
+        }
+    }
+
+    /// A child may be opened above the depth limit, and only so many of them.
+    fn check_may_open(&self, idx: u32) -> Result<(), FrameError> {
+        let (depth, limits) = (self.id().depth(), self.limits());
+        let children_max = match depth {
+            0 => limits.children_depth0_max,
+            1 => limits.children_depth1_max,
+            2 => limits.children_depth2_max,
+            _ => 1,
+        };
+        let (code, message) = if u64::from(depth) >= limits.depth_max {
+            (ErrorCode::DepthExceeded, format!("`limits.depth_max` is {}", limits.depth_max))
+        } else if u64::from(idx) >= children_max {
+            (ErrorCode::ChildrenExceeded, format!("`limits.children_depth{depth}_max` is {children_max}"))
+        } else {
+            return Ok(());
+        };
+        Err(FrameError::Refused { frame: self.id().clone(), code, message })
+    }
+
+    fn remember_call(&self, call: CallId, error: &ModelError) -> FrameError {
+        let (code, message, hint) = (error.code(), error.to_string(), error.hint());
+        self.remember(Failure::Call { call: call.clone(), code, message: message.clone() });
+        FrameError::Call { call, code, message, hint }
+    }
+
+    /// What stops the run stays what it is; any other error of a child becomes the child's failure.
+    fn remember_child(&self, frame: FrameId, error: FrameError) -> FrameError {
+        if matches!(error, FrameError::Stopped(_)) {
+            return error;
+        }
+        let (code, message, hint) = (error.code(), error.to_string(), error.hint());
+        if self.run().replay.closed(&frame).is_none() {
+            self.remember(Failure::Child { frame: frame.clone(), code, message: message.clone() });
+        }
+        FrameError::Child { frame, code, message, hint }
+    }
+
+    fn remember(&self, failure: Failure) {
+        self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+    }
+
+    fn move_past_failures(&self) -> Vec<Failure> {
+        std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn record_failures(&self, past: Vec<Failure>) -> Result<(), Arc<JournalError>> {
+        for failure in past {
+            let (frame, kind) = match failure {
+                Failure::Call { call, code, message } => {
+                    let outcome = CallOutcome::Failed { code, message };
+                    (call.frame.clone(), EventKind::CallSettled { call, outcome, served: Served::Live })
+                }
+                Failure::Child { frame, code, message } => {
+                    (frame, EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } })
+                }
+            };
+            self.run().scribe.record(&frame, kind).await?;
+        }
+        Ok(())
+    }
+
+    async fn record_opened(&self, task: &Task) -> Result<(), Arc<JournalError>> {
+        let (question, strategy, view) = (task.question.clone(), task.strategy, task.view.digest());
+        let draft = move |blobs: &spelunk_journal::Blobs| {
+            Ok(EventKind::FrameOpened { strategy, question: blobs.keep(&question)?, view })
+        };
+        self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
+    }
+
+    async fn record_answer(&self, answer: &Answer) -> Result<(), Arc<JournalError>> {
+        let answer = answer.clone();
+        let draft = move |blobs: &spelunk_journal::Blobs| {
+            let Answer { text, citations, grounding } = answer;
+            let outcome = FrameOutcome::Answered { answer: blobs.keep(&text)?, citations, grounding };
+            Ok(EventKind::FrameClosed { outcome })
+        };
+        self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
+    }
+
+    /// A resumed run that sends a request again has the start on record already.
+    async fn record_started(&self, call: &CallId, prompt: &Prompt, digest: &BlobId) -> Result<(), Arc<JournalError>> {
+        if self.run().replay.prompt(call).is_some() {
+            return Ok(());
+        }
+        let model = self.run().model.reference().clone();
+        let (call, prompt, digest) = (call.clone(), prompt.clone(), digest.clone());
+        let draft = move |blobs: &spelunk_journal::Blobs| {
+            let record = wire::prompt_record(&model, &prompt, |text| blobs.keep(text))?;
+            let text = blobs.keep(&record)?;
+            Ok(EventKind::CallStarted { call, model: model.to_string(), prompt: digest, text })
+        };
+        self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
+    }
+
+    async fn record_reply(
+        &self,
+        call: &CallId,
+        reply: &Reply,
+        usage: Usage,
+        served: Served,
+    ) -> Result<(), Arc<JournalError>> {
+        let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
+        let draft = move |blobs: &spelunk_journal::Blobs| {
+            let outcome = CallOutcome::Replied { reply: blobs.keep(&text)?, stop, usage };
+            Ok(EventKind::CallSettled { call, outcome, served })
+        };
+        self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
+    }
+}
+
+/// The tokens of a prompt, estimated.
+pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
+    let of_messages: u64 = prompt.messages.iter().map(|message| estimate_tokens(&message.text)).sum();
+    estimate_tokens(&prompt.system).saturating_add(of_messages)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".into())
+}

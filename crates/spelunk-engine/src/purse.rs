@@ -1,0 +1,127 @@
+//! The purse: what a run may still spend, one for the whole tree. Spending is reserved before a request is sent, which
+//! stops fifty parallel calls from overspending together; a reservation that is dropped is returned.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use spelunk_types::{ErrorCode, Explain, Limits, Usage};
+
+/// A limit that a run has reached.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the run has reached `limits.{limit}` = {value}")]
+pub struct BudgetExceeded {
+    /// The limit's name.
+    pub limit: &'static str,
+    /// Its value.
+    pub value: u64,
+}
+
+impl Explain for BudgetExceeded {
+    fn code(&self) -> ErrorCode {
+        match self.limit {
+            "calls_max" => ErrorCode::CallsExhausted,
+            "tokens_max" => ErrorCode::TokensExhausted,
+            "cost_microusd_max" => ErrorCode::CostExhausted,
+            _ => ErrorCode::TimeExhausted,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(format!("go on with `spelunk resume --set limits.{}={}`", self.limit, self.value.saturating_mul(2)))
+    }
+}
+
+/// What is spent and what is reserved.
+#[derive(Debug)]
+pub struct Purse {
+    calls_max: u64,
+    tokens_max: u64,
+    cost_microusd_max: u64,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Settled and reserved together.
+    calls: u64,
+    tokens: u64,
+    cost_microusd: u64,
+    /// The first refusal. From then on everything is refused, so that nothing recorded later depends on luck.
+    refused: Option<BudgetExceeded>,
+}
+
+impl Purse {
+    /// A purse from which `n_calls` calls with this usage have been paid already.
+    pub fn new(limits: &Limits, n_calls: u64, spent: Usage) -> Arc<Self> {
+        let held = Held { calls: n_calls, tokens: spent.tokens(), cost_microusd: spent.cost_microusd, refused: None };
+        Arc::new(Self {
+            calls_max: limits.calls_max,
+            tokens_max: limits.tokens_max,
+            cost_microusd_max: limits.cost_microusd_max,
+            held: Mutex::new(held),
+        })
+    }
+
+    /// Sets the estimate of one call aside, or refuses the call.
+    pub fn reserve(self: &Arc<Self>, estimate: Usage) -> Result<Reservation, BudgetExceeded> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(refused) = &held.refused {
+            return Err(refused.clone());
+        }
+        let calls = held.calls.saturating_add(1);
+        let tokens = held.tokens.saturating_add(estimate.tokens());
+        let cost_microusd = held.cost_microusd.saturating_add(estimate.cost_microusd);
+        let exceeded = [
+            ("calls_max", calls, self.calls_max),
+            ("tokens_max", tokens, self.tokens_max),
+            ("cost_microusd_max", cost_microusd, self.cost_microusd_max),
+        ];
+        if let Some((limit, _, value)) = exceeded.into_iter().find(|(_, wanted, max)| wanted > max) {
+            let refused = BudgetExceeded { limit, value };
+            held.refused = Some(refused.clone());
+            return Err(refused);
+        }
+        (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
+        Ok(Reservation { purse: Arc::clone(self), estimate, settled: false })
+    }
+
+    /// Calls, tokens and micro-dollars spent or reserved now.
+    pub fn held(&self) -> (u64, u64, u64) {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        (held.calls, held.tokens, held.cost_microusd)
+    }
+
+    fn exchange(&self, estimate: Usage, actual: Option<Usage>) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let paid = actual.unwrap_or_default();
+        held.calls = held.calls.saturating_sub(u64::from(actual.is_none()));
+        held.tokens = held.tokens.saturating_sub(estimate.tokens()).saturating_add(paid.tokens());
+        held.cost_microusd = held.cost_microusd.saturating_sub(estimate.cost_microusd).saturating_add(paid.cost_microusd);
+    }
+}
+
+/// Money set aside for one call.
+#[derive(Debug)]
+pub struct Reservation {
+    purse: Arc<Purse>,
+    estimate: Usage,
+    settled: bool,
+}
+
+impl Reservation {
+    /// Pays what the call really used, which may be more than was set aside.
+    pub fn settle(mut self, actual: Usage) {
+        self.settled = true;
+        self.purse.exchange(self.estimate, Some(actual));
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if !self.settled {
+            self.purse.exchange(self.estimate, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

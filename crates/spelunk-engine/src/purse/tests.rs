@@ -1,0 +1,86 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn purse(calls: u64, tokens: u64, cost: u64) -> Arc<Purse> {
+    let limits = Limits { calls_max: calls, tokens_max: tokens, cost_microusd_max: cost, ..Limits::default() };
+    Purse::new(&limits, 0, Usage::default())
+}
+
+fn usage(tokens: u64, cost_microusd: u64) -> Usage {
+    Usage { input_tokens: tokens, cost_microusd, ..Usage::default() }
+}
+
+#[test]
+fn a_reservation_counts_until_it_is_settled_or_dropped() {
+    let purse = purse(10, 100, 100);
+    let first = purse.reserve(usage(60, 10)).unwrap();
+    let second = purse.reserve(usage(40, 10)).unwrap();
+    assert_eq!(purse.held(), (2, 100, 20));
+    first.settle(usage(5, 1));
+    assert_eq!(purse.held(), (2, 45, 11));
+    drop(second);
+    assert_eq!(purse.held(), (1, 5, 1));
+}
+
+#[test]
+fn the_first_refusal_is_the_last_word() {
+    let purse = purse(10, 100, 100);
+    let exceeded = BudgetExceeded { limit: "tokens_max", value: 100 };
+    assert_eq!(purse.reserve(usage(101, 0)).unwrap_err(), exceeded);
+    assert_eq!(purse.reserve(usage(1, 0)).unwrap_err(), exceeded);
+    assert_eq!(purse.held(), (0, 0, 0));
+}
+
+#[test]
+fn each_limit_refuses_by_its_own_name() {
+    let refusal = |purse: Arc<Purse>| purse.reserve(usage(2, 2)).unwrap_err().to_string();
+    assert_eq!(refusal(purse(0, 9, 9)), "the run has reached `limits.calls_max` = 0");
+    assert_eq!(refusal(purse(9, 1, 9)), "the run has reached `limits.tokens_max` = 1");
+    assert_eq!(refusal(purse(9, 9, 1)), "the run has reached `limits.cost_microusd_max` = 1");
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Reserve(u64, u64),
+    Settle(usize, u64, u64),
+    Drop(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0..60u64, 0..60u64).prop_map(|(tokens, cost)| Step::Reserve(tokens, cost)),
+        (0..8usize, 0..60u64, 0..60u64).prop_map(|(idx, tokens, cost)| Step::Settle(idx, tokens, cost)),
+        (0..8usize).prop_map(Step::Drop),
+    ]
+}
+
+proptest! {
+    /// Whatever the interleaving, what the purse holds is what was settled plus what is still reserved, and a
+    /// reservation is only given out within the limits.
+    #[test]
+    fn the_purse_balances_under_any_interleaving(steps in proptest::collection::vec(step(), 0..80)) {
+        let purse = purse(12, 300, 300);
+        let mut open: Vec<(Reservation, u64, u64)> = Vec::new();
+        let mut settled = (0, 0, 0);
+        for step in steps {
+            match step {
+                Step::Reserve(tokens, cost) => {
+                    if let Ok(reservation) = purse.reserve(usage(tokens, cost)) {
+                        open.push((reservation, tokens, cost));
+                        let (calls, tokens, cost) = purse.held();
+                        prop_assert!(calls <= 12 && tokens <= 300 && cost <= 300);
+                    }
+                }
+                Step::Settle(idx, tokens, cost) if idx < open.len() => {
+                    open.remove(idx).0.settle(usage(tokens, cost));
+                    settled = (settled.0 + 1, settled.1 + tokens, settled.2 + cost);
+                }
+                Step::Drop(idx) if idx < open.len() => drop(open.remove(idx)),
+                Step::Settle(..) | Step::Drop(_) => {}
+            }
+            let reserved = open.iter().fold((0, 0, 0), |sum, (_, tokens, cost)| (sum.0 + 1, sum.1 + tokens, sum.2 + cost));
+            prop_assert_eq!(purse.held(), (settled.0 + reserved.0, settled.1 + reserved.1, settled.2 + reserved.2));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! A run: one question against one corpus, from its first event to its last. What all frames of a run share is here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use spelunk_journal::{Blobs, JournalError, Replies};
+use spelunk_model::{Model, Prompt, Reply, estimate_tokens};
+use spelunk_types::{BlobId, ErrorCode, EventKind, Explain, FrameId, Limits, RunId, RunOutcome, Usage};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::frame::prompt_tokens;
+use crate::replay::Replay;
+use crate::scribe::Scribe;
+use crate::{Answer, BudgetExceeded, Cancel, Frame, FrameError, Program, Purse, Stop, Task, wire};
+
+/// What a run is held to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSettings {
+    /// Every bound.
+    pub limits: Limits,
+    /// Whether replies are looked up in the cache and kept there.
+    pub cache_replies: bool,
+}
+
+/// How a run ended, and with what.
+#[derive(Debug)]
+pub struct RunResult {
+    /// Which run.
+    pub run: RunId,
+    /// What was recorded.
+    pub outcome: RunOutcome,
+    /// The answer, where there is one.
+    pub answer: Option<Answer>,
+    /// Why there is none, or why there is no more.
+    pub error: Option<FrameError>,
+}
+
+/// What all frames of a run share.
+pub(crate) struct Run {
+    pub(crate) id: RunId,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) settings: RunSettings,
+    pub(crate) purse: Arc<Purse>,
+    pub(crate) replay: Replay,
+    pub(crate) scribe: Scribe,
+    pub(crate) permits: Semaphore,
+    pub(crate) blobs: Blobs,
+    pub(crate) replies: Replies,
+    pub(crate) program: Option<Program>,
+}
+
+impl Run {
+    /// A reply that was paid for before, if the cache may be used.
+    pub(crate) async fn cached(&self, key: &BlobId) -> Option<Reply> {
+        if !self.settings.cache_replies {
+            return None;
+        }
+        let (replies, key) = (self.replies.clone(), key.clone());
+        let record = tokio::task::spawn_blocking(move || replies.get(&key)).await.ok()??;
+        wire::read_reply(&record)
+    }
+
+    /// Keeps a reply for later runs. A cache that cannot be written costs money later, not correctness now.
+    pub(crate) async fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
+        if !self.settings.cache_replies {
+            return Ok(());
+        }
+        let record = wire::write_reply(reply);
+        self.scribe.chore(Box::new(move |replies| drop(replies.put(&key, &record)))).await
+    }
+
+    /// What a call may cost at most.
+    pub(crate) fn estimate(&self, prompt: &Prompt) -> Usage {
+        let usage =
+            Usage { input_tokens: prompt_tokens(prompt), output_tokens: prompt.output_tokens_max, ..Usage::default() };
+        self.with_price(usage)
+    }
+
+    /// What a call cost. Where the provider does not say how many tokens, they are estimated.
+    pub(crate) fn price_usage(&self, prompt: &Prompt, reply: &Reply) -> Usage {
+        self.with_price(reply.usage.unwrap_or_else(|| Usage {
+            input_tokens: prompt_tokens(prompt),
+            output_tokens: estimate_tokens(&reply.text),
+            ..Usage::default()
+        }))
+    }
+
+    fn with_price(&self, usage: Usage) -> Usage {
+        let cost_microusd = self.model.price().map_or(0, |price| price.cost_microusd(&usage));
+        Usage { cost_microusd, ..usage }
+    }
+}
+
+/// Drives a run to its end and records how it ended.
+pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: Duration) -> RunResult {
+    let root = Frame::new(Arc::clone(&run), FrameId::root());
+    let solving = std::pin::pin!(root.solve(task));
+    let cancelled = std::pin::pin!(cancel.requested());
+    // The answer is looked at first: one that is there counts even if the user gave up just now.
+    let ended = match timeout(time_left, select(solving, cancelled)).await {
+        Ok(Either::Left((answer, _))) => answer,
+        Ok(Either::Right(((), _))) => Err(Stop::Cancelled.into()),
+        Err(_) => {
+            let value = run.settings.limits.run_ms_max;
+            Err(Stop::Limit(BudgetExceeded { limit: "run_ms_max", value }).into())
+        }
+    };
+    let (answer, error) = match ended {
+        Ok(answer) => (Some(answer), None),
+        Err(error) => (None, Some(error)),
+    };
+    let outcome = outcome_of(error.as_ref());
+    let recorded = record_end(&run, error.as_ref(), outcome.clone()).await;
+    let (outcome, error) = match recorded {
+        Ok(()) => (outcome, error),
+        Err(unwritten) => {
+            let error = FrameError::from(unwritten);
+            (outcome_of(Some(&error)), Some(error))
+        }
+    };
+    RunResult { run: run.id.clone(), outcome, answer, error }
+}
+
+fn outcome_of(error: Option<&FrameError>) -> RunOutcome {
+    match error {
+        None => RunOutcome::Answered,
+        Some(FrameError::Stopped(Stop::Cancelled)) => RunOutcome::Cancelled,
+        Some(FrameError::Stopped(Stop::Limit(exceeded))) => RunOutcome::Partial { stopped_by: exceeded.code() },
+        Some(error) => RunOutcome::Failed { code: error.code(), message: error.to_string() },
+    }
+}
+
+/// A journal that cannot be written cannot record that either; the error is on its way to the user.
+async fn record_end(run: &Run, error: Option<&FrameError>, outcome: RunOutcome) -> Result<(), Arc<JournalError>> {
+    let root = FrameId::root();
+    match error {
+        Some(FrameError::Stopped(Stop::Journal(_))) => return Ok(()),
+        Some(FrameError::Stopped(Stop::Limit(BudgetExceeded { limit, value }))) => {
+            let kind = EventKind::LimitReached { limit: (*limit).to_owned(), value: *value };
+            run.scribe.record(&root, kind).await?;
+        }
+        Some(_) | None => {}
+    }
+    run.scribe.record(&root, EventKind::RunFinished { outcome }).await
+}
+
+impl RunResult {
+    /// What stopped the run, if anything did.
+    pub fn stopped_by(&self) -> Option<ErrorCode> {
+        match &self.outcome {
+            RunOutcome::Answered => None,
+            RunOutcome::Partial { stopped_by } => Some(*stopped_by),
+            RunOutcome::Failed { code, .. } => Some(*code),
+            RunOutcome::Cancelled => Some(ErrorCode::Cancelled),
+        }
+    }
+}

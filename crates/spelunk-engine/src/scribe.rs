@@ -1,0 +1,187 @@
+//! The scribe: the one thread that writes a run's journal. Facts reach it through a queue; all that are waiting are
+//! written in one piece and made durable by one sync, so a thousand parallel calls do not wait for a thousand syncs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use spelunk_journal::{Blobs, Journal, JournalError, Replies, RunLock};
+use spelunk_types::{Durability, Event, EventKind, FrameId};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::Clock;
+
+const QUEUE_ENTRIES_MAX: usize = 1024;
+const BATCH_ENTRIES_MAX: usize = 512;
+/// Watchers that fall further behind catch up from the journal.
+const WATCHER_EVENTS_MAX: usize = 8192;
+
+/// Makes an event once its long texts are kept; runs on the scribe's thread.
+type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
+type Chore = Box<dyn FnOnce(&Replies) + Send>;
+type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
+
+enum Entry {
+    Fact { frame: FrameId, draft: Draft, ack: Option<Ack> },
+    Chore(Chore),
+}
+
+/// The strategy's side of the queue.
+#[derive(Clone)]
+pub(crate) struct Scribe {
+    queue: mpsc::Sender<Entry>,
+    events: broadcast::Sender<Event>,
+    seq_last: Arc<AtomicU64>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What the thread works with.
+pub(crate) struct Desk {
+    pub(crate) journal: Journal,
+    pub(crate) blobs: Blobs,
+    pub(crate) replies: Replies,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Held until the last fact is written.
+    pub(crate) lock: Option<RunLock>,
+}
+
+impl Scribe {
+    /// Starts the thread. The receiver resolves when the last fact is written and the lock is free.
+    pub(crate) fn start(desk: Desk) -> (Self, oneshot::Receiver<()>) {
+        let (queue, entries) = mpsc::channel(QUEUE_ENTRIES_MAX);
+        let events = broadcast::Sender::new(WATCHER_EVENTS_MAX);
+        let (done, finished) = oneshot::channel();
+        let seq_last = Arc::new(AtomicU64::new(desk.journal.seq_last()));
+        let clock = Arc::clone(&desk.clock);
+        let scribe = Self { queue, events: events.clone(), seq_last: Arc::clone(&seq_last), clock };
+        let thread = std::thread::Builder::new().name("spelunk-scribe".into());
+        let started = thread.spawn(move || {
+            write_all(desk, entries, &events, &seq_last);
+            // Nobody may be waiting any more.
+            drop(done.send(()));
+        });
+        started.expect("the operating system grants one thread per run");
+        (scribe, finished)
+    }
+
+    /// Events from now on.
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    /// Records a fact. A synced one is on disk when this returns; a buffered one is on its way.
+    pub(crate) async fn record(&self, frame: &FrameId, kind: EventKind) -> Result<(), Arc<JournalError>> {
+        let durability = kind.durability();
+        self.record_draft(frame, durability, Box::new(move |_| Ok(kind))).await
+    }
+
+    /// Records a fact that names long texts.
+    pub(crate) async fn record_draft(
+        &self,
+        frame: &FrameId,
+        durability: Durability,
+        draft: Draft,
+    ) -> Result<(), Arc<JournalError>> {
+        match durability {
+            Durability::Synced => {
+                let (ack, written) = oneshot::channel();
+                self.send(Entry::Fact { frame: frame.clone(), draft, ack: Some(ack) }).await?;
+                written.await.unwrap_or_else(|_| Err(gone()))
+            }
+            Durability::Buffered | Durability::Ephemeral => {
+                self.send(Entry::Fact { frame: frame.clone(), draft, ack: None }).await
+            }
+        }
+    }
+
+    /// Tells watchers something that is not kept.
+    pub(crate) fn show(&self, frame: &FrameId, kind: EventKind) {
+        debug_assert_eq!(kind.durability(), Durability::Ephemeral);
+        let seq = self.seq_last.load(Ordering::Relaxed);
+        // Without a watcher there is nobody to tell.
+        drop(self.events.send(Event { seq, at_ms: self.clock.now_ms(), frame: frame.clone(), kind }));
+    }
+
+    /// Work on the reply cache, done when it is its turn.
+    pub(crate) async fn chore(&self, chore: Chore) -> Result<(), Arc<JournalError>> {
+        self.send(Entry::Chore(chore)).await
+    }
+
+    async fn send(&self, entry: Entry) -> Result<(), Arc<JournalError>> {
+        self.queue.send(entry).await.map_err(|_| gone())
+    }
+}
+
+fn gone() -> Arc<JournalError> {
+    let source = std::io::Error::other("the journal's writer has stopped");
+    Arc::new(JournalError::Write { name: "journal.jsonl".into(), source })
+}
+
+fn write_all(
+    mut desk: Desk,
+    mut entries: mpsc::Receiver<Entry>,
+    events: &broadcast::Sender<Event>,
+    seq_last: &AtomicU64,
+) {
+    let mut broken: Option<Arc<JournalError>> = None;
+    let mut batch = Vec::new();
+    while let Some(entry) = entries.blocking_recv() {
+        batch.push(entry);
+        while batch.len() < BATCH_ENTRIES_MAX
+            && let Ok(entry) = entries.try_recv()
+        {
+            batch.push(entry);
+        }
+        let Sorted { drafts, acks, chores } = sort(&mut batch);
+        let written = match &broken {
+            Some(error) => Err(Arc::clone(error)),
+            None => write_batch(&mut desk, drafts).map_err(Arc::new),
+        };
+        if let Ok(facts) = &written {
+            seq_last.store(desk.journal.seq_last(), Ordering::Relaxed);
+            for event in facts {
+                // Without a watcher there is nobody to tell.
+                drop(events.send(event.clone()));
+            }
+        }
+        let outcome = written.map(|_| ());
+        for ack in acks {
+            drop(ack.send(outcome.clone()));
+        }
+        broken = broken.or(outcome.err());
+        for chore in chores {
+            chore(&desk.replies);
+        }
+    }
+    drop(desk.lock);
+}
+
+struct Sorted {
+    drafts: Vec<(FrameId, Draft)>,
+    acks: Vec<Ack>,
+    chores: Vec<Chore>,
+}
+
+fn sort(batch: &mut Vec<Entry>) -> Sorted {
+    let mut sorted = Sorted { drafts: Vec::with_capacity(batch.len()), acks: Vec::new(), chores: Vec::new() };
+    for entry in batch.drain(..) {
+        match entry {
+            Entry::Fact { frame, draft, ack } => {
+                sorted.acks.extend(ack);
+                sorted.drafts.push((frame, draft));
+            }
+            Entry::Chore(chore) => sorted.chores.push(chore),
+        }
+    }
+    sorted
+}
+
+fn write_batch(desk: &mut Desk, drafts: Vec<(FrameId, Draft)>) -> Result<Vec<Event>, JournalError> {
+    let mut facts = Vec::with_capacity(drafts.len());
+    for (frame, draft) in drafts {
+        facts.push((frame, draft(&desk.blobs)?));
+    }
+    if facts.is_empty() {
+        return Ok(Vec::new());
+    }
+    desk.journal.append(desk.clock.now_ms(), facts)
+}

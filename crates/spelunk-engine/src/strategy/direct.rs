@@ -1,0 +1,144 @@
+//! The direct strategy: one call with everything that fits. Where the view is larger than `direct_tokens_max`, the
+//! passages that share most words with the question stand in for it, and the answer says what share was read.
+
+use spelunk_context::{DocEntry, SourceError, View};
+use spelunk_index::{Passage, RankOptions, rank};
+use spelunk_model::Prompt;
+use spelunk_types::{EventKind, StopReason};
+
+use crate::{Answer, Frame, FrameError, Task, evidence};
+
+const SYSTEM: &str = include_str!("../prompts/direct-system.md");
+const USER: &str = include_str!("../prompts/direct-user.md");
+pub(super) const PROMPTS: [&str; 2] = [SYSTEM, USER];
+
+/// Bytes of plain text that a token stands for, in planning.
+const BYTES_PER_TOKEN: u64 = 4;
+/// The longest question that is sent.
+const QUESTION_BYTES_MAX: usize = 32_000;
+const PASSAGES_MAX: u64 = 200;
+
+/// Answers in one call.
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    let material = gather(frame, task).await?;
+    frame.note(material.chosen()).await?;
+    let prompt = Prompt::single(SYSTEM, material.render(&task.question), frame.limits().root_output_tokens_max);
+    let reply = frame.ask(prompt).await?;
+    match reply.stop {
+        StopReason::Length => {
+            let hint = "raise `limits.root_output_tokens_max`".to_owned();
+            frame.warn("the model reached its output limit; the answer is cut".to_owned(), hint).await?;
+        }
+        StopReason::Filtered => {
+            let hint = "ask in other words, or ask another model".to_owned();
+            frame.warn("the provider withheld a part of the answer".to_owned(), hint).await?;
+        }
+        StopReason::Finished | StopReason::Other => {}
+    }
+    evidence::check(frame, &task.view, &reply.text).await
+}
+
+/// What is put before the model.
+struct Material {
+    text: String,
+    documents: u64,
+    bytes: u64,
+    of_documents: u64,
+    of_bytes: u64,
+}
+
+async fn gather(frame: &Frame, task: &Task) -> Result<Material, FrameError> {
+    let bytes_max = frame.limits().direct_tokens_max.saturating_mul(BYTES_PER_TOKEN);
+    let (view, question) = (task.view.clone(), task.question.clone());
+    // Reading and ranking a large view keeps a core busy; the executor has other calls to serve.
+    let gathering = tokio::task::spawn_blocking(move || {
+        if view.bytes() <= bytes_max { whole(&view) } else { best_passages(&view, &question, bytes_max) }
+    });
+    match gathering.await {
+        Ok(material) => Ok(material?),
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+fn whole(view: &View) -> Result<Material, SourceError> {
+    let mut material = Material::empty(view);
+    for document in view.documents() {
+        let text = view.read(document)?;
+        material.push(document, 1, &text);
+        material.documents += 1;
+    }
+    Ok(material)
+}
+
+fn best_passages(view: &View, question: &str, bytes_max: u64) -> Result<Material, SourceError> {
+    let options = RankOptions::new(PASSAGES_MAX, bytes_max);
+    let mut passages = rank(view, question, &options, &mut |_| {})?.passages;
+    if passages.is_empty() {
+        return beginnings(view, bytes_max);
+    }
+    // Shown in the order of the documents, so that neighbouring passages read on.
+    passages.sort_by_key(|passage: &Passage| (passage.doc_idx, passage.line_start));
+    let mut material = Material::empty(view);
+    let mut last = None;
+    for passage in passages {
+        let Some(document) = view.documents().find(|document| document.idx == passage.doc_idx) else { continue };
+        material.push(document, passage.line_start, &passage.text);
+        material.documents += u64::from(last.replace(passage.doc_idx) != Some(passage.doc_idx));
+    }
+    Ok(material)
+}
+
+/// No word of the question occurs anywhere: the first lines of each document say at least what there is.
+fn beginnings(view: &View, bytes_max: u64) -> Result<Material, SourceError> {
+    let mut material = Material::empty(view);
+    let share = (bytes_max / (view.documents().len() as u64).max(1)).max(400);
+    for document in view.documents() {
+        if material.bytes + share > bytes_max {
+            break;
+        }
+        let text = view.read(document)?;
+        let end = text.floor_char_boundary(usize::try_from(share).unwrap_or(usize::MAX));
+        material.push(document, 1, text.get(..end).unwrap_or_default());
+        material.documents += 1;
+    }
+    Ok(material)
+}
+
+impl Material {
+    fn empty(view: &View) -> Self {
+        let of_documents = view.documents().len() as u64;
+        Self { text: String::new(), documents: 0, bytes: 0, of_documents, of_bytes: view.bytes() }
+    }
+
+    /// Every line begins with its number, so that no text of a document can pass for our own marks.
+    fn push(&mut self, document: &DocEntry, line_start: u64, text: &str) {
+        use std::fmt::Write as _;
+        let name = document.name.replace(['"', '\n', '<', '>'], "?");
+        writeln!(self.text, "<document name=\"{name}\">").expect("writing to a String cannot fail");
+        for (idx, line) in text.lines().enumerate() {
+            writeln!(self.text, "{}| {line}", line_start + idx as u64).expect("writing to a String cannot fail");
+        }
+        self.text.push_str("</document>\n");
+        self.bytes += text.len() as u64;
+    }
+
+    fn chosen(&self) -> EventKind {
+        EventKind::PassagesChosen { documents: self.documents, bytes: self.bytes, of_bytes: self.of_bytes }
+    }
+
+    fn render(&self, question: &str) -> String {
+        let coverage = if self.bytes >= self.of_bytes {
+            format!("These are all {} documents.", self.of_documents)
+        } else {
+            format!(
+                "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by the words of the question; the rest was not read.",
+                self.bytes, self.of_bytes, self.documents, self.of_documents
+            )
+        };
+        let end = question.floor_char_boundary(QUESTION_BYTES_MAX);
+        let question = question.get(..end).unwrap_or_default();
+        // The documents go in last, so that nothing in them is taken for a place to fill.
+        let frame = USER.replace("{coverage}", &coverage).replace("{question}", &question.replace("{documents}", "(documents)"));
+        frame.replace("{documents}", self.text.trim_end())
+    }
+}

@@ -1,0 +1,282 @@
+//! `RunView`: the state of a run, folded from its events. The only reducer; every face renders it. Pure and total: any
+//! prefix of a journal gives a view.
+
+use std::collections::BTreeMap;
+
+use spelunk_types::{
+    CallId, CallOutcome, Citation, ErrorCode, Event, EventKind, Found, FrameId, FrameOutcome, Grounding, Limits, ModelRef,
+    RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
+};
+
+/// The state of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunView {
+    /// The last event folded in.
+    pub seq_last: u64,
+    /// What was asked.
+    pub question: Option<Text>,
+    /// How.
+    pub strategy: Option<Strategy>,
+    /// Whom.
+    pub model: Option<ModelRef>,
+    /// Over what.
+    pub sources: Vec<SourceSpec>,
+    /// Under which limits.
+    pub limits: Option<Limits>,
+    /// Documents of the corpus.
+    pub n_documents: u64,
+    /// Their bytes.
+    pub corpus_bytes: u64,
+    /// What was left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Bytes of documents that were put before a model.
+    pub bytes_read: u64,
+    /// Documents of which something was put before a model.
+    pub documents_read: u64,
+    /// The tree.
+    pub frames: BTreeMap<FrameId, FrameView>,
+    /// The calls.
+    pub calls: BTreeMap<CallId, CallView>,
+    /// What was paid.
+    pub spent: Usage,
+    /// What people should know.
+    pub warnings: Vec<(String, String)>,
+    /// Citations that were looked up, and what the look said.
+    pub citations: Vec<(Citation, Found)>,
+    /// Limits that were reached.
+    pub limits_reached: Vec<(String, u64)>,
+    /// How it ended; none while it runs or after a crash.
+    pub outcome: Option<RunOutcome>,
+    /// When it began.
+    pub started_at_ms: u64,
+    /// When the last event happened.
+    pub updated_at_ms: u64,
+    /// How often it was resumed.
+    pub n_resumed: u64,
+    /// Time spent in earlier processes.
+    earlier_ms: u64,
+    /// When the current process began.
+    segment_at_ms: u64,
+}
+
+/// The state of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrameView {
+    /// How it answers.
+    pub strategy: Strategy,
+    /// What it was asked.
+    pub question: Text,
+    /// Where it stands.
+    pub state: FrameState,
+    /// When it began.
+    pub opened_at_ms: u64,
+    /// When it ended.
+    pub closed_at_ms: Option<u64>,
+}
+
+/// Where a frame stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FrameState {
+    /// Still at work.
+    Open,
+    /// With an answer.
+    Answered {
+        /// The answer.
+        answer: Text,
+        /// Its evidence.
+        citations: Vec<Citation>,
+        /// How far it rests on the sources.
+        grounding: Grounding,
+    },
+    /// Without one.
+    Failed {
+        /// Why.
+        code: ErrorCode,
+        /// In words.
+        message: String,
+    },
+}
+
+/// The state of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallView {
+    /// Whom it asks.
+    pub model: String,
+    /// What it says; a record of the prompt.
+    pub prompt: Text,
+    /// Where it stands.
+    pub state: CallState,
+    /// Attempts that failed, with the reason.
+    pub retries: Vec<ErrorCode>,
+    /// When it began.
+    pub started_at_ms: u64,
+    /// When it ended.
+    pub settled_at_ms: Option<u64>,
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallState {
+    /// On its way, or cut off by a crash.
+    Open,
+    /// Answered.
+    Replied {
+        /// With what.
+        reply: Text,
+        /// At what cost.
+        usage: Usage,
+        /// From where.
+        served: Served,
+    },
+    /// Given up.
+    Failed {
+        /// Why.
+        code: ErrorCode,
+    },
+}
+
+impl RunView {
+    /// Folds one event in.
+    pub fn apply(&mut self, event: &Event) {
+        if matches!(event.kind, EventKind::RunResumed { .. }) {
+            // The pause between two processes is not time spent.
+            self.earlier_ms = self.active_ms();
+        }
+        self.updated_at_ms = event.at_ms;
+        self.seq_last = self.seq_last.max(event.seq);
+        let at_ms = event.at_ms;
+        match &event.kind {
+            EventKind::RunStarted { question, strategy, sources, model, limits, .. } => {
+                self.question = Some(question.clone());
+                self.strategy = Some(*strategy);
+                self.sources.clone_from(sources);
+                self.model = Some(model.clone());
+                self.limits = Some(limits.as_ref().clone());
+                (self.started_at_ms, self.segment_at_ms) = (at_ms, at_ms);
+            }
+            EventKind::RunResumed { .. } => {
+                self.outcome = None;
+                self.n_resumed += 1;
+                self.segment_at_ms = at_ms;
+            }
+            EventKind::RunFinished { outcome } => self.outcome = Some(outcome.clone()),
+            EventKind::SourceScanned { documents, bytes, skipped, .. } => self.scan(*documents, *bytes, skipped),
+            EventKind::FrameOpened { strategy, question, .. } => {
+                let frame = FrameView::opened(*strategy, question.clone(), at_ms);
+                self.frames.entry(event.frame.clone()).or_insert(frame);
+            }
+            EventKind::FrameClosed { outcome } => {
+                if let Some(frame) = self.frames.get_mut(&event.frame) {
+                    frame.close(outcome.clone(), at_ms);
+                }
+            }
+            EventKind::PassagesChosen { documents, bytes, .. } => {
+                self.documents_read = self.documents_read.saturating_add(*documents);
+                self.bytes_read = self.bytes_read.saturating_add(*bytes);
+            }
+            EventKind::CallStarted { call, model, text, .. } => {
+                let started = CallView::started(model.clone(), text.clone(), at_ms);
+                self.calls.entry(call.clone()).or_insert(started);
+            }
+            EventKind::CallRetried { call, code, .. } => {
+                if let Some(call) = self.calls.get_mut(call) {
+                    call.retries.push(*code);
+                }
+            }
+            EventKind::CallSettled { call, outcome, served } => {
+                if let Some(view) = self.calls.get_mut(call) {
+                    self.spent = self.spent.plus(view.settle(outcome.clone(), *served, at_ms));
+                }
+            }
+            EventKind::CitationChecked { citation, found } => self.citations.push((citation.clone(), *found)),
+            EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
+            EventKind::WarningRaised { message, hint } => self.warn(message, hint),
+            EventKind::CallStreamed { .. } | EventKind::ProgressTicked { .. } => {}
+        }
+    }
+
+    /// Time in which a process was at work on the run.
+    pub fn active_ms(&self) -> u64 {
+        self.earlier_ms.saturating_add(self.updated_at_ms.saturating_sub(self.segment_at_ms))
+    }
+
+    /// Calls that were sent and settled, cached ones not counted.
+    pub fn n_paid_calls(&self) -> u64 {
+        let is_paid = |call: &&CallView| match call.state {
+            CallState::Open => false,
+            CallState::Replied { served, .. } => served == Served::Live,
+            CallState::Failed { .. } => true,
+        };
+        self.calls.values().filter(is_paid).count() as u64
+    }
+
+    /// Calls answered from the cache.
+    pub fn n_cached_calls(&self) -> u64 {
+        let is_cached = |call: &&CallView| matches!(call.state, CallState::Replied { served: Served::Cache, .. });
+        self.calls.values().filter(is_cached).count() as u64
+    }
+
+    /// The answer of the root frame, its evidence, and how far it rests on the sources.
+    pub fn answer(&self) -> Option<(&Text, &[Citation], Grounding)> {
+        match &self.frames.get(&FrameId::root())?.state {
+            FrameState::Answered { answer, citations, grounding } => Some((answer, citations, *grounding)),
+            FrameState::Open | FrameState::Failed { .. } => None,
+        }
+    }
+
+    fn scan(&mut self, documents: u64, bytes: u64, skipped: &BTreeMap<String, u64>) {
+        self.n_documents = self.n_documents.saturating_add(documents);
+        self.corpus_bytes = self.corpus_bytes.saturating_add(bytes);
+        for (reason, n) in skipped {
+            *self.skipped.entry(reason.clone()).or_default() += n;
+        }
+    }
+
+    /// A resumed run says its warnings again; once is enough for a reader.
+    fn warn(&mut self, message: &str, hint: &str) {
+        let warning = (message.to_owned(), hint.to_owned());
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+impl FrameView {
+    fn opened(strategy: Strategy, question: Text, opened_at_ms: u64) -> Self {
+        Self { strategy, question, state: FrameState::Open, opened_at_ms, closed_at_ms: None }
+    }
+
+    fn close(&mut self, outcome: FrameOutcome, at_ms: u64) {
+        self.closed_at_ms = Some(at_ms);
+        self.state = match outcome {
+            FrameOutcome::Answered { answer, citations, grounding } => {
+                FrameState::Answered { answer, citations, grounding }
+            }
+            FrameOutcome::Failed { code, message } => FrameState::Failed { code, message },
+        };
+    }
+}
+
+impl CallView {
+    fn started(model: String, prompt: Text, started_at_ms: u64) -> Self {
+        Self { model, prompt, state: CallState::Open, retries: Vec::new(), started_at_ms, settled_at_ms: None }
+    }
+
+    /// Ends the call and says what it cost. One that has ended keeps its first end.
+    fn settle(&mut self, outcome: CallOutcome, served: Served, at_ms: u64) -> Usage {
+        if self.state != CallState::Open {
+            return Usage::default();
+        }
+        self.settled_at_ms = Some(at_ms);
+        match outcome {
+            CallOutcome::Replied { reply, usage, .. } => {
+                self.state = CallState::Replied { reply, usage, served };
+                usage
+            }
+            CallOutcome::Failed { code, .. } => {
+                self.state = CallState::Failed { code };
+                Usage::default()
+            }
+        }
+    }
+}

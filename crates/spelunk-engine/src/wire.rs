@@ -1,0 +1,84 @@
+//! The two records that the engine itself writes: what a prompt said, and what a cached reply was.
+
+use serde::{Deserialize, Serialize};
+use spelunk_model::{Prompt, Reply, Speaker};
+use spelunk_types::{BlobId, ModelRef, StopReason, Text, Usage};
+
+/// A prompt with its texts in place; its JSON is what the digest is taken of.
+#[derive(Serialize)]
+struct PromptWire<'a, T> {
+    provider: &'a str,
+    model: &'a str,
+    output_tokens_max: u64,
+    system: T,
+    messages: Vec<MessageWire<T>>,
+}
+
+#[derive(Serialize)]
+struct MessageWire<T> {
+    speaker: &'static str,
+    text: T,
+}
+
+fn prompt_json<T: Serialize, E>(
+    model: &ModelRef,
+    prompt: &Prompt,
+    mut keep: impl FnMut(&str) -> Result<T, E>,
+) -> Result<String, E> {
+    let mut messages = Vec::with_capacity(prompt.messages.len());
+    for message in &prompt.messages {
+        let speaker = match message.speaker {
+            Speaker::User => "user",
+            Speaker::Assistant => "assistant",
+        };
+        messages.push(MessageWire { speaker, text: keep(&message.text)? });
+    }
+    let wire = PromptWire {
+        provider: &model.provider,
+        model: &model.name,
+        output_tokens_max: prompt.output_tokens_max,
+        system: keep(&prompt.system)?,
+        messages,
+    };
+    Ok(serde_json::to_string(&wire).expect("texts and numbers always serialise"))
+}
+
+/// The digest of everything that is asked of a model, wherever it runs.
+pub(crate) fn prompt_digest(model: &ModelRef, prompt: &Prompt) -> BlobId {
+    let json = prompt_json(model, prompt, |text| Ok::<_, std::convert::Infallible>(text.to_owned()));
+    let Ok(json) = json;
+    spelunk_journal::digest(json.as_bytes())
+}
+
+/// What the journal keeps of a prompt: long texts by reference, so that a growing transcript is stored once.
+pub(crate) fn prompt_record<E>(
+    model: &ModelRef,
+    prompt: &Prompt,
+    keep: impl FnMut(&str) -> Result<Text, E>,
+) -> Result<String, E> {
+    prompt_json(model, prompt, keep)
+}
+
+/// The cache key of a prompt: the same words at another address are another question.
+pub(crate) fn cache_key(prompt: &BlobId, model: &ModelRef) -> BlobId {
+    spelunk_journal::digest(format!("reply-v1\n{prompt}\n{}", model.base_url).as_bytes())
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReplyWire {
+    text: String,
+    stop: StopReason,
+    usage: Usage,
+}
+
+/// A reply for the cache.
+pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
+    let wire = ReplyWire { text: reply.text.clone(), stop: reply.stop, usage: reply.usage.unwrap_or_default() };
+    serde_json::to_vec(&wire).expect("texts and numbers always serialise")
+}
+
+/// A reply from the cache; `None` for a record this engine does not understand.
+pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
+    let wire: ReplyWire = serde_json::from_slice(record).ok()?;
+    Some(Reply { text: wire.text, stop: wire.stop, usage: Some(wire.usage) })
+}

@@ -1,0 +1,147 @@
+//! A stage: documents, a scripted server, a disk, and the engine on them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use spelunk_context::ScanOptions;
+use spelunk_engine::{
+    Answer, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunResult, RunSettings, RunView,
+    SystemClock, Task,
+};
+use spelunk_journal::{Disk, Record, Workspace};
+use spelunk_model::{Model, ModelOptions, OpenAiModel, Price, Prompt};
+use spelunk_testkit::{ModelServer, Rule};
+use spelunk_types::{Event, Grounding, Limits, RunId, SourceSpec, Strategy};
+
+/// A model of the scripted server, at 1 dollar per million tokens both ways.
+pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
+    let price =
+        Price { input_microusd_per_mtok: 1_000_000, cached_microusd_per_mtok: 1_000_000, output_microusd_per_mtok: 1_000_000 };
+    let options = ModelOptions {
+        base_url: base_url.to_owned(),
+        name: "scripted".into(),
+        key: None,
+        price: Some(price),
+        label_calls: true,
+    };
+    Arc::new(OpenAiModel::new(options).unwrap())
+}
+
+/// Limits that make tests quick.
+pub(crate) fn quick_limits() -> Limits {
+    Limits { retry_wait_ms_min: 1, retry_wait_ms_max: 20, ..Limits::default() }
+}
+
+pub(crate) struct Stage {
+    pub(crate) documents: tempfile::TempDir,
+    pub(crate) server: ModelServer,
+    pub(crate) limits: Limits,
+    pub(crate) cache_replies: bool,
+    pub(crate) program: Option<Program>,
+}
+
+impl Stage {
+    pub(crate) fn new(files: &[(&str, &str)], rules: impl IntoIterator<Item = Rule>) -> Self {
+        let documents = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = documents.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let server = ModelServer::start_blocking(rules);
+        Self { documents, server, limits: quick_limits(), cache_replies: false, program: None }
+    }
+
+    pub(crate) fn sources(&self) -> Vec<SourceSpec> {
+        vec![SourceSpec::Path { path: self.documents.path().to_str().unwrap().to_owned() }]
+    }
+
+    pub(crate) fn settings(&self) -> RunSettings {
+        RunSettings { limits: self.limits.clone(), cache_replies: self.cache_replies }
+    }
+
+    pub(crate) fn start(&self, engine: &Engine, question: &str) -> Result<RunHandle, EngineError> {
+        let corpus = engine.open_corpus(&self.sources(), &mut |_| {})?;
+        engine.start(RunRequest {
+            question: question.to_owned(),
+            corpus,
+            sources: self.sources(),
+            strategy: if self.program.is_some() { Strategy::Program } else { Strategy::Direct },
+            model: model(&self.server.base_url()),
+            settings: self.settings(),
+            program: self.program.clone(),
+        })
+    }
+
+    pub(crate) fn resume(&self, engine: &Engine, run: &RunId) -> Result<RunHandle, EngineError> {
+        let model = model(&self.server.base_url());
+        let request = ResumeRequest { model, settings: self.settings(), program: self.program.clone() };
+        engine.resume(run, request, &mut |_| {})
+    }
+
+    pub(crate) async fn ask(&self, engine: &Engine, question: &str) -> RunResult {
+        self.start(engine, question).unwrap().join().await
+    }
+}
+
+pub(crate) fn engine_on(disk: Arc<dyn Disk>) -> Engine {
+    Engine::new(Workspace::on(disk), Arc::new(SystemClock), ScanOptions::default())
+}
+
+pub(crate) fn events(engine: &Engine, run: &RunId) -> Vec<Event> {
+    let known = |record| match record {
+        Record::Known(event) => *event,
+        Record::Unknown { name, .. } => panic!("unknown event {name}"),
+    };
+    engine.workspace().read_journal(run).unwrap().into_iter().map(known).collect()
+}
+
+pub(crate) fn view(events: &[Event]) -> RunView {
+    let mut view = RunView::default();
+    events.iter().for_each(|event| view.apply(event));
+    view
+}
+
+/// The first run of a disk.
+pub(crate) fn only_run(files: &BTreeMap<String, Vec<u8>>) -> Option<RunId> {
+    let name = files.keys().find(|name| name.ends_with("/journal.jsonl"))?;
+    Some(name.split('/').nth(1).unwrap().parse().unwrap())
+}
+
+/// A program with all that a run can do: a child for each document, two calls at once, a failure it lives with, and a
+/// last call that depends on all of it.
+pub(crate) fn survey() -> Program {
+    Arc::new(|frame, task| {
+        Box::pin(async move {
+            let children: Vec<_> = task
+                .view
+                .documents()
+                .map(|document| {
+                    let name = document.name.clone();
+                    let view = task.view.narrow(|other| other.name == name);
+                    frame.descend(Task { question: format!("What does {name} say?"), view, strategy: Strategy::Direct })
+                })
+                .collect();
+            let mut findings: Vec<String> = Vec::new();
+            for answer in join_all(children).await {
+                findings.push(said(answer.map(|answer| answer.text))?);
+            }
+            let prompts = ["one", "two"].map(|word| Prompt::single("Say it.", word, 50));
+            for reply in frame.ask_all(prompts.into()).await {
+                findings.push(said(reply.map(|reply| reply.text))?);
+            }
+            let reply = frame.ask(Prompt::single("Join.", findings.join("\n"), 100)).await?;
+            Ok(Answer { text: reply.text, citations: Vec::new(), grounding: Grounding::Uncited })
+        })
+    })
+}
+
+/// Lives with what a strategy may live with.
+fn said(outcome: Result<String, FrameError>) -> Result<String, FrameError> {
+    match outcome {
+        Ok(text) => Ok(text),
+        Err(FrameError::Call { code, .. } | FrameError::Child { code, .. }) => Ok(format!("(nothing: {code})")),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,60 @@
+//! Golden trajectories: the stories beside this file, run through the HTTP server. `SPELUNK_UPDATE=1` rewrites what
+//! they expect; the diff is the review.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use spelunk_engine::RunResult;
+use spelunk_testkit::{FaultDisk, Trajectory, facts, with_expectations};
+use spelunk_types::Explain;
+
+use crate::stage::{Stage, engine_on, events};
+
+#[tokio::test]
+async fn every_story_comes_out_as_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trajectories");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    assert!(paths.len() >= 6, "the stories are gone");
+    let update = std::env::var_os("SPELUNK_UPDATE").is_some();
+    for path in paths {
+        let markdown = std::fs::read_to_string(&path).unwrap();
+        let (events, answer) = tell(&markdown).await;
+        let now = with_expectations(&markdown, &events, &answer);
+        if update {
+            std::fs::write(&path, now).unwrap();
+        } else {
+            assert_eq!(now, markdown, "{}", path.display());
+        }
+    }
+}
+
+async fn tell(markdown: &str) -> (String, String) {
+    let story = Trajectory::parse(markdown);
+    let files: Vec<(&str, &str)> = story.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let mut stage = Stage::new(&files, story.rules());
+    for (name, value) in &story.settings {
+        assert!(stage.limits.set(name, value.parse().unwrap()), "{name} is not a limit");
+    }
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, &story.question).await;
+    assert_eq!(stage.server.unexpected().len(), 0, "{:?}", stage.server.unexpected());
+    let lines = facts(&events(&engine, &result.run));
+    (lines.join("\n") + "\n", show(&result))
+}
+
+fn show(result: &RunResult) -> String {
+    let mut shown = String::new();
+    if let Some(answer) = &result.answer {
+        shown += &format!("{}\n", answer.text);
+        for citation in &answer.citations {
+            shown += &format!("  {}:{}  {}\n", citation.document, citation.line, citation.quote);
+        }
+    }
+    if let Some(error) = &result.error {
+        shown += &format!("error: {error}\n");
+        shown += &error.hint().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
+    }
+    shown
+}

@@ -1,0 +1,130 @@
+//! Choosing the passages that are shown: the best ones that fit, each text once.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use spelunk_context::{DocEntry, SourceError, View};
+
+use crate::question::Question;
+use crate::rank::RankOptions;
+use crate::score::Scorer;
+use crate::tally::{Match, Tally};
+
+/// A few lines of a document that have to do with a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// The document's name in the corpus.
+    pub document: String,
+    /// The document's position in the corpus.
+    pub doc_idx: u32,
+    /// The first line, from 1.
+    pub line_start: u64,
+    /// The last line, from 1.
+    pub line_end: u64,
+    /// The bytes of the document's decoded text.
+    pub span: Range<usize>,
+    /// The text itself, line ends included.
+    pub text: String,
+    /// Higher is better; comparable only within one ranking.
+    pub score: f32,
+    /// The words of the question that it or its document's name holds, in the order of the question.
+    pub matched: Vec<String>,
+    /// How many other passages have the same text, whitespace aside, and are not listed.
+    pub twins: u64,
+}
+
+/// A match with its score.
+struct Scored<'a> {
+    score: f32,
+    document: &'a DocEntry,
+    tally: &'a Tally,
+    found: &'a Match,
+}
+
+/// The best passages in the order of their score, then of document and line.
+pub(crate) fn choose(
+    view: &View,
+    question: &Question,
+    tallies: &[(&DocEntry, Tally)],
+    options: &RankOptions,
+) -> Result<Vec<Passage>, SourceError> {
+    let weights = Scorer::of(question.n_words(), tallies.iter().map(|(_, tally)| tally));
+    let mut scored = Vec::new();
+    for (document, tally) in tallies {
+        for found in &tally.matches {
+            scored.push(Scored { score: weights.score(tally, found), document, tally, found });
+        }
+    }
+    scored.sort_unstable_by(|a, b| {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| a.document.name.cmp(&b.document.name))
+            .then_with(|| a.found.piece.span.start.cmp(&b.found.piece.span.start))
+    });
+    let chosen = fitting(&scored, options);
+    let twins = count_twins(&scored, &chosen);
+    let mut passages: Vec<Passage> =
+        chosen.iter().map(|scored| describe(question, scored, twins[&scored.found.fingerprint])).collect();
+    fill_in(view, &chosen, &mut passages)?;
+    Ok(passages)
+}
+
+/// Takes from the top what fits. One that is too long is passed over, so that a shorter one may still fit.
+fn fitting<'a>(scored: &'a [Scored<'a>], options: &RankOptions) -> Vec<&'a Scored<'a>> {
+    let mut chosen = Vec::new();
+    let mut bytes_left = options.bytes_max;
+    let mut seen = HashSet::new();
+    for candidate in scored {
+        if chosen.len() as u64 >= options.passages_max {
+            break;
+        }
+        let bytes = candidate.found.piece.span.len() as u64;
+        if bytes <= bytes_left && seen.insert(candidate.found.fingerprint) {
+            bytes_left -= bytes;
+            chosen.push(candidate);
+        }
+    }
+    chosen
+}
+
+fn count_twins(scored: &[Scored<'_>], chosen: &[&Scored<'_>]) -> HashMap<u64, u64> {
+    let mut twins: HashMap<u64, u64> = chosen.iter().map(|scored| (scored.found.fingerprint, 0)).collect();
+    for candidate in scored {
+        if let Some(n_alike) = twins.get_mut(&candidate.found.fingerprint) {
+            *n_alike += 1;
+        }
+    }
+    for n_alike in twins.values_mut() {
+        *n_alike -= 1;
+    }
+    twins
+}
+
+fn describe(question: &Question, scored: &Scored<'_>, twins: u64) -> Passage {
+    let Scored { score, document, tally, found } = scored;
+    let words = found.words.or(tally.words_in_name);
+    Passage {
+        document: document.name.clone(),
+        doc_idx: document.idx,
+        line_start: found.piece.line_start,
+        line_end: found.piece.line_end,
+        span: found.piece.span.clone(),
+        text: String::new(),
+        score: *score,
+        matched: words.iter().map(|word_idx| question.shown(word_idx).to_owned()).collect(),
+        twins,
+    }
+}
+
+/// Reads each document that has chosen passages once more, for their text.
+fn fill_in(view: &View, chosen: &[&Scored<'_>], passages: &mut [Passage]) -> Result<(), SourceError> {
+    let documents: BTreeMap<u32, &DocEntry> =
+        chosen.iter().map(|scored| (scored.document.idx, scored.document)).collect();
+    for (idx, document) in documents {
+        let text = view.read_owned(document)?;
+        for passage in passages.iter_mut().filter(|passage| passage.doc_idx == idx) {
+            text.get(passage.span.clone()).unwrap_or_default().clone_into(&mut passage.text);
+        }
+    }
+    Ok(())
+}

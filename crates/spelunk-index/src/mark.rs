@@ -1,0 +1,63 @@
+//! A mark: the line of a passage that has most to do with the question, and where the words stand in it.
+
+use std::ops::Range;
+
+use crate::choose::Passage;
+use crate::question::Question;
+use crate::tally::WordSet;
+
+/// The best line of a passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// The line in the document, from 1.
+    pub line: u64,
+    /// The line without its end.
+    pub text: String,
+    /// Where words of the question stand in it, in bytes; in order and apart from each other.
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// The line with most different words of the question, then with most words, then the first. In a passage that was
+/// found by its document's name alone it is the first line with anything on it.
+pub fn mark(passage: &Passage, question: &str) -> Mark {
+    let question = Question::of(question);
+    let mut best: Option<(Worth, Mark)> = None;
+    for (line, text) in (passage.line_start..).zip(passage.text.lines()) {
+        let (mut words, mut ranges) = (WordSet::default(), Vec::new());
+        question.find(text, |hit| {
+            words.insert(hit.word_idx);
+            ranges.push(hit.at);
+        });
+        let worth = Worth { n_words: words.len(), n_hits: ranges.len(), has_text: !text.trim().is_empty() };
+        if best.as_ref().is_none_or(|(best, _)| worth > *best) {
+            best = Some((worth, Mark { line, text: text.to_owned(), ranges: apart(ranges) }));
+        }
+    }
+    match best {
+        Some((_, mark)) => mark,
+        None => Mark { line: passage.line_start, text: String::new(), ranges: Vec::new() },
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Worth {
+    n_words: usize,
+    n_hits: usize,
+    has_text: bool,
+}
+
+/// Joins ranges that overlap, as a name and its parts do.
+fn apart(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            Some(_) | None => joined.push(range),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests;

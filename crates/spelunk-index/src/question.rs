@@ -1,0 +1,141 @@
+//! The words of a question, and finding them in text. Stop words are left out unless there is nothing else.
+
+use std::ops::Range;
+
+use crate::stem::stem;
+use crate::words::{Form, scan};
+
+/// Words of a question that are looked for; later ones are left out.
+pub(crate) const WORDS_MAX: usize = 64;
+
+/// The longest part of a question that is looked at.
+const QUESTION_BYTES_MAX: usize = 64 * 1024;
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Question {
+    words: Vec<Word>,
+    /// For each pair of first bytes, whether a word begins so: 65,536 bits.
+    firsts: Box<[u64; 1024]>,
+}
+
+#[derive(Debug)]
+struct Word {
+    /// As it is shown: in lower case.
+    shown: String,
+    stem: Box<[u8]>,
+    /// How many words behind the word before it in this list it stood in the question; 0 if they were not in order.
+    gap: u64,
+}
+
+/// A word of the question that stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// The position in the question's list of words; below `WORDS_MAX`.
+    pub(crate) word_idx: usize,
+    /// Where it stands in the text, in bytes.
+    pub(crate) at: Range<usize>,
+    /// How many words of the text came before it.
+    pub(crate) ordinal: u64,
+}
+
+impl Question {
+    pub(crate) fn of(question: &str) -> Self {
+        let question = head(question, QUESTION_BYTES_MAX);
+        let mut words = words_of(question, |word| !STOP_WORDS.contains(&word));
+        if words.is_empty() {
+            words = words_of(question, |_| true);
+        }
+        let mut firsts = Box::new([0_u64; 1024]);
+        for word in &words {
+            let idx = first_idx(word.stem[0], word.stem.get(1).copied().unwrap_or(0));
+            firsts[idx / 64] |= 1 << (idx % 64);
+        }
+        Self { words, firsts }
+    }
+
+    /// How many words are looked for; at most `WORDS_MAX`.
+    pub(crate) fn n_words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The word as it is shown.
+    pub(crate) fn shown(&self, word_idx: usize) -> &str {
+        &self.words[word_idx].shown
+    }
+
+    /// Whether two hits stand next to each other as the same two words do in the question.
+    pub(crate) fn is_pair(&self, before: &Hit, hit: &Hit) -> bool {
+        let gap = self.words[hit.word_idx].gap;
+        gap > 0 && before.word_idx + 1 == hit.word_idx && before.ordinal + gap == hit.ordinal
+    }
+
+    /// Calls back for every word of the question in the text, in order.
+    #[inline]
+    pub(crate) fn find(&self, text: &str, mut on_hit: impl FnMut(Hit)) {
+        let wanted = |first, second| {
+            let idx = first_idx(first, second);
+            self.firsts[idx / 64] >> (idx % 64) & 1 == 1
+        };
+        scan(text, wanted, |token| {
+            let n = stem(token.word);
+            let stemmed = &token.word[..n];
+            if let Some(word_idx) = self.words.iter().position(|word| *word.stem == *stemmed) {
+                on_hit(Hit { word_idx, at: token.at, ordinal: token.ordinal });
+            }
+        });
+    }
+}
+
+fn first_idx(first: u8, second: u8) -> usize {
+    usize::from(first) << 8 | usize::from(second)
+}
+
+fn words_of(question: &str, keep: impl Fn(&str) -> bool) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut last_ordinal = None;
+    scan(
+        question,
+        |_, _| true,
+        |token| {
+            // A single character of a longer run would match nearly everywhere; its pairs say enough.
+            if token.form == Form::Single || words.len() == WORDS_MAX {
+                return;
+            }
+            let shown = String::from_utf8_lossy(token.word).into_owned();
+            if !keep(&shown) {
+                return;
+            }
+            let n = stem(token.word);
+            let stem: Box<[u8]> = token.word[..n].into();
+            if words.iter().any(|word| word.stem == stem) {
+                last_ordinal = None;
+                return;
+            }
+            let gap = match (token.form, last_ordinal) {
+                (Form::Plain, Some(last)) => token.ordinal - last,
+                (Form::Plain | Form::Joined | Form::Single, _) => 0,
+            };
+            last_ordinal = (token.form == Form::Plain).then_some(token.ordinal);
+            words.push(Word { shown, stem, gap });
+        },
+    );
+    words
+}
+
+fn head(text: &str, bytes_max: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
+}
+
+/// English words that say nothing about what is asked.
+const STOP_WORDS: [&str; 81] = [
+    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
+    "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if",
+    "in", "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "please", "s", "she",
+    "should", "so", "some", "t", "tell", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "while",
+    "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+];
+
+#[cfg(test)]
+mod tests;

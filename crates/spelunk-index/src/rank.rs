@@ -1,0 +1,159 @@
+//! Ranking: every document of a view is read once, several at a time and one per thread, and the best passages for a
+//! question come back. The outcome does not depend on the number of threads.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+
+use spelunk_context::{DocEntry, SourceError, View};
+
+use crate::choose::{Passage, choose};
+use crate::question::Question;
+use crate::tally::Tally;
+
+/// How much is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankOptions {
+    /// Passages at most.
+    pub passages_max: u64,
+    /// Lines of a passage, more or less.
+    pub passage_lines: u64,
+    /// All passages together, in bytes of text.
+    pub bytes_max: u64,
+}
+
+impl RankOptions {
+    /// Passages of the usual length.
+    pub fn new(passages_max: u64, bytes_max: u64) -> Self {
+        Self { passages_max, passage_lines: 12, bytes_max }
+    }
+}
+
+/// How far a ranking has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankProgress {
+    /// Documents searched.
+    pub documents_done: u64,
+    /// Documents in the view.
+    pub documents_total: u64,
+    /// Bytes searched.
+    pub bytes_done: u64,
+    /// Bytes in the view.
+    pub bytes_total: u64,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// The best first. Empty when no word of the question occurs anywhere.
+    pub passages: Vec<Passage>,
+    /// Passages that hold a word of the question, chosen or not.
+    pub passages_matched: u64,
+    /// Documents read.
+    pub documents_searched: u64,
+    /// Their size on disk.
+    pub bytes_searched: u64,
+    /// The words that were looked for, in lower case and in the order of the question.
+    pub words: Vec<String>,
+}
+
+/// The passages of a view that have most to do with a question.
+pub fn rank(
+    view: &View,
+    question: &str,
+    options: &RankOptions,
+    progress: &mut dyn FnMut(RankProgress),
+) -> Result<Ranking, SourceError> {
+    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    rank_with(threads, view, question, options, progress)
+}
+
+pub(crate) fn rank_with(
+    threads: NonZeroUsize,
+    view: &View,
+    question: &str,
+    options: &RankOptions,
+    progress: &mut dyn FnMut(RankProgress),
+) -> Result<Ranking, SourceError> {
+    let question = Question::of(question);
+    let documents: Vec<&DocEntry> = view.documents().collect();
+    let bytes_searched = view.bytes();
+    let tallies = if question.n_words() == 0 {
+        Vec::new()
+    } else {
+        tally_all(threads, view, &documents, &question, options, progress)?
+    };
+    Ok(Ranking {
+        passages: choose(view, &question, &tallies, options)?,
+        passages_matched: tallies.iter().map(|(_, tally)| tally.matches.len() as u64).sum(),
+        documents_searched: documents.len() as u64,
+        bytes_searched,
+        words: (0..question.n_words()).map(|word_idx| question.shown(word_idx).to_owned()).collect(),
+    })
+}
+
+type Message = (usize, Result<Tally, SourceError>);
+
+/// One tally per document, in their order. Of several errors the one of the first document is returned.
+fn tally_all<'a>(
+    threads: NonZeroUsize,
+    view: &View,
+    documents: &[&'a DocEntry],
+    question: &Question,
+    options: &RankOptions,
+    progress: &mut dyn FnMut(RankProgress),
+) -> Result<Vec<(&'a DocEntry, Tally)>, SourceError> {
+    let work = Work { view, documents, question, passage_lines: options.passage_lines };
+    let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    let mut results: Vec<Message> = Vec::with_capacity(documents.len());
+    let mut so_far = RankProgress {
+        documents_done: 0,
+        documents_total: documents.len() as u64,
+        bytes_done: 0,
+        bytes_total: view.bytes(),
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.get().min(documents.len()) {
+            let (sender, work, next, stopped) = (sender.clone(), &work, &next, &stopped);
+            scope.spawn(move || work.take_part(next, stopped, &sender));
+        }
+        drop(sender);
+        for (idx, result) in receiver {
+            so_far.documents_done += 1;
+            so_far.bytes_done += documents[idx].bytes;
+            results.push((idx, result));
+            progress(so_far);
+        }
+    });
+    results.sort_unstable_by_key(|(idx, _)| *idx);
+    results.into_iter().map(|(idx, tally)| Ok((documents[idx], tally?))).collect()
+}
+
+struct Work<'a> {
+    view: &'a View,
+    documents: &'a [&'a DocEntry],
+    question: &'a Question,
+    passage_lines: u64,
+}
+
+impl Work<'_> {
+    /// Documents are taken in order, so when one fails, all before it have been taken and will be reported.
+    fn take_part(&self, next: &AtomicUsize, stopped: &AtomicBool, sender: &Sender<Message>) {
+        while !stopped.load(Ordering::Relaxed) {
+            let idx = next.fetch_add(1, Ordering::Relaxed);
+            let Some(document) = self.documents.get(idx) else { return };
+            let tally = self
+                .view
+                .read_owned(document)
+                .map(|text| Tally::of(self.question, &document.name, &text, self.passage_lines));
+            if tally.is_err() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            drop(sender.send((idx, tally)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

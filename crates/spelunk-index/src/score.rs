@@ -1,0 +1,79 @@
+//! The worth of a passage: BM25 over its words, and something on top for words that stand together as asked, for words
+//! in the document's name, and for holding more of the different words. Rare words weigh more than common ones.
+
+use crate::tally::{Match, Tally};
+
+/// How soon more of the same word stops counting.
+const K1: f32 = 1.2;
+
+/// How much a passage longer than others is held back.
+const B: f32 = 0.75;
+
+/// What two words together add, as a share of their weight.
+const PAIR_SHARE: f32 = 0.5;
+
+/// What a word in the document's name adds, as a share of its weight.
+const NAME_SHARE: f32 = 0.6;
+
+/// The weights of a question's words in one view.
+#[derive(Debug)]
+pub(crate) struct Scorer {
+    weights: Vec<f32>,
+    weights_sum: f32,
+    bytes_mean: f32,
+}
+
+impl Scorer {
+    pub(crate) fn of<'a>(n_words: usize, tallies: impl Iterator<Item = &'a Tally>) -> Self {
+        let (mut n_passages, mut bytes) = (0, 0);
+        let mut passages_with = vec![0_u64; n_words];
+        for tally in tallies {
+            n_passages += tally.n_passages;
+            bytes += tally.bytes;
+            for word_idx in tally.matches.iter().flat_map(|found| found.words.iter()) {
+                passages_with[word_idx] += 1;
+            }
+        }
+        let weights: Vec<f32> = passages_with.iter().map(|&n_with| weight(n_passages, n_with)).collect();
+        let weights_sum = weights.iter().sum();
+        Self { weights, weights_sum, bytes_mean: ratio(bytes, n_passages.max(1)).max(1.0) }
+    }
+
+    pub(crate) fn score(&self, tally: &Tally, found: &Match) -> f32 {
+        let length = ratio(found.piece.span.len() as u64, 1) / self.bytes_mean;
+        let held_back = K1 * (1.0 - B + B * length);
+        let mut score = 0.0;
+        for (word_idx, count) in tally.counts(found) {
+            let count = f32::from(count);
+            score += self.weights[word_idx] * count * (K1 + 1.0) / (count + held_back);
+        }
+        for word_idx in found.pairs.iter() {
+            score += PAIR_SHARE * (self.weights[word_idx - 1] + self.weights[word_idx]);
+        }
+        for word_idx in tally.words_in_name.iter() {
+            score += NAME_SHARE * self.weights[word_idx];
+        }
+        let covered: f32 =
+            found.words.or(tally.words_in_name).iter().map(|word_idx| self.weights[word_idx]).sum();
+        score * (1.0 + covered / self.weights_sum)
+    }
+}
+
+/// The inverse document frequency, counted over passages. Always above zero.
+fn weight(n_passages: u64, n_with: u64) -> f32 {
+    let with = ratio(n_with, 1) + 0.5;
+    let without = ratio(n_passages.saturating_sub(n_with), 1) + 0.5;
+    (1.0 + without / with).ln()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a score needs no seventh digit"
+)]
+fn ratio(part: u64, whole: u64) -> f32 {
+    (part as f64 / whole as f64) as f32
+}
+
+#[cfg(test)]
+mod tests;

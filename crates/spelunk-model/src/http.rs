@@ -1,0 +1,136 @@
+//! The HTTP client: one per adapter, with our own TLS provider and without retries, redirects or total timeouts. How
+//! long a call may take is the engine's decision.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::HeaderValue;
+use reqwest::{Client, Url};
+use rustls::crypto::CryptoProvider;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+
+use crate::{ModelError, Secret};
+
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Names the call, where an adapter was told to say it.
+pub(crate) const CALL_HEADER: &str = "x-spelunk-call";
+
+/// A base URL that was checked, and a client for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) client: Client,
+    /// Without a slash at the end and without credentials.
+    pub(crate) base_url: String,
+    /// Whether the server runs on this machine.
+    pub(crate) is_local: bool,
+    /// The host, for what depends on the provider.
+    pub(crate) host: String,
+}
+
+impl Endpoint {
+    /// Checks the base URL and builds the client. Costs microseconds for `http`; for `https` the system's root
+    /// certificates are loaded.
+    pub(crate) fn open(base_url: &str) -> Result<Self, ModelError> {
+        let url = checked_url(base_url)?;
+        let shown = url.as_str().trim_end_matches('/').to_owned();
+        let unusable = |detail: String| ModelError::Unreachable { base_url: shown.clone(), detail };
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let is_local = is_local(&host);
+        let tls = tls_config(url.scheme()).map_err(|error| unusable(error.to_string()))?;
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .user_agent(concat!("spelunk/", env!("CARGO_PKG_VERSION")));
+        if is_local {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| unusable(deepest_cause(&error)))?;
+        Ok(Self { client, base_url: shown, is_local, host })
+    }
+
+    /// The value of the header that carries the key, where there is one.
+    pub(crate) fn key_header(
+        &self,
+        key: Option<&Secret>,
+        prefix: &str,
+    ) -> Result<Option<HeaderValue>, ModelError> {
+        let Some(key) = key else { return Ok(None) };
+        match key.header(prefix) {
+            Some(value) => Ok(Some(value)),
+            None => Err(ModelError::Unauthorized {
+                base_url: self.base_url.clone(),
+                detail: "the key holds characters that a header cannot carry".to_owned(),
+            }),
+        }
+    }
+}
+
+/// Why a request brought no response: the last cause says it best, and only it is free of the URL.
+pub(crate) fn deepest_cause(error: &dyn std::error::Error) -> String {
+    let mut deepest = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
+}
+
+/// An address with nothing in it that must not be shown or that a path cannot be put after.
+fn checked_url(base_url: &str) -> Result<Url, ModelError> {
+    let refused = |shown: &str, detail: &str| ModelError::Unreachable {
+        base_url: shown.chars().take(200).collect(),
+        detail: detail.to_owned(),
+    };
+    let Ok(mut url) = Url::parse(base_url.trim()) else {
+        return Err(refused(without_credentials(base_url), "this is not an address"));
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(refused(without_credentials(base_url), "an address holds no credentials; set a key"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        url.set_query(None);
+        url.set_fragment(None);
+        return Err(refused(url.as_str(), "an address ends with its path"));
+    }
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err(refused(url.as_str(), "an address begins with `http://` or `https://`")),
+    }
+}
+
+/// What stands after the last `@`: enough to recognise the address by.
+fn without_credentials(base_url: &str) -> &str {
+    base_url.rsplit('@').next().unwrap_or_default()
+}
+
+fn is_local(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
+    }
+}
+
+/// TLS with the `ring` provider, whatever the process has installed as its default. Plain HTTP never shakes hands, so
+/// its configuration trusts nobody and no certificate is read.
+fn tls_config(scheme: &str) -> Result<ClientConfig, rustls::Error> {
+    let provider: Arc<CryptoProvider> = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+    let mut config = if scheme == "https" {
+        let verifier = Arc::new(Verifier::new(provider)?);
+        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+    } else {
+        builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
+    };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Which status becomes which error, and how a provider's words are quoted.
+
+use expect_test::{Expect, expect};
+use reqwest::header::{HeaderName, HeaderValue};
+
+use super::*;
+
+const KEY: &str = "sk-very-secret";
+
+fn asked() -> Asked {
+    Asked { base_url: "http://host/v1".to_owned(), model: "m".to_owned(), key: Some(Secret::new(KEY)) }
+}
+
+fn check(status: u16, body: &str, expected: &Expect) {
+    let said = ProviderError::of_body(body);
+    expected.assert_eq(&format!("{:?}", asked().refused(status, Some(Duration::from_millis(5)), &said)));
+}
+
+#[test]
+fn each_status_has_its_error() {
+    let body = r#"{"error":{"message":"why"}}"#;
+    check(401, body, &expect![[r#"Unauthorized { base_url: "http://host/v1", detail: "why" }"#]]);
+    check(403, body, &expect![[r#"Unauthorized { base_url: "http://host/v1", detail: "why" }"#]]);
+    check(404, body, &expect![[r#"NotFound { base_url: "http://host/v1", model: "m", detail: "why" }"#]]);
+    check(429, body, &expect![[r#"RateLimited { retry_after: Some(5ms) }"#]]);
+    check(503, body, &expect![[r#"Overloaded { retry_after: Some(5ms) }"#]]);
+    check(529, body, &expect![[r#"Overloaded { retry_after: Some(5ms) }"#]]);
+    check(500, body, &expect![[r#"ServerError { status: 500, detail: "why" }"#]]);
+    check(502, body, &expect![[r#"ServerError { status: 502, detail: "why" }"#]]);
+    check(400, body, &expect![[r#"RequestRefused { status: 400, detail: "why" }"#]]);
+    check(413, body, &expect![[r#"RequestRefused { status: 413, detail: "why" }"#]]);
+    check(307, body, &expect![[r#"RequestRefused { status: 307, detail: "why" }"#]]);
+}
+
+#[test]
+fn a_prompt_that_is_too_long_is_known_by_its_code_or_by_the_words() {
+    check(
+        400,
+        r#"{"error":{"message":"no","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+        &expect![[r#"PromptTooLong { detail: "no" }"#]],
+    );
+    check(
+        400,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
+        &expect![[r#"PromptTooLong { detail: "prompt is too long: 9 tokens > 8 maximum" }"#]],
+    );
+    check(
+        400,
+        r#"{"object":"error","message":"This model's maximum context length is 8 tokens.","code":400}"#,
+        &expect![[r#"PromptTooLong { detail: "This model's maximum context length is 8 tokens." }"#]],
+    );
+    check(
+        400,
+        r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#,
+        &expect![[r#"PromptTooLong { detail: "the request exceeds the available context size" }"#]],
+    );
+    check(
+        500,
+        r#"{"error":{"message":"maximum context length"}}"#,
+        &expect![[r#"ServerError { status: 500, detail: "maximum context length" }"#]],
+    );
+}
+
+#[test]
+fn words_are_found_in_every_known_shape_of_body() {
+    check(400, r#"{"error":"plain"}"#, &expect![[r#"RequestRefused { status: 400, detail: "plain" }"#]]);
+    check(422, r#"{"detail":"fastapi"}"#, &expect![[r#"RequestRefused { status: 422, detail: "fastapi" }"#]]);
+    check(
+        502,
+        "<html>\n<b>Bad</b>\r\n",
+        &expect![[r#"ServerError { status: 502, detail: "<html> <b>Bad</b>" }"#]],
+    );
+    check(500, "", &expect![[r#"ServerError { status: 500, detail: "no reason given" }"#]]);
+    check(500, "{}", &expect![[r#"ServerError { status: 500, detail: "{}" }"#]]);
+}
+
+#[test]
+fn an_echoed_key_is_replaced_even_where_the_quote_is_cut() {
+    check(
+        401,
+        r#"{"error":{"message":"Incorrect API key provided: sk-very-secret."}}"#,
+        &expect![[
+            r#"Unauthorized { base_url: "http://host/v1", detail: "Incorrect API key provided: [key]." }"#
+        ]],
+    );
+    let long = format!("{}{KEY}", "a".repeat(290));
+    let cut = asked().detail(&long);
+    assert_eq!(cut, format!("{}[key]", "a".repeat(290)));
+    let longer = format!("{}{KEY}", "a".repeat(296));
+    assert_eq!(asked().detail(&longer), format!("{}[ke…", "a".repeat(296)));
+}
+
+#[test]
+fn a_quote_is_one_line_of_at_most_300_characters() {
+    assert_eq!(asked().detail("a\n\n  b\tc\u{1b}[31m"), "a b c [31m");
+    assert_eq!(asked().detail(&"ä".repeat(300)), "ä".repeat(300));
+    assert_eq!(asked().detail(&"ä".repeat(301)), format!("{}…", "ä".repeat(299)));
+}
+
+#[test]
+fn only_a_number_of_seconds_is_a_wait() {
+    let wait = |name: &'static str, value: &'static str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        retry_after(&headers)
+    };
+    assert_eq!(wait("retry-after", "2"), Some(Duration::from_secs(2)));
+    assert_eq!(wait("retry-after", " 0.5 "), Some(Duration::from_millis(500)));
+    assert_eq!(wait("retry-after-ms", "20"), Some(Duration::from_millis(20)));
+    assert_eq!(wait("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT"), None);
+    assert_eq!(wait("retry-after", "-1"), None);
+    assert_eq!(wait("retry-after", "NaN"), None);
+    assert_eq!(wait("retry-after", "inf"), None);
+    assert_eq!(wait("retry-after", "1e300"), None);
+    assert_eq!(wait("retry-after", "99999999999"), Some(RETRY_AFTER_MAX));
+    assert_eq!(wait("retry-after", ""), None);
+}
+
+#[test]
+fn the_wait_in_milliseconds_is_the_finer_one_and_wins() {
+    let mut headers = HeaderMap::new();
+    headers.insert("retry-after", HeaderValue::from_static("1"));
+    headers.insert("retry-after-ms", HeaderValue::from_static("250"));
+    assert_eq!(retry_after(&headers), Some(Duration::from_millis(250)));
+}

@@ -1,0 +1,217 @@
+//! From a request to a stream of deltas: status, content type, events, end. What an event means is a decoder's
+//! business; each provider has one.
+
+use std::collections::VecDeque;
+
+use futures_util::stream;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{RequestBuilder, Response};
+
+use crate::http::deepest_cause;
+use crate::refusal::{Asked, is_reply, retry_after};
+use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
+use crate::wire::error::ProviderError;
+use crate::{ModelDelta, ModelError, ModelStream, Price};
+
+/// The longest reply taken that is not a stream.
+const BODY_BYTES_MAX: usize = 16_000_000;
+
+/// The most that is read of an error's body.
+const ERROR_BODY_BYTES_MAX: usize = 65_536;
+
+/// Reads one provider's format. A delta `Done` ends the reply; costs are filled in later.
+pub(crate) trait Decode: Send + 'static {
+    /// One event of a stream.
+    fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
+
+    /// The stream has ended without `Done`.
+    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault>;
+
+    /// A whole reply from a server that does not stream.
+    fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
+}
+
+/// What a decoder found wrong, before it is known who was asked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ReplyFault {
+    /// Not in the provider's format.
+    Malformed(String),
+    /// The end mark is missing.
+    Cut,
+    /// The provider reports an error that has this status outside of a stream.
+    Refused(u16, ProviderError),
+}
+
+/// Sends the request and reads its reply.
+pub(crate) fn stream_reply<D: Decode>(
+    request: RequestBuilder,
+    asked: Asked,
+    price: Option<Price>,
+    decoder: D,
+) -> ModelStream {
+    let reading = Reading { asked, price, decoder, ready: VecDeque::new(), source: Source::Unsent(request) };
+    Box::pin(stream::try_unfold(reading, Reading::advance))
+}
+
+/// Sends a request; anything but a 200 is an error.
+pub(crate) async fn send(request: RequestBuilder, asked: &Asked) -> Result<Response, ModelError> {
+    let response = request.send().await.map_err(|error| asked.unreachable(&deepest_cause(&error)))?;
+    let status = response.status();
+    if is_reply(status) {
+        return Ok(response);
+    }
+    let retry_after = retry_after(response.headers());
+    let (body, _) = read_body(response, ERROR_BODY_BYTES_MAX).await;
+    let said = ProviderError::of_body(&String::from_utf8_lossy(&body));
+    Err(asked.refused(status.as_u16(), retry_after, &said))
+}
+
+/// A whole body as text, bounded.
+pub(crate) async fn read_text(response: Response, asked: &Asked) -> Result<String, ModelError> {
+    match read_body(response, BODY_BYTES_MAX).await {
+        (bytes, BodyEnd::Whole) => String::from_utf8(bytes).map_err(|_| asked.malformed("it is not UTF-8")),
+        (_, BodyEnd::TooLong) => Err(ModelError::ReplyTooLong { bytes_max: BODY_BYTES_MAX as u64 }),
+        (_, BodyEnd::Cut) => Err(ModelError::StreamCut),
+    }
+}
+
+/// The content type without its parameters, in lower case.
+pub(crate) fn content_type(headers: &HeaderMap) -> String {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// A reply that is being read.
+struct Reading<D> {
+    asked: Asked,
+    price: Option<Price>,
+    decoder: D,
+    ready: VecDeque<ModelDelta>,
+    source: Source,
+}
+
+/// Where the next delta comes from.
+enum Source {
+    Unsent(RequestBuilder),
+    Events(Response, SseParser),
+    Ended,
+}
+
+impl<D: Decode> Reading<D> {
+    /// The next delta and the reading after it.
+    async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
+        loop {
+            if let Some(delta) = self.ready.pop_front() {
+                return Ok(Some((self.delivered(delta), self)));
+            }
+            self = match std::mem::replace(&mut self.source, Source::Ended) {
+                Source::Unsent(request) => self.open(request).await?,
+                Source::Events(response, parser) => self.read_on(response, parser).await?,
+                Source::Ended => return Ok(None),
+            };
+        }
+    }
+
+    /// Fills in the cost. Nothing is read after the end mark.
+    fn delivered(&mut self, delta: ModelDelta) -> ModelDelta {
+        match delta {
+            ModelDelta::Text(_) | ModelDelta::Reasoning(_) => delta,
+            ModelDelta::Done { stop, usage } => {
+                self.source = Source::Ended;
+                self.ready.clear();
+                let usage = usage.map(|mut usage| {
+                    usage.cost_microusd = self.price.map_or(0, |price| price.cost_microusd(&usage));
+                    usage
+                });
+                ModelDelta::Done { stop, usage }
+            }
+        }
+    }
+
+    async fn open(mut self, request: RequestBuilder) -> Result<Self, ModelError> {
+        let response = send(request, &self.asked).await?;
+        match content_type(response.headers()).as_str() {
+            "text/event-stream" => self.source = Source::Events(response, SseParser::new(EVENT_BYTES_MAX)),
+            "application/json" => {
+                let body = read_text(response, &self.asked).await?;
+                let deltas = self.decoder.whole(&body);
+                self.take(deltas)?;
+            }
+            "" => return Err(self.asked.malformed("it has no content type")),
+            other => return Err(self.asked.malformed(&format!("its content type is `{other}`"))),
+        }
+        Ok(self)
+    }
+
+    /// Decodes the next event, or waits for more bytes.
+    async fn read_on(mut self, mut response: Response, mut parser: SseParser) -> Result<Self, ModelError> {
+        match parser.next_event() {
+            Some(Ok(data)) => {
+                let deltas = self.decoder.event(&data);
+                self.take(deltas)?;
+                self.source = Source::Events(response, parser);
+            }
+            Some(Err(SseFault::NotUtf8)) => return Err(self.asked.malformed("an event is not UTF-8")),
+            Some(Err(SseFault::TooLong)) => {
+                return Err(ModelError::ReplyTooLong { bytes_max: EVENT_BYTES_MAX as u64 });
+            }
+            None => match response.chunk().await {
+                Ok(Some(bytes)) => {
+                    parser.push(&bytes);
+                    self.source = Source::Events(response, parser);
+                }
+                // A broken connection after the last thing that matters is as good as an end.
+                Ok(None) | Err(_) => self.close(parser.finish())?,
+            },
+        }
+        Ok(self)
+    }
+
+    fn close(&mut self, last_event: Option<String>) -> Result<(), ModelError> {
+        if let Some(data) = last_event {
+            let deltas = self.decoder.event(&data);
+            self.take(deltas)?;
+        }
+        let is_done = self.ready.iter().any(|delta| matches!(delta, ModelDelta::Done { .. }));
+        if !is_done {
+            let deltas = self.decoder.end();
+            self.take(deltas)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, deltas: Result<Vec<ModelDelta>, ReplyFault>) -> Result<(), ModelError> {
+        match deltas {
+            Ok(deltas) => {
+                self.ready.extend(deltas);
+                Ok(())
+            }
+            Err(ReplyFault::Malformed(detail)) => Err(self.asked.malformed(&detail)),
+            Err(ReplyFault::Cut) => Err(ModelError::StreamCut),
+            Err(ReplyFault::Refused(status, said)) => Err(self.asked.refused(status, None, &said)),
+        }
+    }
+}
+
+/// How the reading of a body ended.
+enum BodyEnd {
+    Whole,
+    TooLong,
+    Cut,
+}
+
+/// The first `bytes_max` bytes of a body.
+async fn read_body(mut response: Response, bytes_max: usize) -> (Vec<u8>, BodyEnd) {
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(bytes)) => body.extend_from_slice(&bytes),
+            Ok(None) => return (body, BodyEnd::Whole),
+            Err(_) => return (body, BodyEnd::Cut),
+        }
+        if body.len() > bytes_max {
+            body.truncate(bytes_max);
+            return (body, BodyEnd::TooLong);
+        }
+    }
+}

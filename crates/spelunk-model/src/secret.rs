@@ -1,0 +1,54 @@
+//! A secret: text that goes into one request header and nowhere else. It cannot be printed or read back, and it is
+//! taken out of whatever a provider says.
+
+use std::fmt;
+
+use reqwest::header::HeaderValue;
+
+/// Shorter texts are words, not keys: local servers take `none`, `x` and the like, and replacing those in every message
+/// would make it unreadable.
+const REDACTED_BYTES_MIN: usize = 8;
+
+/// What stands where a key stood.
+const REDACTED: &str = "[key]";
+
+/// A key.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a key; white space around it is dropped.
+    pub fn new(key: impl AsRef<str>) -> Self {
+        Self(key.as_ref().trim().to_owned())
+    }
+
+    /// The header value `<prefix><key>`, marked as sensitive; `None` if a header cannot carry it.
+    pub(crate) fn header(&self, prefix: &str) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0)).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// The text with every occurrence of the key replaced.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        if self.0.len() < REDACTED_BYTES_MIN {
+            return text.to_owned();
+        }
+        text.replace(&self.0, REDACTED)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({REDACTED})")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(REDACTED)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! The integration tests of this crate, through the scripted model server.

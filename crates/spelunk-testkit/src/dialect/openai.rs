@@ -1,0 +1,81 @@
+//! The OpenAI chat-completions format, as `api.openai.com`, vLLM, llama.cpp and Ollama send it.
+
+use serde_json::{Value, json};
+use spelunk_types::{StopReason, Usage};
+
+use super::{Spoken, Streamed, cut, event};
+
+pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+    let mut head = chunk(spoken, &json!({ "role": "assistant", "content": "" }), None);
+    if let Some(reasoning) = &spoken.reasoning {
+        head.extend(chunk(spoken, &json!({ "reasoning_content": reasoning }), None));
+    }
+    let pieces = cut(&spoken.text, spoken.n_chunks)
+        .into_iter()
+        .map(|piece| chunk(spoken, &json!({ "content": piece }), None));
+    let pieces = pieces.collect();
+    let mut tail = chunk(spoken, &json!({}), Some(stop_name(spoken.stop)));
+    if spoken.with_usage {
+        let mut last = envelope(spoken, "chat.completion.chunk");
+        last["choices"] = json!([]);
+        last["usage"] = usage(spoken.usage);
+        tail.extend(event(None, &last));
+    }
+    tail.extend(b"data: [DONE]\n\n");
+    Streamed { head, pieces, tail }
+}
+
+pub(super) fn whole(spoken: &Spoken) -> Value {
+    let mut body = envelope(spoken, "chat.completion");
+    let mut message = json!({ "role": "assistant", "content": spoken.text });
+    if let Some(reasoning) = &spoken.reasoning {
+        message["reasoning_content"] = json!(reasoning);
+    }
+    body["choices"] = json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.stop) }]);
+    body["usage"] = usage(spoken.usage);
+    body
+}
+
+pub(super) fn error_body(status: u16, message: &str, code: Option<&str>) -> Value {
+    let (kind, usual_code) = match status {
+        401 => ("invalid_request_error", "invalid_api_key"),
+        404 => ("invalid_request_error", "model_not_found"),
+        429 => ("requests", "rate_limit_exceeded"),
+        503 | 529 => ("server_error", "overloaded"),
+        500.. => ("server_error", "server_error"),
+        0..500 => ("invalid_request_error", "invalid_request_error"),
+    };
+    json!({ "error": { "message": message, "type": kind, "param": null, "code": code.unwrap_or(usual_code) } })
+}
+
+fn chunk(spoken: &Spoken, delta: &Value, finish_reason: Option<&str>) -> Vec<u8> {
+    let mut body = envelope(spoken, "chat.completion.chunk");
+    body["choices"] =
+        json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason }]);
+    if spoken.with_usage {
+        body["usage"] = Value::Null;
+    }
+    event(None, &body)
+}
+
+fn envelope(spoken: &Spoken, object: &str) -> Value {
+    json!({ "id": "chatcmpl-scripted", "object": object, "created": 0, "model": spoken.model })
+}
+
+fn usage(usage: Usage) -> Value {
+    json!({
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.tokens(),
+        "prompt_tokens_details": { "cached_tokens": usage.cached_tokens },
+    })
+}
+
+fn stop_name(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::Finished => "stop",
+        StopReason::Length => "length",
+        StopReason::Filtered => "content_filter",
+        StopReason::Other => "tool_calls",
+    }
+}

@@ -1,0 +1,127 @@
+//! Faults: every way in which a provider fails, as a value to put in a script.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use tokio::net::TcpSocket;
+
+/// One failed attempt. A fault that carries text takes it from the rule's reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// An HTTP status with the provider's error body; see [`status`].
+    Status(StatusFault),
+    /// The connection is closed after the request was read, without a byte of reply.
+    HangUp,
+    /// No headers, ever. A gate is told that the request has come.
+    StallBeforeHeaders,
+    /// The first piece, then nothing, ever.
+    StallMidStream,
+    /// The first piece, then a clean end of the body without the provider's end mark.
+    CutStream,
+    /// The first piece, then the connection is reset.
+    AbortStream,
+    /// The first piece, then an event that is not JSON.
+    MalformedJson,
+    /// The first piece, then an event that is not UTF-8.
+    InvalidUtf8,
+    /// A web page with status 200.
+    WrongContentType,
+    /// Every event twice, the end mark included.
+    DuplicateDeltas,
+    /// A good reply of this many bytes.
+    LongReply {
+        /// Bytes of text.
+        bytes: usize,
+    },
+    /// The first piece, then the provider's in-stream error that corresponds to this status.
+    ErrorEvent {
+        /// The status the error would have had before the stream began.
+        status: u16,
+    },
+    /// Exactly this body with status 200, whatever was asked. It counts as nothing served.
+    Raw {
+        /// The content type.
+        content_type: &'static str,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// A good reply as one JSON document, although a stream was asked for.
+    NotStreamed,
+}
+
+/// An HTTP status with the provider's error body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusFault {
+    pub(crate) status: u16,
+    pub(crate) message: String,
+    pub(crate) code: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// An answer with this HTTP status and an error body in the provider's shape.
+pub fn status(status: u16) -> StatusFault {
+    StatusFault { status, message: format!("scripted status {status}"), code: None, headers: Vec::new() }
+}
+
+impl StatusFault {
+    /// Asks for a wait in the `retry-after-ms` header.
+    #[must_use]
+    pub fn retry_after_ms(self, wait_ms: u64) -> Self {
+        self.header("retry-after-ms", &wait_ms.to_string())
+    }
+
+    /// Asks for a wait in the `retry-after` header.
+    #[must_use]
+    pub fn retry_after_s(self, wait_s: u64) -> Self {
+        self.header("retry-after", &wait_s.to_string())
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The `error.message` of the body.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// The `error.code` of the body (`error.type` in the Anthropic format) in place of the usual one for the status.
+    #[must_use]
+    pub fn code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+}
+
+impl From<StatusFault> for Fault {
+    fn from(fault: StatusFault) -> Self {
+        Self::Status(fault)
+    }
+}
+
+/// A port on which nothing listens, for as long as this value lives.
+#[derive(Debug)]
+pub struct ClosedPort {
+    // Bound and never listening: connections are refused, and no other process can take the port meanwhile.
+    _socket: TcpSocket,
+    address: SocketAddr,
+}
+
+impl ClosedPort {
+    /// Takes a port.
+    pub fn reserve() -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket can be made");
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a loopback port is free");
+        let address = socket.local_addr().expect("a bound socket has an address");
+        Self { _socket: socket, address }
+    }
+
+    /// `http://127.0.0.1:PORT/v1`, where every connection is refused.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+}

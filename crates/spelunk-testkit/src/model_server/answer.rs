@@ -1,0 +1,222 @@
+//! From a request to the bytes of its answer: good replies, and every fault.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use super::book::{Book, Recorded};
+use super::http::Connection;
+use crate::dialect::{Dialect, Spoken, Streamed, model_list, prompt_of};
+use crate::fault::{Fault, StatusFault};
+use crate::script::{Answer, Manner};
+
+/// What becomes of the connection after an answer.
+enum After {
+    Keep(Connection),
+    Close,
+}
+
+/// The bytes of one piece of a long reply.
+const LONG_PIECE_BYTES: usize = 65_536;
+
+/// Serves one connection until either side ends it. A client that leaves early is an ordinary end.
+pub(super) async fn serve(stream: TcpStream, book: Arc<Book>) {
+    let Ok(mut connection) = Connection::new(stream) else { return };
+    while let Ok(Some(request)) = connection.read_request().await {
+        match answer(connection, &book, request).await {
+            Ok(After::Keep(kept)) => connection = kept,
+            Ok(After::Close) | Err(_) => return,
+        }
+    }
+}
+
+/// One request on its way to its answer.
+struct Exchange<'a> {
+    book: &'a Book,
+    call: Option<String>,
+    dialect: Dialect,
+    /// Whether the request asked for a stream.
+    is_streamed: bool,
+    manner: Manner,
+    spoken: Spoken,
+}
+
+async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
+    let asks_for_models = request.method == "GET" && request.path == "/v1/models";
+    let call = if asks_for_models { Some("models".to_owned()) } else { request.call.clone() };
+    let body = request.json();
+    let prompt = prompt_of(&body);
+    let found = book.receive(&request, call.as_deref(), &prompt);
+    let dialect = Dialect::of_path(&request.path);
+    let (answer, manner, dialect) = match (found, dialect) {
+        (Some((Answer::Unscripted, _)), _) | (None, Some(_)) => {
+            return refuse(connection, book, request).await;
+        }
+        (Some((answer, manner)), Some(dialect)) => (answer, manner, dialect),
+        (Some((answer, manner)), None) if asks_for_models => (answer, manner, Dialect::OpenAi),
+        (None, None) if asks_for_models => {
+            let list = model_list().to_string();
+            connection.respond(200, "application/json", &[], list.as_bytes()).await?;
+            return Ok(After::Keep(connection));
+        }
+        (Some(_) | None, None) => return refuse(connection, book, request).await,
+    };
+    tokio::time::sleep(Duration::from_millis(manner.delay_ms)).await;
+    let (fault, text) = match answer {
+        Answer::Reply { text } => (None, text),
+        Answer::Fault { fault, text } => (Some(fault), text),
+        Answer::Unscripted => unreachable!("refused above"),
+    };
+    let spoken = Spoken {
+        model: body["model"].as_str().unwrap_or("scripted").to_owned(),
+        usage: manner.usage_of(&prompt, &text),
+        text,
+        reasoning: manner.reasoning.clone(),
+        stop: manner.stop,
+        n_chunks: manner.n_chunks,
+        with_usage: body["stream_options"]["include_usage"] == Value::Bool(true),
+    };
+    let is_streamed = body["stream"] == Value::Bool(true);
+    let exchange = Exchange { book, call, dialect, is_streamed, manner, spoken };
+    match fault {
+        Some(fault) => exchange.fail(connection, fault).await,
+        None => exchange.reply(connection).await,
+    }
+}
+
+/// Answers a request that nobody wrote a rule for, in words that show up in the test's failure.
+async fn refuse(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
+    let name = request.call.as_deref().unwrap_or("a request without a call");
+    let message = format!("no rule of the script answers {name} to `{}`", request.path);
+    let dialect = Dialect::of_path(&request.path).unwrap_or(Dialect::OpenAi);
+    let body = dialect.error_body(418, &message, None).to_string();
+    book.refuse(request);
+    connection.respond(418, "application/json", &[], body.as_bytes()).await?;
+    Ok(After::Keep(connection))
+}
+
+impl Exchange<'_> {
+    async fn reply(self, connection: Connection) -> io::Result<After> {
+        if !self.is_streamed {
+            return self.send_whole(connection).await;
+        }
+        let streamed = self.dialect.streamed(&self.spoken);
+        self.send_streamed(connection, streamed).await
+    }
+
+    async fn fail(mut self, mut connection: Connection, fault: Fault) -> io::Result<After> {
+        match fault {
+            Fault::Status(status) => self.send_status(connection, &status).await,
+            Fault::HangUp => Ok(After::Close),
+            Fault::StallBeforeHeaders => {
+                self.pass_gate().await;
+                connection.wait_for_leave().await?;
+                Ok(After::Close)
+            }
+            Fault::WrongContentType => {
+                let page = b"<html><body>This is not the page you are looking for.</body></html>";
+                connection.respond(200, "text/html; charset=utf-8", &[], page).await?;
+                Ok(After::Keep(connection))
+            }
+            Fault::Raw { content_type, body } => {
+                connection.respond(200, content_type, &[], &body).await?;
+                Ok(After::Keep(connection))
+            }
+            Fault::NotStreamed => self.send_whole(connection).await,
+            Fault::DuplicateDeltas => {
+                let Streamed { head, pieces, tail } = self.dialect.streamed(&self.spoken);
+                let pieces = pieces.iter().map(|piece| twice(piece)).collect();
+                let streamed = Streamed { head: twice(&head), pieces, tail: twice(&tail) };
+                self.send_streamed(connection, streamed).await
+            }
+            Fault::LongReply { bytes } => {
+                self.spoken.text = "x".repeat(bytes);
+                self.spoken.n_chunks = bytes.div_ceil(LONG_PIECE_BYTES).max(1);
+                self.spoken.usage.output_tokens = bytes.div_ceil(4) as u64;
+                self.reply(connection).await
+            }
+            Fault::StallMidStream => {
+                self.send_beginning(&mut connection).await?;
+                connection.wait_for_leave().await?;
+                Ok(After::Close)
+            }
+            Fault::CutStream => self.end_with(connection, b"").await,
+            Fault::MalformedJson => self.end_with(connection, b"data: {\"type\": \n\n").await,
+            Fault::InvalidUtf8 => self.end_with(connection, b"data: {\"type\": \"\xff\xfe\"}\n\n").await,
+            Fault::ErrorEvent { status } => {
+                let event = self.dialect.error_event(status);
+                self.end_with(connection, &event).await
+            }
+            Fault::AbortStream => {
+                self.send_beginning(&mut connection).await?;
+                connection.reset()?;
+                Ok(After::Close)
+            }
+        }
+    }
+
+    async fn send_status(self, mut connection: Connection, fault: &StatusFault) -> io::Result<After> {
+        let body = self.dialect.error_body(fault.status, &fault.message, fault.code.as_deref()).to_string();
+        connection.respond(fault.status, "application/json", &fault.headers, body.as_bytes()).await?;
+        Ok(After::Keep(connection))
+    }
+
+    async fn send_whole(self, mut connection: Connection) -> io::Result<After> {
+        let body = self.dialect.whole(&self.spoken).to_string();
+        self.book.serve(self.call.as_deref(), self.spoken.usage);
+        connection.respond(200, "application/json", &[], body.as_bytes()).await?;
+        Ok(After::Keep(connection))
+    }
+
+    async fn send_streamed(self, mut connection: Connection, streamed: Streamed) -> io::Result<After> {
+        connection.open_stream().await?;
+        connection.send_piece(&streamed.head).await?;
+        for (piece_idx, piece) in streamed.pieces.iter().enumerate() {
+            if piece_idx == 1 {
+                self.pass_gate().await;
+            }
+            if piece_idx > 0 {
+                tokio::time::sleep(Duration::from_millis(self.manner.pace_ms)).await;
+            }
+            connection.send_piece(piece).await?;
+        }
+        if streamed.pieces.len() <= 1 {
+            self.pass_gate().await;
+        }
+        self.book.serve(self.call.as_deref(), self.spoken.usage);
+        connection.close_stream(&streamed.tail).await?;
+        Ok(After::Keep(connection))
+    }
+
+    /// Headers and the first piece, then the gate.
+    async fn send_beginning(&self, connection: &mut Connection) -> io::Result<()> {
+        let streamed = self.dialect.streamed(&self.spoken);
+        connection.open_stream().await?;
+        connection.send_piece(&streamed.head).await?;
+        connection.send_piece(streamed.pieces.first().map_or(b"".as_slice(), Vec::as_slice)).await?;
+        self.pass_gate().await;
+        Ok(())
+    }
+
+    /// The beginning, this event, and a clean end of the body.
+    async fn end_with(self, mut connection: Connection, event: &[u8]) -> io::Result<After> {
+        self.send_beginning(&mut connection).await?;
+        connection.close_stream(event).await?;
+        Ok(After::Keep(connection))
+    }
+
+    async fn pass_gate(&self) {
+        if let Some(gate) = &self.manner.gate {
+            gate.pass().await;
+        }
+    }
+}
+
+/// Every event of these, twice in a row.
+fn twice(events: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(events);
+    text.split_inclusive("\n\n").flat_map(|event| [event, event]).collect::<String>().into_bytes()
+}

@@ -1,0 +1,111 @@
+//! The server's book: the script, what arrived, and what was served.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+use spelunk_types::Usage;
+
+use crate::dialect::prompt_of;
+use crate::script::{Answer, Manner, Rule};
+
+/// A request as it arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The `x-spelunk-call` header.
+    pub call: Option<String>,
+    /// `GET` or `POST`.
+    pub method: String,
+    /// `/v1/chat/completions`.
+    pub path: String,
+    /// The body, as text.
+    pub body: String,
+    /// All headers in their order, names in lower case.
+    pub headers: Vec<(String, String)>,
+}
+
+impl Recorded {
+    /// The first header of this name, given in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON; null where it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// The system text and every message, joined by line ends: what `when` rules see.
+    pub fn prompt(&self) -> String {
+        prompt_of(&self.json())
+    }
+}
+
+/// The script and what came of it.
+#[derive(Debug)]
+pub(super) struct Book {
+    rules: Vec<Rule>,
+    pages: Mutex<Pages>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    pub(super) requests: Vec<Recorded>,
+    pub(super) unexpected: Vec<Recorded>,
+    pub(super) n_received: HashMap<String, u64>,
+    pub(super) n_served: HashMap<String, u64>,
+    pub(super) served_usage: Usage,
+    pub(super) n_connections: u64,
+    /// Attempts by rule and call; by rule and prompt where a request names no call.
+    n_attempts: HashMap<(usize, String), usize>,
+}
+
+impl Book {
+    pub(super) fn new(rules: Vec<Rule>) -> Self {
+        Self { rules, pages: Mutex::new(Pages::default()) }
+    }
+
+    pub(super) fn read<T>(&self, look: impl FnOnce(&Pages) -> T) -> T {
+        look(&self.pages.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn write<T>(&self, change: impl FnOnce(&mut Pages) -> T) -> T {
+        change(&mut self.pages.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Writes the request down and finds its answer. `call` is the name rules know it by.
+    pub(super) fn receive(
+        &self,
+        request: &Recorded,
+        call: Option<&str>,
+        prompt: &str,
+    ) -> Option<(Answer, Manner)> {
+        let rule = self.rules.iter().enumerate().find(|(_, rule)| rule.matches(call, prompt));
+        self.write(|pages| {
+            pages.requests.push(request.clone());
+            if let Some(call) = call {
+                *pages.n_received.entry(call.to_owned()).or_default() += 1;
+            }
+            let (rule_idx, rule) = rule?;
+            let attempts = pages.n_attempts.entry((rule_idx, call.unwrap_or(prompt).to_owned())).or_default();
+            let answer = rule.answer(*attempts);
+            *attempts += 1;
+            Some((answer, rule.manner.clone()))
+        })
+    }
+
+    /// Writes down a request that nobody wrote a rule for.
+    pub(super) fn refuse(&self, request: Recorded) {
+        self.write(|pages| pages.unexpected.push(request));
+    }
+
+    /// Counts a whole reply.
+    pub(super) fn serve(&self, call: Option<&str>, usage: Usage) {
+        self.write(|pages| {
+            if let Some(call) = call {
+                *pages.n_served.entry(call.to_owned()).or_default() += 1;
+            }
+            pages.served_usage = pages.served_usage.plus(usage);
+        });
+    }
+}

@@ -1,0 +1,219 @@
+//! Scripts: which request gets which reply. A rule is found by the call's name or by the prompt, never by the order of
+//! arrival, so that parallel runs are deterministic.
+
+use std::fmt;
+
+use spelunk_types::{StopReason, Usage};
+
+use crate::fault::Fault;
+use crate::gate::Gate;
+
+/// One rule of a script: what it answers, and how. The first rule that matches a request wins.
+#[derive(Debug)]
+pub struct Rule {
+    matcher: Matcher,
+    faults: Vec<Fault>,
+    finally: Finally,
+    pub(crate) manner: Manner,
+}
+
+/// A rule for calls by name: `0.3#2`, where `*` stands for any one number (`0.*#0`, `0#*`). `models` names requests for
+/// the list of models.
+pub fn on(call_pattern: &str) -> Rule {
+    Rule::new(Matcher::Call(call_pattern.to_owned()))
+}
+
+/// A rule for prompts: `predicate` sees the system text and every message, joined by line ends.
+pub fn when(predicate: impl Fn(&str) -> bool + Send + Sync + 'static) -> Rule {
+    Rule::new(Matcher::Prompt(Box::new(predicate)))
+}
+
+impl Rule {
+    fn new(matcher: Matcher) -> Self {
+        Self { matcher, faults: Vec::new(), finally: Finally::Unscripted, manner: Manner::plain() }
+    }
+
+    /// The next attempt of a call fails so. Faults are used up in their order, by each call for itself.
+    #[must_use]
+    pub fn fault(mut self, fault: impl Into<Fault>) -> Self {
+        self.faults.push(fault.into());
+        self
+    }
+
+    /// What every attempt after the faults gets.
+    #[must_use]
+    pub fn reply(mut self, text: impl Into<String>) -> Self {
+        self.finally = Finally::Reply(text.into());
+        self
+    }
+
+    /// Every attempt after the faults fails so.
+    #[must_use]
+    pub fn always(mut self, fault: impl Into<Fault>) -> Self {
+        self.finally = Finally::Fault(fault.into());
+        self
+    }
+
+    /// The usage to report; without it, a token per four bytes of prompt and of reply, rounded up.
+    #[must_use]
+    pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
+        self.manner.usage = Some(Usage { input_tokens, output_tokens, ..Usage::default() });
+        self
+    }
+
+    /// How many of the input tokens are reported as read from the provider's cache.
+    #[must_use]
+    pub fn cached(mut self, cached_tokens: u64) -> Self {
+        self.manner.cached_tokens = cached_tokens;
+        self
+    }
+
+    /// Why the model is said to have stopped; without it, because it had finished.
+    #[must_use]
+    pub fn stop(mut self, stop: StopReason) -> Self {
+        self.manner.stop = stop;
+        self
+    }
+
+    /// Reasoning sent before the text.
+    #[must_use]
+    pub fn reasoning(mut self, text: impl Into<String>) -> Self {
+        self.manner.reasoning = Some(text.into());
+        self
+    }
+
+    /// In how many pieces the text is streamed; 3 without it.
+    #[must_use]
+    pub fn chunks(mut self, n_chunks: usize) -> Self {
+        self.manner.n_chunks = n_chunks.max(1);
+        self
+    }
+
+    /// A wait before the headers.
+    #[must_use]
+    pub fn delay_ms(mut self, delay_ms: u64) -> Self {
+        self.manner.delay_ms = delay_ms;
+        self
+    }
+
+    /// A wait between two pieces.
+    #[must_use]
+    pub fn pace_ms(mut self, pace_ms: u64) -> Self {
+        self.manner.pace_ms = pace_ms;
+        self
+    }
+
+    /// Holds the stream after its first piece until the gate is opened.
+    #[must_use]
+    pub fn gate(mut self, gate: &Gate) -> Self {
+        self.manner.gate = Some(gate.clone());
+        self
+    }
+
+    /// Whether this rule answers the request.
+    pub(crate) fn matches(&self, call: Option<&str>, prompt: &str) -> bool {
+        match &self.matcher {
+            Matcher::Call(pattern) => call.is_some_and(|call| call_matches(pattern, call)),
+            Matcher::Prompt(predicate) => predicate(prompt),
+        }
+    }
+
+    /// What the attempt with this index (from 0) gets.
+    pub(crate) fn answer(&self, attempt_idx: usize) -> Answer {
+        let text = match &self.finally {
+            Finally::Reply(text) => text.clone(),
+            Finally::Fault(_) | Finally::Unscripted => "scripted text".to_owned(),
+        };
+        if let Some(fault) = self.faults.get(attempt_idx) {
+            return Answer::Fault { fault: fault.clone(), text };
+        }
+        match &self.finally {
+            Finally::Reply(_) => Answer::Reply { text },
+            Finally::Fault(fault) => Answer::Fault { fault: fault.clone(), text },
+            Finally::Unscripted => Answer::Unscripted,
+        }
+    }
+}
+
+/// What one attempt gets.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Reply { text: String },
+    Fault { fault: Fault, text: String },
+    Unscripted,
+}
+
+/// How a reply is given.
+#[derive(Debug, Clone)]
+pub(crate) struct Manner {
+    pub(crate) usage: Option<Usage>,
+    pub(crate) cached_tokens: u64,
+    pub(crate) stop: StopReason,
+    pub(crate) reasoning: Option<String>,
+    pub(crate) n_chunks: usize,
+    pub(crate) delay_ms: u64,
+    pub(crate) pace_ms: u64,
+    pub(crate) gate: Option<Gate>,
+}
+
+impl Manner {
+    fn plain() -> Self {
+        Self {
+            usage: None,
+            cached_tokens: 0,
+            stop: StopReason::Finished,
+            reasoning: None,
+            n_chunks: 3,
+            delay_ms: 0,
+            pace_ms: 0,
+            gate: None,
+        }
+    }
+
+    /// The usage to report for this prompt and this reply.
+    pub(crate) fn usage_of(&self, prompt: &str, text: &str) -> Usage {
+        let counted = Usage {
+            input_tokens: prompt.len().div_ceil(4) as u64,
+            output_tokens: text.len().div_ceil(4) as u64,
+            ..Usage::default()
+        };
+        Usage { cached_tokens: self.cached_tokens, ..self.usage.unwrap_or(counted) }
+    }
+}
+
+#[derive(Debug)]
+enum Finally {
+    Reply(String),
+    Fault(Fault),
+    Unscripted,
+}
+
+enum Matcher {
+    Call(String),
+    Prompt(Box<dyn Fn(&str) -> bool + Send + Sync>),
+}
+
+impl fmt::Debug for Matcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(pattern) => write!(f, "Call({pattern})"),
+            Self::Prompt(_) => f.write_str("Prompt"),
+        }
+    }
+}
+
+/// Compares part by part; `*` stands for any one part.
+fn call_matches(pattern: &str, call: &str) -> bool {
+    let mut pattern_parts = pattern.split(['.', '#']);
+    let mut call_parts = call.split(['.', '#']);
+    loop {
+        match (pattern_parts.next(), call_parts.next()) {
+            (None, None) => return true,
+            (Some(expected), Some(found)) if expected == "*" || expected == found => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! Which calls a pattern names, and in which order a rule answers.
+
+use super::*;
+
+fn check(pattern: &str, call: &str, expected: bool) {
+    assert_eq!(on(pattern).matches(Some(call), ""), expected, "`{pattern}` against `{call}`");
+}
+
+#[test]
+fn a_star_stands_for_exactly_one_part_of_a_call() {
+    check("0#0", "0#0", true);
+    check("0#0", "0#1", false);
+    check("0.*#0", "0.3#0", true);
+    check("0.*#0", "0.12#0", true);
+    check("0.*#0", "0#0", false);
+    check("0.*#0", "0.3.1#0", false);
+    check("0#*", "0#17", true);
+}
+
+#[test]
+fn a_call_rule_never_matches_a_request_without_a_call() {
+    assert!(!on("*").matches(None, "anything"));
+}
+
+#[test]
+fn faults_come_in_their_order_and_then_the_reply_forever() {
+    let rule = on("0#0").fault(Fault::HangUp).fault(Fault::CutStream).reply("text");
+    let seen: Vec<String> = (0..4).map(|attempt_idx| format!("{:?}", rule.answer(attempt_idx))).collect();
+    assert_eq!(
+        seen,
+        [
+            r#"Fault { fault: HangUp, text: "text" }"#,
+            r#"Fault { fault: CutStream, text: "text" }"#,
+            r#"Reply { text: "text" }"#,
+            r#"Reply { text: "text" }"#,
+        ]
+    );
+}
