@@ -1,1 +1,157 @@
-//! (to come)
+//! Crash at every write: the disk dies at its n-th write, for every n, once leaving a torn tail and once losing all
+//! that was not synced. Another process resumes, and nothing is different from a run that never crashed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use spelunk_testkit::{Crash, FaultDisk, Rule, facts, on, status};
+use spelunk_types::{Event, EventKind, RunOutcome, Usage};
+
+use crate::stage::{Stage, engine_on, events, only_run, survey, view};
+
+const FILES: [(&str, &str); 3] =
+    [("a.md", "Alpha is first.\n"), ("b.md", "Beta is broken.\n"), ("c.md", "Gamma is third.\n")];
+const PARALLEL_MAX: u64 = 4;
+
+/// One document's child fails and one of two parallel calls fails, both for good; a third call is tried twice.
+fn script() -> Vec<Rule> {
+    vec![
+        // Longer than fits in a line of the journal, so that blobs are written too.
+        on("0.0#0").reply(format!("Alpha. {}", "x".repeat(3_000))).usage(100, 10),
+        on("0.1#0").always(status(400)),
+        on("0.2#0").fault(status(429).retry_after_ms(1)).reply("Gamma.").usage(300, 30),
+        on("0#0").reply("one!").usage(5, 5),
+        on("0#1").always(status(400)),
+        on("0#2").reply("Alpha and Gamma.").usage(7, 7),
+    ]
+}
+
+fn stage() -> Stage {
+    let mut stage = Stage::new(&FILES, script());
+    stage.limits.calls_parallel_max = PARALLEL_MAX;
+    stage.program = Some(survey());
+    stage
+}
+
+/// What must not depend on crashes. Attempts and resumptions are about the way, not about the outcome; the order of
+/// parallel facts is chance.
+fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
+    let on_the_way = |event: &&Event| {
+        !matches!(event.kind, EventKind::RunResumed { .. } | EventKind::CallRetried { .. })
+    };
+    facts(events.iter().filter(on_the_way)).into_iter().collect()
+}
+
+#[tokio::test]
+async fn a_run_without_a_crash_has_these_facts() {
+    let stage = stage();
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, "What is there?").await;
+    assert_eq!(result.answer.unwrap().text, "Alpha and Gamma.");
+    let lines: Vec<String> = lasting_facts(&events(&engine, &result.run)).into_iter().collect();
+    expect_test::expect![[r"
+        call.settled     0#0 replied live tokens=5+5
+        call.settled     0#1 failed model-request-refused
+        call.settled     0#2 replied live tokens=7+7
+        call.settled     0.0#0 replied live tokens=100+10
+        call.settled     0.2#0 replied live tokens=300+30
+        call.started     0#0
+        call.started     0#1
+        call.started     0#2
+        call.started     0.0#0
+        call.started     0.1#0
+        call.started     0.2#0
+        frame.closed     0 answered uncited
+        frame.closed     0.0 answered uncited
+        frame.closed     0.1 failed model-request-refused
+        frame.closed     0.2 answered uncited
+        frame.opened     0 program
+        frame.opened     0.0 direct
+        frame.opened     0.1 direct
+        frame.opened     0.2 direct
+        passages.chosen  0.0 documents=1 bytes=16 of=16
+        passages.chosen  0.1 documents=1 bytes=16 of=16
+        passages.chosen  0.2 documents=1 bytes=16 of=16
+        run.finished     answered
+        run.started      program openai/scripted
+        source.scanned   documents=3 bytes=48"]]
+    .assert_eq(&lines.join("\n"));
+}
+
+#[tokio::test]
+async fn a_crash_at_every_write_resumes_to_the_same_answer_facts_and_spend() {
+    let reference = stage();
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = reference.ask(&engine, "What is there?").await;
+    let expected = events(&engine, &result.run);
+    let mut n = 1;
+    let mut n_resumed = 0;
+    loop {
+        let mut has_died = false;
+        for crash in [Crash::Torn, Crash::LostTail] {
+            let crashed = crash_and_resume(n, crash, &expected).await;
+            has_died |= crashed.has_died;
+            n_resumed += u32::from(crashed.was_resumed);
+        }
+        if !has_died {
+            break;
+        }
+        n += 1;
+    }
+    assert!(n > 15 && n_resumed > 20, "the disk died {n} times, {n_resumed} runs were resumed");
+}
+
+struct Crashed {
+    has_died: bool,
+    was_resumed: bool,
+}
+
+async fn crash_and_resume(n: u64, crash: Crash, expected: &[Event]) -> Crashed {
+    let stage = stage();
+    let dying = Arc::new(FaultDisk::sound().dying_at(n));
+    let engine = engine_on(dying.clone());
+    let started = match stage.start(&engine, "What is there?") {
+        Ok(handle) => Some(handle.join().await),
+        Err(_) => None,
+    };
+    if !dying.is_dead() {
+        return Crashed { has_died: false, was_resumed: false };
+    }
+    let disk = Arc::new(dying.after(crash));
+    let engine = engine_on(disk.clone());
+    let run = only_run(&disk.files()).filter(|run| !events(&engine, run).is_empty());
+    let Some(run) = run else {
+        assert!(started.is_none(), "write {n} {crash:?}: an acknowledged start was lost");
+        return Crashed { has_died: true, was_resumed: false };
+    };
+    let survived = events(&engine, &run);
+    let was_answered = view(&survived).outcome == Some(RunOutcome::Answered);
+    if was_answered {
+        assert_eq!(lasting_facts(&survived), lasting_facts(expected), "write {n} {crash:?}");
+        return Crashed { has_died: true, was_resumed: false };
+    }
+    let result = stage.resume(&engine, &run).unwrap().join().await;
+    let answer = result.answer.unwrap_or_else(|| panic!("write {n} {crash:?}: {:?}", result.error));
+    assert_eq!(answer.text, "Alpha and Gamma.", "write {n} {crash:?}");
+    let resumed = events(&engine, &run);
+    assert_eq!(lasting_facts(&resumed), lasting_facts(expected), "write {n} {crash:?}");
+    assert_eq!(view(&resumed).spent, view(expected).spent, "write {n} {crash:?}");
+    assert_eq!(view(&resumed).spent, Usage { input_tokens: 412, cached_tokens: 0, output_tokens: 52, cost_microusd: 464 });
+    check_requests(&stage, &survived, n, crash);
+    Crashed { has_died: true, was_resumed: true }
+}
+
+/// An acknowledged reply is never asked for again, and at most the calls in flight are.
+fn check_requests(stage: &Stage, survived: &[Event], n: u64, crash: Crash) {
+    let mut n_repeated = 0;
+    for call in ["0.0#0", "0.2#0", "0#0", "0#2"] {
+        let served = stage.server.times_served(call);
+        n_repeated += served.saturating_sub(1);
+        let is_settled = survived.iter().any(|event| {
+            matches!(&event.kind, EventKind::CallSettled { call: settled, .. } if settled.to_string() == call)
+        });
+        assert!(!is_settled || served == 1, "write {n} {crash:?}: {call} was paid {served} times");
+    }
+    assert!(n_repeated <= PARALLEL_MAX, "write {n} {crash:?}: {n_repeated} requests were repeated");
+    assert_eq!(stage.server.unexpected().len(), 0, "write {n} {crash:?}");
+}
