@@ -206,12 +206,12 @@ fn admit(
 ) -> Result<Option<DocEntry>, SourceError> {
     let Candidate { name, origin, named_by, .. } = candidate;
     match (reading, named_by) {
-        (Reading::Text { bytes, digest }, _) => {
+        (Reading::Text { bytes, digest }, NamedBy::User | NamedBy::Walk) => {
             report.documents += 1;
             report.bytes += bytes;
             return Ok(Some(DocEntry { idx: 0, name, bytes, digest, origin }));
         }
-        (Reading::Empty, _) => report.skip(SkipReason::Empty, &name),
+        (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
         (Reading::NotText(why), NamedBy::Walk) => report.skip(why.into(), &name),
         (Reading::NotText(why), NamedBy::User) => return Err(SourceError::NotText { name, why }),
         (Reading::Unreadable(_), NamedBy::Walk) => report.skip(SkipReason::Unreadable, &name),

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
 
+use crate::SkipReason;
+
 /// A source or a document that could not be had.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -106,12 +108,22 @@ impl Explain for SourceError {
             }
             Self::Secret { .. } => "leave it out, or pass `--allow-secrets` if it must be read".to_owned(),
             Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
-            Self::Empty { skipped, .. } if skipped.is_empty() => {
-                "name a path that holds text files".to_owned()
-            }
-            Self::Empty { .. } => "name a skipped file itself to have it read".to_owned(),
+            Self::Empty { skipped, .. } => hint_for_empty(skipped).to_owned(),
             Self::Changed { .. } => "start a new run over the text as it is now".to_owned(),
         })
+    }
+}
+
+/// Naming a file overrules a walk's habits, but makes no text out of a binary and does not open a secret.
+fn hint_for_empty(skipped: &BTreeMap<String, u64>) -> &'static str {
+    use SkipReason::{Excluded, Hidden, Ignored, Secret, Symlink};
+    let was_skipped = |reason: SkipReason| skipped.contains_key(reason.name());
+    if [Excluded, Hidden, Ignored, Symlink].into_iter().any(was_skipped) {
+        "name a skipped file itself to have it read"
+    } else if was_skipped(Secret) {
+        "pass `--allow-secrets` if they must be read"
+    } else {
+        "name a path that holds text files"
     }
 }
 

@@ -11,6 +11,8 @@ mod outline;
 mod report;
 mod secrets;
 mod source;
+#[cfg(test)]
+mod testing;
 mod view;
 
 pub use cite::check_citation;

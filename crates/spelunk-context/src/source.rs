@@ -106,7 +106,7 @@ impl Opened {
 
 /// What exists near a path that does not: a sibling with a similar name, or else the lowest parent that is there.
 pub(crate) fn nearest(path: &Path) -> Nearest {
-    let parent = path.ancestors().skip(1).find(|parent| parent.as_os_str().is_empty() || parent.exists());
+    let parent = path.ancestors().skip(1).find(|parent| parent.as_os_str().is_empty() || parent.is_dir());
     let parent = match parent {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) | None => Path::new("."),

@@ -9,17 +9,18 @@ use std::time::Duration;
 use spelunk_context::{Corpus, ScanOptions, ScanProgress, SourceInput, View};
 use spelunk_journal::{Blobs, JournalError, Workspace};
 use spelunk_model::Model;
-use spelunk_types::{
-    BlobId, Event, EventKind, FrameId, JOURNAL_FORMAT, Limits, ModelRef, RunId, RunOutcome, SourceSpec, Strategy, Text,
-};
+use spelunk_types::{Event, EventKind, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
 use crate::replay::Replay;
 use crate::run::{Run, drive};
 use crate::scribe::{Desk, Scribe};
+use crate::start::Start;
 use crate::watch::EventStream;
-use crate::{Cancel, Clock, EngineError, FrameError, Program, Purse, RunResult, RunSettings, RunView, Stop, Task, strategy};
+use crate::{
+    Cancel, Clock, EngineError, FrameError, Program, Purse, RunResult, RunSettings, RunView, Stop, Task,
+};
 
 /// Starts, resumes and watches runs of one workspace.
 pub struct Engine {
@@ -85,9 +86,19 @@ impl RunHandle {
         drop(self.written.await);
         ended.unwrap_or_else(|error| {
             let stop = Stop::Bug { frame: FrameId::root(), message: error.to_string() };
-            let outcome = RunOutcome::Failed { code: spelunk_types::ErrorCode::Bug, message: stop.to_string() };
+            let outcome =
+                RunOutcome::Failed { code: spelunk_types::ErrorCode::Bug, message: stop.to_string() };
             RunResult { run: self.run, outcome, answer: None, error: Some(FrameError::Stopped(stop)) }
         })
+    }
+}
+
+impl RunHandle {
+    /// Stops the run where it is, as a crash would: nothing more is recorded, and calls in flight are lost. Returns once
+    /// another handle may resume it.
+    pub async fn abandon(mut self) {
+        self.driver.shutdown().await;
+        drop(self.written.await);
     }
 }
 
@@ -120,7 +131,7 @@ impl Engine {
     ) -> Result<Corpus, EngineError> {
         let blobs = self.workspace.blobs();
         let inputs = sources.iter().map(|source| source_input(&blobs, source)).collect::<Result<Vec<_>, _>>();
-        let inputs = inputs.map_err(|source| EngineError::Journal { run: RunId::new(0, 0), source })?;
+        let inputs = inputs.map_err(|source| EngineError::Kept { source })?;
         Ok(Corpus::scan(&inputs, &self.scan, progress)?)
     }
 
@@ -130,7 +141,7 @@ impl Engine {
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
-        let start = started(&request, &self.workspace.blobs()).map_err(of_run)?;
+        let start = Start::of_request(&request, &self.workspace.blobs()).map_err(of_run)?.into_event();
         let mut facts = vec![(FrameId::root(), start)];
         facts.extend(scanned(&request.corpus).into_iter().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
@@ -141,9 +152,13 @@ impl Engine {
             clock: Arc::clone(&self.clock),
             lock,
         };
-        let task =
-            Task { question: request.question, view: View::of(Arc::new(request.corpus)), strategy: request.strategy };
-        Ok(self.launch(run, desk, events, task, request.model, request.settings, request.program))
+        let task = Task {
+            question: request.question,
+            view: View::of(Arc::new(request.corpus)),
+            strategy: request.strategy,
+        };
+        let (model, settings, program) = (request.model, request.settings, request.program);
+        Ok(self.launch(Launch { run, desk, events, task, model, settings, program }))
     }
 
     /// Goes on with a run where its journal ends. Blocks while the sources are read again.
@@ -157,35 +172,25 @@ impl Engine {
         let lock = self.workspace.lock(run).map_err(of_run)?;
         let opened = self.workspace.open_journal(run).map_err(of_run)?;
         let (mut journal, mut events) = (opened.journal, opened.events);
-        let mut view = RunView::default();
-        events.iter().for_each(|event| view.apply(event));
-        if view.outcome == Some(RunOutcome::Answered) {
+        if RunView::of(&events).outcome == Some(RunOutcome::Answered) {
             return Err(EngineError::Finished { run: run.clone() });
         }
-        let Some(Event { kind: EventKind::RunStarted { question, strategy, sources, model, corpus_digest, settings_digest, limits, .. }, .. }) =
-            events.first().cloned()
-        else {
-            let what = "the journal is empty".to_owned();
-            return Err(of_run(JournalError::Damaged { run: run.clone(), line: 1, what }));
-        };
-        let limits = resumed_limits(&limits, &request.settings.limits);
-        check_same(run, &model, request.model.reference(), &settings_digest, strategy, &limits)?;
-        if strategy == Strategy::Program && request.program.is_none() {
-            return Err(EngineError::ProgramMissing { run: run.clone() });
-        }
-        let corpus = self.open_corpus(&sources, progress)?;
-        if *corpus.digest() != corpus_digest {
+        let start = Start::of(run, &events).map_err(of_run)?;
+        let limits = start.check(run, &request)?;
+        let corpus = self.open_corpus(&start.sources, progress)?;
+        if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
         }
-        let question = self.workspace.blobs().text(&question).map_err(of_run)?;
-        let resumed = EventKind::RunResumed { from_seq: journal.seq_last(), bytes_dropped: opened.bytes_dropped };
-        let written = journal.append(self.clock.now_ms(), vec![(FrameId::root(), resumed)]).map_err(of_run)?;
-        events.extend(written);
+        let question = self.workspace.blobs().text(&start.question).map_err(of_run)?;
+        let (from_seq, bytes_dropped) = (journal.seq_last(), opened.bytes_dropped);
+        let resumed = (FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped });
+        events.extend(journal.append(self.clock.now_ms(), vec![resumed]).map_err(of_run)?);
         let (blobs, replies) = (self.workspace.blobs(), self.workspace.replies());
         let desk = Desk { journal, blobs, replies, clock: Arc::clone(&self.clock), lock };
-        let task = Task { question, view: View::of(Arc::new(corpus)), strategy };
+        let task = Task { question, view: View::of(Arc::new(corpus)), strategy: start.strategy };
         let settings = RunSettings { limits, ..request.settings };
-        Ok(self.launch(run.clone(), desk, events, task, request.model, settings, request.program))
+        let (run, model, program) = (run.clone(), request.model, request.program);
+        Ok(self.launch(Launch { run, desk, events, task, model, settings, program }))
     }
 
     /// Follows a run from after `after_seq`, whichever process drives it.
@@ -202,22 +207,13 @@ impl Engine {
         live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "start and resume meet here, each with all its parts in hand")]
-    fn launch(
-        &self,
-        id: RunId,
-        desk: Desk,
-        events: Vec<Event>,
-        task: Task,
-        model: Arc<dyn Model>,
-        settings: RunSettings,
-        program: Option<Program>,
-    ) -> RunHandle {
-        let mut view = RunView::default();
-        events.iter().for_each(|event| view.apply(event));
+    fn launch(&self, launch: Launch) -> RunHandle {
+        let Launch { run: id, desk, events, task, model, settings, program } = launch;
+        let view = RunView::of(&events);
+        let replay = Replay::from_events(&events);
         let (blobs, replies) = (desk.blobs.clone(), desk.replies.clone());
         let (scribe, written) = Scribe::start(desk);
-        let stream = EventStream::live(self.workspace.clone(), id.clone(), events.clone(), scribe.subscribe());
+        let stream = EventStream::live(self.workspace.clone(), id.clone(), events, scribe.subscribe());
         let cancel = Cancel::new();
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
         let permits = usize::try_from(settings.limits.calls_parallel_max).unwrap_or(usize::MAX);
@@ -225,7 +221,7 @@ impl Engine {
             id: id.clone(),
             model,
             purse: Purse::new(&settings.limits, view.n_paid_calls(), view.spent),
-            replay: Replay::from_events(&events),
+            replay,
             scribe: scribe.clone(),
             permits: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
             settings,
@@ -246,6 +242,17 @@ impl Engine {
         });
         RunHandle { run: id, events: stream, cancel, driver, written }
     }
+}
+
+/// Where start and resume meet: a run with all its parts in hand.
+struct Launch {
+    run: RunId,
+    desk: Desk,
+    events: Vec<Event>,
+    task: Task,
+    model: Arc<dyn Model>,
+    settings: RunSettings,
+    program: Option<Program>,
 }
 
 /// Takes a run off the list of live ones when its task ends, however it ends.
@@ -272,21 +279,6 @@ fn source_input(blobs: &Blobs, source: &SourceSpec) -> Result<SourceInput, Journ
     })
 }
 
-fn started(request: &RunRequest, blobs: &Blobs) -> Result<EventKind, JournalError> {
-    let model = request.model.reference().clone();
-    Ok(EventKind::RunStarted {
-        format: JOURNAL_FORMAT,
-        engine: env!("CARGO_PKG_VERSION").to_owned(),
-        question: blobs.keep(&request.question)?,
-        strategy: request.strategy,
-        sources: request.sources.clone(),
-        corpus_digest: request.corpus.digest().clone(),
-        settings_digest: settings_digest(&model, request.strategy, &request.settings.limits),
-        model,
-        limits: Box::new(request.settings.limits.clone()),
-    })
-}
-
 fn scanned(corpus: &Corpus) -> Vec<EventKind> {
     let of_report = |report: &spelunk_context::ScanReport| EventKind::SourceScanned {
         source: report.source.clone(),
@@ -295,46 +287,6 @@ fn scanned(corpus: &Corpus) -> Vec<EventKind> {
         skipped: report.skipped.clone(),
     };
     corpus.reports().iter().map(of_report).collect()
-}
-
-/// Everything besides the corpus and the question that shapes the path of a run: the model, the strategy, its prompts,
-/// and the limits that are not about spending.
-fn settings_digest(model: &ModelRef, strategy: Strategy, limits: &Limits) -> BlobId {
-    let mut text = format!("settings-v1\n{model}\n{strategy}\n{}\n", strategy::prompts_digest());
-    for limit in Limits::ALL.iter().filter(|limit| !limit.may_change_on_resume) {
-        text += &format!("{}={}\n", limit.name, limits.get(limit.name).unwrap_or_default());
-    }
-    spelunk_journal::digest(text.as_bytes())
-}
-
-/// The recorded limits, with today's bounds on spending.
-fn resumed_limits(recorded: &Limits, now: &Limits) -> Limits {
-    let mut limits = recorded.clone();
-    for limit in Limits::ALL.iter().filter(|limit| limit.may_change_on_resume) {
-        let known = limits.set(limit.name, now.get(limit.name).unwrap_or(limit.default));
-        debug_assert!(known, "{} is a limit", limit.name);
-    }
-    limits
-}
-
-fn check_same(
-    run: &RunId,
-    recorded: &ModelRef,
-    model: &ModelRef,
-    digest: &BlobId,
-    strategy: Strategy,
-    limits: &Limits,
-) -> Result<(), EngineError> {
-    let changed = |what, recorded: String, now: String| EngineError::SettingsChanged { run: run.clone(), what, recorded, now };
-    if (&recorded.provider, &recorded.name) != (&model.provider, &model.name) {
-        return Err(changed("model", recorded.to_string(), model.to_string()));
-    }
-    let now = settings_digest(model, strategy, limits);
-    if now != *digest {
-        let short = |digest: &BlobId| digest.as_str().chars().take(8).collect();
-        return Err(changed("prompts and settings", short(digest), short(&now)));
-    }
-    Ok(())
 }
 
 /// Tells runs of the same second apart. The hasher's keys are the standard library's own randomness.

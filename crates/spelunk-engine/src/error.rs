@@ -86,7 +86,9 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.hint(),
             Self::Journal(error) => error.hint(),
             Self::Source(error) => error.hint(),
-            Self::Diverged { .. } | Self::Bug { .. } => Some("please report it, with the run's journal".into()),
+            Self::Diverged { .. } | Self::Bug { .. } => {
+                Some("please report it, with the run's journal".into())
+            }
             Self::Cancelled => None,
         }
     }
@@ -99,6 +101,11 @@ pub enum EngineError {
     #[error("could not use the journal of run `{}`", run.short())]
     Journal {
         run: RunId,
+        #[source]
+        source: JournalError,
+    },
+    #[error("could not read the text that came with the request")]
+    Kept {
         #[source]
         source: JournalError,
     },
@@ -117,7 +124,7 @@ pub enum EngineError {
 impl Explain for EngineError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::Journal { source, .. } => source.code(),
+            Self::Journal { source, .. } | Self::Kept { source } => source.code(),
             Self::Source(source) => source.code(),
             Self::Finished { .. } => ErrorCode::RunFinished,
             Self::SettingsChanged { .. } | Self::ProgramMissing { .. } => ErrorCode::SettingsChanged,
@@ -127,12 +134,12 @@ impl Explain for EngineError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Journal { source, .. } => source.hint(),
+            Self::Journal { source, .. } | Self::Kept { source } => source.hint(),
             Self::Source(source) => source.hint(),
             Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
-            Self::SettingsChanged { .. } => {
-                Some("resume it as it was started, or ask again: replies that fit are taken from the cache".into())
-            }
+            Self::SettingsChanged { .. } => Some(
+                "resume it as it was started, or ask again: replies that fit are taken from the cache".into(),
+            ),
             Self::CorpusChanged { .. } => {
                 Some("ask again over the new text: replies that still fit are taken from the cache".into())
             }

@@ -13,7 +13,8 @@ use futures_util::future::{BoxFuture, FutureExt, join_all};
 use spelunk_journal::JournalError;
 use spelunk_model::{ModelError, Prompt, Reply, estimate_tokens};
 use spelunk_types::{
-    BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits, Served, Usage,
+    BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits,
+    Served, Usage,
 };
 
 use crate::run::Run;
@@ -87,7 +88,10 @@ impl Frame {
     }
 
     /// Asks many at once; replies come back in the order of the prompts.
-    pub fn ask_all(&self, prompts: Vec<Prompt>) -> impl Future<Output = Vec<Result<Reply, FrameError>>> + Send + 'static {
+    pub fn ask_all(
+        &self,
+        prompts: Vec<Prompt>,
+    ) -> impl Future<Output = Vec<Result<Reply, FrameError>>> + Send + 'static {
         join_all(prompts.into_iter().map(|prompt| self.ask(prompt)).collect::<Vec<_>>())
     }
 
@@ -199,9 +203,11 @@ impl Frame {
         let mut n_failed = 0;
         loop {
             let on_text = |text: &str| {
-                run.scribe.show(self.id(), EventKind::CallStreamed { call: call.clone(), text: text.to_owned() });
+                run.scribe
+                    .show(self.id(), EventKind::CallStreamed { call: call.clone(), text: text.to_owned() });
             };
-            let error = match attempt::attempt(run.model.as_ref(), prompt, call, self.limits(), on_text).await {
+            let error = match attempt::attempt(run.model.as_ref(), prompt, call, self.limits(), on_text).await
+            {
                 Ok(reply) => return Ok(Ok(reply)),
                 Err(error) => error,
             };
@@ -308,7 +314,12 @@ impl Frame {
     }
 
     /// A resumed run that sends a request again has the start on record already.
-    async fn record_started(&self, call: &CallId, prompt: &Prompt, digest: &BlobId) -> Result<(), Arc<JournalError>> {
+    async fn record_started(
+        &self,
+        call: &CallId,
+        prompt: &Prompt,
+        digest: &BlobId,
+    ) -> Result<(), Arc<JournalError>> {
         if self.run().replay.prompt(call).is_some() {
             return Ok(());
         }
@@ -346,5 +357,6 @@ pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".into())
 }

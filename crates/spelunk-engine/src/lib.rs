@@ -15,6 +15,7 @@ mod purse;
 mod replay;
 mod run;
 mod scribe;
+mod start;
 mod strategy;
 mod task;
 mod view;

@@ -26,7 +26,11 @@ impl Explain for BudgetExceeded {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(format!("go on with `spelunk resume --set limits.{}={}`", self.limit, self.value.saturating_mul(2)))
+        Some(format!(
+            "go on with `spelunk resume --set limits.{}={}`",
+            self.limit,
+            self.value.saturating_mul(2)
+        ))
     }
 }
 
@@ -52,7 +56,12 @@ struct Held {
 impl Purse {
     /// A purse from which `n_calls` calls with this usage have been paid already.
     pub fn new(limits: &Limits, n_calls: u64, spent: Usage) -> Arc<Self> {
-        let held = Held { calls: n_calls, tokens: spent.tokens(), cost_microusd: spent.cost_microusd, refused: None };
+        let held = Held {
+            calls: n_calls,
+            tokens: spent.tokens(),
+            cost_microusd: spent.cost_microusd,
+            refused: None,
+        };
         Arc::new(Self {
             calls_max: limits.calls_max,
             tokens_max: limits.tokens_max,
@@ -95,7 +104,8 @@ impl Purse {
         let paid = actual.unwrap_or_default();
         held.calls = held.calls.saturating_sub(u64::from(actual.is_none()));
         held.tokens = held.tokens.saturating_sub(estimate.tokens()).saturating_add(paid.tokens());
-        held.cost_microusd = held.cost_microusd.saturating_sub(estimate.cost_microusd).saturating_add(paid.cost_microusd);
+        held.cost_microusd =
+            held.cost_microusd.saturating_sub(estimate.cost_microusd).saturating_add(paid.cost_microusd);
     }
 }
 

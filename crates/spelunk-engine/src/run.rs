@@ -73,8 +73,11 @@ impl Run {
 
     /// What a call may cost at most.
     pub(crate) fn estimate(&self, prompt: &Prompt) -> Usage {
-        let usage =
-            Usage { input_tokens: prompt_tokens(prompt), output_tokens: prompt.output_tokens_max, ..Usage::default() };
+        let usage = Usage {
+            input_tokens: prompt_tokens(prompt),
+            output_tokens: prompt.output_tokens_max,
+            ..Usage::default()
+        };
         self.with_price(usage)
     }
 
@@ -127,13 +130,19 @@ fn outcome_of(error: Option<&FrameError>) -> RunOutcome {
     match error {
         None => RunOutcome::Answered,
         Some(FrameError::Stopped(Stop::Cancelled)) => RunOutcome::Cancelled,
-        Some(FrameError::Stopped(Stop::Limit(exceeded))) => RunOutcome::Partial { stopped_by: exceeded.code() },
+        Some(FrameError::Stopped(Stop::Limit(exceeded))) => {
+            RunOutcome::Partial { stopped_by: exceeded.code() }
+        }
         Some(error) => RunOutcome::Failed { code: error.code(), message: error.to_string() },
     }
 }
 
 /// A journal that cannot be written cannot record that either; the error is on its way to the user.
-async fn record_end(run: &Run, error: Option<&FrameError>, outcome: RunOutcome) -> Result<(), Arc<JournalError>> {
+async fn record_end(
+    run: &Run,
+    error: Option<&FrameError>,
+    outcome: RunOutcome,
+) -> Result<(), Arc<JournalError>> {
     let root = FrameId::root();
     match error {
         Some(FrameError::Stopped(Stop::Journal(_))) => return Ok(()),

@@ -56,8 +56,8 @@ impl Scribe {
         let thread = std::thread::Builder::new().name("spelunk-scribe".into());
         let started = thread.spawn(move || {
             write_all(desk, entries, &events, &seq_last);
-            // Nobody may be waiting any more.
-            drop(done.send(()));
+            // Nobody may be waiting any more, which is fine.
+            let _unheard = done.send(());
         });
         started.expect("the operating system grants one thread per run");
         (scribe, finished)

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    CallId, CallOutcome, Citation, ErrorCode, Event, EventKind, Found, FrameId, FrameOutcome, Grounding, Limits, ModelRef,
-    RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
+    CallId, CallOutcome, Citation, ErrorCode, Event, EventKind, Found, FrameId, FrameOutcome, Grounding,
+    Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
 };
 
 /// The state of a run.
@@ -136,6 +136,15 @@ pub enum CallState {
 }
 
 impl RunView {
+    /// The state after these events.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut view = Self::default();
+        for event in events {
+            view.apply(event);
+        }
+        view
+    }
+
     /// Folds one event in.
     pub fn apply(&mut self, event: &Event) {
         if matches!(event.kind, EventKind::RunResumed { .. }) {
@@ -160,7 +169,9 @@ impl RunView {
                 self.segment_at_ms = at_ms;
             }
             EventKind::RunFinished { outcome } => self.outcome = Some(outcome.clone()),
-            EventKind::SourceScanned { documents, bytes, skipped, .. } => self.scan(*documents, *bytes, skipped),
+            EventKind::SourceScanned { documents, bytes, skipped, .. } => {
+                self.scan(*documents, *bytes, skipped);
+            }
             EventKind::FrameOpened { strategy, question, .. } => {
                 let frame = FrameView::opened(*strategy, question.clone(), at_ms);
                 self.frames.entry(event.frame.clone()).or_insert(frame);
@@ -212,7 +223,8 @@ impl RunView {
 
     /// Calls answered from the cache.
     pub fn n_cached_calls(&self) -> u64 {
-        let is_cached = |call: &&CallView| matches!(call.state, CallState::Replied { served: Served::Cache, .. });
+        let is_cached =
+            |call: &&CallView| matches!(call.state, CallState::Replied { served: Served::Cache, .. });
         self.calls.values().filter(is_cached).count() as u64
     }
 
@@ -228,7 +240,8 @@ impl RunView {
         self.n_documents = self.n_documents.saturating_add(documents);
         self.corpus_bytes = self.corpus_bytes.saturating_add(bytes);
         for (reason, n) in skipped {
-            *self.skipped.entry(reason.clone()).or_default() += n;
+            let sum = self.skipped.entry(reason.clone()).or_default();
+            *sum = sum.saturating_add(*n);
         }
     }
 
@@ -259,7 +272,14 @@ impl FrameView {
 
 impl CallView {
     fn started(model: String, prompt: Text, started_at_ms: u64) -> Self {
-        Self { model, prompt, state: CallState::Open, retries: Vec::new(), started_at_ms, settled_at_ms: None }
+        Self {
+            model,
+            prompt,
+            state: CallState::Open,
+            retries: Vec::new(),
+            started_at_ms,
+            settled_at_ms: None,
+        }
     }
 
     /// Ends the call and says what it cost. One that has ended keeps its first end.
@@ -280,3 +300,6 @@ impl CallView {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,7 +73,8 @@ struct ReplyWire {
 
 /// A reply for the cache.
 pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
-    let wire = ReplyWire { text: reply.text.clone(), stop: reply.stop, usage: reply.usage.unwrap_or_default() };
+    let wire =
+        ReplyWire { text: reply.text.clone(), stop: reply.stop, usage: reply.usage.unwrap_or_default() };
     serde_json::to_vec(&wire).expect("texts and numbers always serialise")
 }
 

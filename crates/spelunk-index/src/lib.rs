@@ -9,6 +9,8 @@ mod rank;
 mod score;
 mod stem;
 mod tally;
+#[cfg(test)]
+mod testing;
 mod words;
 
 pub use choose::Passage;

@@ -103,7 +103,9 @@ fn tally_all<'a>(
     options: &RankOptions,
     progress: &mut dyn FnMut(RankProgress),
 ) -> Result<Vec<(&'a DocEntry, Tally)>, SourceError> {
-    let work = Work { view, documents, question, passage_lines: options.passage_lines };
+    // Few documents leave threads over, which then share the long ones.
+    let threads_each = NonZeroUsize::new(threads.get() / documents.len().max(1)).unwrap_or(NonZeroUsize::MIN);
+    let work = Work { view, documents, question, passage_lines: options.passage_lines, threads_each };
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel();
     let mut results: Vec<Message> = Vec::with_capacity(documents.len());
@@ -135,6 +137,7 @@ struct Work<'a> {
     documents: &'a [&'a DocEntry],
     question: &'a Question,
     passage_lines: u64,
+    threads_each: NonZeroUsize,
 }
 
 impl Work<'_> {
@@ -143,10 +146,9 @@ impl Work<'_> {
         while !stopped.load(Ordering::Relaxed) {
             let idx = next.fetch_add(1, Ordering::Relaxed);
             let Some(document) = self.documents.get(idx) else { return };
-            let tally = self
-                .view
-                .read_owned(document)
-                .map(|text| Tally::of(self.question, &document.name, &text, self.passage_lines));
+            let tally = self.view.read_owned(document).map(|text| {
+                Tally::of(self.question, &document.name, &text, self.passage_lines, self.threads_each)
+            });
             if tally.is_err() {
                 stopped.store(true, Ordering::Relaxed);
             }

@@ -2,15 +2,21 @@
 //! gigabyte leaves only a few dozen bytes per matching passage behind.
 
 use std::hash::{DefaultHasher, Hasher};
+use std::num::NonZeroUsize;
 
 use crate::passage::{Piece, pieces};
 use crate::question::{Hit, Question, WORDS_MAX};
+
+/// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the
+/// number of threads, so neither does the tally.
+const SEGMENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// What is known of one document.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Passages, matching or not.
     pub(crate) n_passages: u64,
+    n_lines: u64,
     /// The length of the text.
     pub(crate) bytes: u64,
     /// The words of the question that the document's name holds.
@@ -67,18 +73,81 @@ impl WordSet {
 }
 
 impl Tally {
-    pub(crate) fn of(question: &Question, name: &str, text: &str, passage_lines: u64) -> Self {
-        let mut tally = Self { bytes: text.len() as u64, ..Self::default() };
+    /// Reads a text through, a long one on several threads.
+    pub(crate) fn of(
+        question: &Question,
+        name: &str,
+        text: &str,
+        passage_lines: u64,
+        threads: NonZeroUsize,
+    ) -> Self {
+        let segments = segments(text, SEGMENT_BYTES);
+        let tally_share = |share: &[&str]| {
+            let mut tally = Self::default();
+            for segment in share {
+                tally.append(Self::of_segment(question, segment, passage_lines));
+            }
+            tally
+        };
+        let n_each = segments.len().div_ceil(threads.get()).max(1);
+        let mut tally = if segments.len() <= n_each {
+            tally_share(&segments)
+        } else {
+            std::thread::scope(|scope| {
+                let shares: Vec<_> =
+                    segments.chunks(n_each).map(|share| scope.spawn(move || tally_share(share))).collect();
+                let mut tally = Self::default();
+                for share in shares {
+                    tally.append(share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                }
+                tally
+            })
+        };
         question.find(name, |hit| tally.words_in_name.insert(hit.word_idx));
-        for piece in pieces(text, passage_lines) {
-            tally.n_passages += 1;
-            // The start of a document whose name matches stands for the document.
-            let is_named = tally.n_passages == 1 && !tally.words_in_name.is_empty();
-            tally.add(question, text, piece, is_named);
+        if let Some(first) = pieces(segments.first().unwrap_or(&""), passage_lines).next() {
+            tally.add_start(text, first);
         }
         tally.matches.shrink_to_fit();
         tally.counts.shrink_to_fit();
         tally
+    }
+
+    fn of_segment(question: &Question, text: &str, passage_lines: u64) -> Self {
+        let mut tally = Self { bytes: text.len() as u64, ..Self::default() };
+        for piece in pieces(text, passage_lines) {
+            tally.n_passages += 1;
+            tally.n_lines = piece.line_end;
+            tally.add(question, text, piece);
+        }
+        tally
+    }
+
+    /// The start of a document whose name matches stands for the document, whatever it says.
+    fn add_start(&mut self, text: &str, first: Piece) {
+        let is_there = self.matches.first().is_some_and(|found| found.piece == first);
+        if !is_there && !self.words_in_name.is_empty() {
+            let fingerprint = fingerprint(text.get(first.span.clone()).unwrap_or_default());
+            let none = WordSet::default();
+            self.matches
+                .insert(0, Match { piece: first, words: none, pairs: none, fingerprint, counts_at: 0 });
+        }
+    }
+
+    /// Takes in the segment that follows.
+    fn append(&mut self, segment: Self) {
+        let offset = usize::try_from(self.bytes).unwrap_or(usize::MAX);
+        let counts_before = self.counts.len();
+        self.counts.extend(segment.counts);
+        for mut found in segment.matches {
+            found.piece.line_start += self.n_lines;
+            found.piece.line_end += self.n_lines;
+            found.piece.span = found.piece.span.start + offset..found.piece.span.end + offset;
+            found.counts_at += counts_before;
+            self.matches.push(found);
+        }
+        self.n_passages += segment.n_passages;
+        self.n_lines += segment.n_lines;
+        self.bytes += segment.bytes;
     }
 
     /// The words that a match holds, with how often.
@@ -87,7 +156,7 @@ impl Tally {
         found.words.iter().zip(counts.iter().copied())
     }
 
-    fn add(&mut self, question: &Question, text: &str, piece: Piece, is_named: bool) {
+    fn add(&mut self, question: &Question, text: &str, piece: Piece) {
         let text = text.get(piece.span.clone()).unwrap_or_default();
         let mut counts = [0_u8; WORDS_MAX];
         let (mut words, mut pairs) = (WordSet::default(), WordSet::default());
@@ -100,13 +169,28 @@ impl Tally {
             }
             before = Some(hit);
         });
-        if words.is_empty() && !is_named {
+        if words.is_empty() {
             return;
         }
         let counts_at = self.counts.len();
         self.counts.extend(words.iter().map(|word_idx| counts[word_idx]));
         self.matches.push(Match { piece, words, pairs, fingerprint: fingerprint(text), counts_at });
     }
+}
+
+/// The text in segments; every one but the last ends with a line.
+fn segments(text: &str, bytes_wanted: usize) -> Vec<&str> {
+    let mut segments = Vec::new();
+    let mut rest = text;
+    while rest.len() > bytes_wanted {
+        let (head, tail) = rest.split_at(rest.floor_char_boundary(bytes_wanted));
+        let Some(n_more) = tail.find('\n') else { break };
+        let (segment, behind) = rest.split_at(head.len() + n_more + 1);
+        segments.push(segment);
+        rest = behind;
+    }
+    segments.push(rest);
+    segments
 }
 
 fn fingerprint(text: &str) -> u64 {

@@ -27,7 +27,8 @@ impl Blobs {
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId, JournalError> {
         let blob = digest(bytes);
         let name = file_name(&blob);
-        let there = self.disk.read(&name).map_err(|source| JournalError::Read { name: name.clone(), source })?;
+        let there =
+            self.disk.read(&name).map_err(|source| JournalError::Read { name: name.clone(), source })?;
         if there.as_deref() != Some(bytes) {
             let created = self.disk.create(&name, bytes);
             created.map_err(|source| JournalError::Write { name, source })?;
@@ -60,7 +61,8 @@ impl Blobs {
             Text::Inline { text } => Ok(text.clone()),
             Text::Blob { blob, .. } => {
                 let bytes = self.get(blob)?;
-                String::from_utf8(bytes).map_err(|_| JournalError::Blob { blob: blob.clone(), what: "not text" })
+                String::from_utf8(bytes)
+                    .map_err(|_| JournalError::Blob { blob: blob.clone(), what: "not text" })
             }
         }
     }

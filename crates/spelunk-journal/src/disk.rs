@@ -1,6 +1,9 @@
 //! The disk: five operations are all that durable state needs, which keeps fault injection small. Names are relative
 //! and use `/`; `FileDisk` keeps directories at 0700 and files at 0600, because journals hold prompts and documents.
-#![expect(clippy::disallowed_methods, reason = "this is the one place where durable bytes touch the file system")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place where durable bytes touch the file system"
+)]
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};

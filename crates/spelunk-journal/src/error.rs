@@ -56,16 +56,23 @@ impl Explain for JournalError {
             Self::Ambiguous { .. } => ErrorCode::RunAmbiguous,
             Self::Locked { .. } | Self::WorkspaceBusy => ErrorCode::RunLocked,
             Self::Blob { .. } => ErrorCode::BlobDamaged,
-            Self::Read { .. } | Self::Workspace { .. } | Self::WorkspaceNewer { .. } => ErrorCode::WorkspaceUnusable,
+            Self::Read { .. } | Self::Workspace { .. } | Self::WorkspaceNewer { .. } => {
+                ErrorCode::WorkspaceUnusable
+            }
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Write { .. } => Some("free some space, then run `spelunk resume`: nothing acknowledged is lost".into()),
+            Self::Write { .. } => {
+                Some("free some space, then run `spelunk resume`: nothing acknowledged is lost".into())
+            }
             Self::Damaged { run, line, .. } => {
                 let short = run.short();
-                Some(format!("run `spelunk repair {short}` to keep the first {} events", line.saturating_sub(1)))
+                Some(format!(
+                    "run `spelunk repair {short}` to keep the first {} events",
+                    line.saturating_sub(1)
+                ))
             }
             Self::Newer { .. } | Self::UnknownEvent { .. } | Self::WorkspaceNewer { .. } => {
                 Some("use the engine that wrote it, or a newer one".into())
@@ -78,7 +85,9 @@ impl Explain for JournalError {
             Self::Locked { run, .. } => Some(format!("watch it with `spelunk tail {}`", run.short())),
             Self::WorkspaceBusy => Some("try again when they have finished".into()),
             Self::Blob { .. } => Some("restore the workspace from a backup, or ask again".into()),
-            Self::Workspace { .. } => Some("name a directory you may write to with `--set workspace.path=DIR`".into()),
+            Self::Workspace { .. } => {
+                Some("name a directory you may write to with `--set workspace.path=DIR`".into())
+            }
             Self::Read { .. } => None,
         }
     }

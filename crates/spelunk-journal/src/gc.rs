@@ -52,7 +52,9 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
         for record in workspace.read_journal(&run)? {
             match record {
                 Record::Known(event) => named.extend(blobs_of(workspace, &event)),
-                Record::Unknown { seq, name, .. } => return Err(JournalError::UnknownEvent { run, line: seq, name }),
+                Record::Unknown { seq, name, .. } => {
+                    return Err(JournalError::UnknownEvent { run, line: seq, name });
+                }
             }
         }
     }
@@ -85,7 +87,11 @@ fn files_below(directory: &Path) -> io::Result<Vec<PathBuf>> {
         };
         for entry in entries {
             let entry = entry?;
-            if entry.file_type()?.is_dir() { directories.push(entry.path()) } else { files.push(entry.path()) }
+            if entry.file_type()?.is_dir() {
+                directories.push(entry.path());
+            } else {
+                files.push(entry.path());
+            }
         }
     }
     files.sort();

@@ -87,7 +87,11 @@ impl Journal {
 
     /// Writes events in one piece, and syncs if one of them must be on disk before anyone acts.
     /// After a failure every further append fails too: a line after a torn one would be damage.
-    pub fn append(&mut self, at_ms: u64, facts: Vec<(FrameId, EventKind)>) -> Result<Vec<Event>, JournalError> {
+    pub fn append(
+        &mut self,
+        at_ms: u64,
+        facts: Vec<(FrameId, EventKind)>,
+    ) -> Result<Vec<Event>, JournalError> {
         let mut lines = Vec::new();
         let mut events = Vec::with_capacity(facts.len());
         let mut must_sync = false;
@@ -156,17 +160,19 @@ pub(crate) fn read_line(bytes: &[u8], run: &RunId, number: u64) -> Result<Record
 
 fn check_start(record: &Record, run: &RunId) -> Result<(), JournalError> {
     let format = match record {
-        Record::Known(event) => match &event.kind {
-            EventKind::RunStarted { format, .. } => Some(u64::from(*format)),
-            other => {
-                let what = format!("a journal opens with run.started, not with {}", other.name());
+        Record::Known(event) => {
+            let EventKind::RunStarted { format, .. } = &event.kind else {
+                let what = format!("a journal opens with run.started, not with {}", event.kind.name());
                 return Err(JournalError::Damaged { run: run.clone(), line: 1, what });
-            }
-        },
+            };
+            Some(u64::from(*format))
+        }
         Record::Unknown { raw, .. } => raw.get("format").and_then(Value::as_u64),
     };
     match (format, record) {
-        (Some(format), _) if format > u64::from(JOURNAL_FORMAT) => Err(JournalError::Newer { run: run.clone(), format }),
+        (Some(format), _) if format > u64::from(JOURNAL_FORMAT) => {
+            Err(JournalError::Newer { run: run.clone(), format })
+        }
         (Some(_), Record::Known(_)) => Ok(()),
         (Some(_) | None, _) => {
             let what = "its first event is not a start this engine knows".to_owned();

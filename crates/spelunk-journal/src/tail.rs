@@ -1,5 +1,8 @@
 //! Following a journal that another process writes: whole lines as they come, no lock.
-#![expect(clippy::disallowed_methods, reason = "a reader needs to seek, which is not among the disk's operations")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a reader needs to seek, which is not among the disk's operations"
+)]
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -28,9 +31,12 @@ impl JournalTail {
 
     /// The events that were written since the last look; a line still being written waits for the next.
     pub fn read_new(&mut self) -> Result<Vec<Record>, JournalError> {
-        let bytes = self.read_bytes().map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => JournalError::NotFound { name: self.run.to_string() },
-            _ => JournalError::Read { name: file_name(&self.run), source },
+        let bytes = self.read_bytes().map_err(|source| {
+            if source.kind() == io::ErrorKind::NotFound {
+                JournalError::NotFound { name: self.run.to_string() }
+            } else {
+                JournalError::Read { name: file_name(&self.run), source }
+            }
         })?;
         let mut records = Vec::new();
         for line in bytes.split_inclusive(|b| *b == b'\n') {

@@ -1,6 +1,9 @@
 //! The workspace: the directory that holds runs, blobs and caches. Opening one makes it if need be, private to its
 //! owner and invisible to git.
-#![expect(clippy::disallowed_methods, reason = "listing runs reads directories, which is not among the disk's operations")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "listing runs reads directories, which is not among the disk's operations"
+)]
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,17 @@
 //! What the journal promises, on the faulty disk in memory and on the real one.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests fail by panicking and play with files"
+)]
 
 mod disk;
 mod journal;
 mod workspace;
 
-use spelunk_types::{EventKind, FrameId, JOURNAL_FORMAT, Limits, ModelRef, RunId, RunOutcome, Strategy, Text};
+use spelunk_types::{
+    EventKind, FrameId, JOURNAL_FORMAT, Limits, ModelRef, RunId, RunOutcome, Strategy, Text,
+};
 
 fn run() -> RunId {
     RunId::new(1_787_400_000_000, 0x3f9a_2b1c)
@@ -21,7 +28,11 @@ fn started() -> EventKind {
         question: inline("why?"),
         strategy: Strategy::Direct,
         sources: Vec::new(),
-        model: ModelRef { provider: "openai".into(), name: "m".into(), base_url: "http://127.0.0.1:1/v1".into() },
+        model: ModelRef {
+            provider: "openai".into(),
+            name: "m".into(),
+            base_url: "http://127.0.0.1:1/v1".into(),
+        },
         corpus_digest: spelunk_journal::digest(b"corpus"),
         settings_digest: spelunk_journal::digest(b"settings"),
         limits: Box::new(Limits::default()),

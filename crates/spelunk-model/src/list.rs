@@ -6,7 +6,7 @@ use reqwest::header::AUTHORIZATION;
 
 use crate::http::Endpoint;
 use crate::refusal::Asked;
-use crate::reply::{content_type, read_text, send};
+use crate::reply::{accept, content_type, read_text};
 use crate::wire::openai::ModelList;
 use crate::{ModelError, Secret};
 
@@ -23,7 +23,13 @@ pub async fn list_models(
         request = request.header(AUTHORIZATION, authorization);
     }
     let asked = Asked { base_url: endpoint.base_url.clone(), model: "models".to_owned(), key: key.cloned() };
-    let response = send(request, &asked).await?;
+    let response = match request.send().await {
+        Err(error) if error.is_timeout() => {
+            let after_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+            return Err(ModelError::TimedOut { after_ms });
+        }
+        sent => accept(sent, &asked).await?,
+    };
     let content_type = content_type(response.headers());
     if content_type != "application/json" {
         return Err(asked.malformed(&format!("its content type is `{content_type}`")));

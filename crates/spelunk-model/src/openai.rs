@@ -83,6 +83,7 @@ impl Model for OpenAiModel {
 }
 
 /// Reads chunks. The finish reason comes before the usage, and the usage before the end mark, so the end is held back.
+/// Either mark ends a reply: some servers send no `[DONE]`, some no finish reason.
 #[derive(Debug)]
 struct Decoder {
     stop: Option<StopReason>,
@@ -95,10 +96,9 @@ impl Decoder {
         Self { stop: None, has_refused: false, usage: None }
     }
 
-    fn done(&self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let Some(stop) = self.stop else { return Err(ReplyFault::Cut) };
+    fn done(&self, stop: StopReason) -> Vec<ModelDelta> {
         let stop = if self.has_refused { StopReason::Filtered } else { stop };
-        Ok(vec![ModelDelta::Done { stop, usage: self.usage }])
+        vec![ModelDelta::Done { stop, usage: self.usage }]
     }
 
     fn take(&mut self, said: wire::Said, finish_reason: Option<&str>) -> Vec<ModelDelta> {
@@ -120,7 +120,7 @@ impl Decoder {
 impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         if data.trim() == "[DONE]" {
-            return self.done();
+            return Ok(self.done(self.stop.unwrap_or(StopReason::Other)));
         }
         let chunk: wire::Chunk = serde_json::from_str(data)
             .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
@@ -130,15 +130,21 @@ impl Decode for Decoder {
         if let Some(usage) = chunk.usage {
             self.usage = Some(usage_of(usage));
         }
+        let Some(choices) = chunk.choices else {
+            return Err(ReplyFault::Malformed("an event holds no `choices`".to_owned()));
+        };
         // Only one choice was asked for.
-        match chunk.choices.and_then(|choices| choices.into_iter().next()) {
+        match choices.into_iter().next() {
             Some(choice) => Ok(self.take(choice.delta.unwrap_or_default(), choice.finish_reason.as_deref())),
             None => Ok(Vec::new()),
         }
     }
 
     fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        self.done()
+        match self.stop {
+            Some(stop) => Ok(self.done(stop)),
+            None => Err(ReplyFault::Cut),
+        }
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
@@ -152,9 +158,7 @@ impl Decode for Decoder {
         };
         self.usage = whole.usage.map(usage_of);
         let mut deltas = self.take(choice.message, choice.finish_reason.as_deref());
-        // A whole reply has its end in its length.
-        self.stop = self.stop.or(Some(StopReason::Other));
-        deltas.extend(self.done()?);
+        deltas.extend(self.done(self.stop.unwrap_or(StopReason::Other)));
         Ok(deltas)
     }
 }

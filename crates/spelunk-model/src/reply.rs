@@ -53,9 +53,9 @@ pub(crate) fn stream_reply<D: Decode>(
     Box::pin(stream::try_unfold(reading, Reading::advance))
 }
 
-/// Sends a request; anything but a 200 is an error.
-pub(crate) async fn send(request: RequestBuilder, asked: &Asked) -> Result<Response, ModelError> {
-    let response = request.send().await.map_err(|error| asked.unreachable(&deepest_cause(&error)))?;
+/// The response to a request; anything but a 200 is an error.
+pub(crate) async fn accept(sent: reqwest::Result<Response>, asked: &Asked) -> Result<Response, ModelError> {
+    let response = sent.map_err(|error| asked.unreachable(&deepest_cause(&error)))?;
     let status = response.status();
     if is_reply(status) {
         return Ok(response);
@@ -129,7 +129,7 @@ impl<D: Decode> Reading<D> {
     }
 
     async fn open(mut self, request: RequestBuilder) -> Result<Self, ModelError> {
-        let response = send(request, &self.asked).await?;
+        let response = accept(request.send().await, &self.asked).await?;
         match content_type(response.headers()).as_str() {
             "text/event-stream" => self.source = Source::Events(response, SseParser::new(EVENT_BYTES_MAX)),
             "application/json" => {

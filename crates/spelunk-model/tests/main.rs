@@ -1,1 +1,10 @@
-//! The integration tests of this crate, through the scripted model server.
+//! The integration tests of this crate: every adapter through the scripted model server, over real HTTP.
+
+#![expect(clippy::unwrap_used, reason = "the bodies of contract tests are ordinary functions")]
+
+mod adapter;
+mod contract;
+mod list;
+mod server;
+mod traffic;
+mod wire;

@@ -11,7 +11,7 @@ mod script;
 mod trajectory;
 
 pub use disk::{Crash, FaultDisk};
-pub use facts::{fact, facts};
+pub use facts::facts;
 pub use fault::{ClosedPort, Fault, StatusFault, status};
 pub use gate::Gate;
 pub use model_server::{ModelServer, Recorded};

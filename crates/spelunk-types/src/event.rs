@@ -1,13 +1,15 @@
 //! Events: facts in the past tense, one JSON object per line of a run's journal. Nothing derivable is stored;
 //! spend, progress and the call tree are folds over these.
 
+mod line;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BlobId, CallId, CallOutcome, Citation, ErrorCode, Found, FrameId, FrameOutcome, Limits, ModelRef, RunOutcome, Served,
-    SourceSpec, Strategy, Text,
+    BlobId, CallId, CallOutcome, Citation, ErrorCode, Found, FrameId, FrameOutcome, Limits, ModelRef,
+    RunOutcome, Served, SourceSpec, Strategy, Text,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -172,9 +174,13 @@ impl EventKind {
                 question.blob().into_iter().chain(sources.iter().filter_map(of_source)).collect()
             }
             Self::FrameOpened { question, .. } => question.blob().into_iter().collect(),
-            Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => answer.blob().into_iter().collect(),
+            Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => {
+                answer.blob().into_iter().collect()
+            }
             Self::CallStarted { text, .. } => text.blob().into_iter().collect(),
-            Self::CallSettled { outcome: CallOutcome::Replied { reply, .. }, .. } => reply.blob().into_iter().collect(),
+            Self::CallSettled { outcome: CallOutcome::Replied { reply, .. }, .. } => {
+                reply.blob().into_iter().collect()
+            }
             Self::FrameClosed { outcome: FrameOutcome::Failed { .. } }
             | Self::CallSettled { outcome: CallOutcome::Failed { .. }, .. }
             | Self::RunResumed { .. }

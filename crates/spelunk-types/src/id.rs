@@ -60,7 +60,8 @@ impl FromStr for RunId {
         let refused = || IdError { expected: "run id", found: text.chars().take(64).collect() };
         let rest = text.strip_prefix("rlm-").ok_or_else(refused)?;
         let (stamp, tail) = rest.split_once('-').ok_or_else(refused)?;
-        let stamp_ok = stamp.len() == 16 && stamp.bytes().all(|b| b.is_ascii_digit() || b == b'T' || b == b'Z');
+        let stamp_ok =
+            stamp.len() == 16 && stamp.bytes().all(|b| b.is_ascii_digit() || b == b'T' || b == b'Z');
         let tail_ok = tail.len() == 8 && tail.bytes().all(|b| b.is_ascii_hexdigit());
         if stamp_ok && tail_ok { Ok(Self(text.to_owned())) } else { Err(refused()) }
     }
@@ -91,6 +92,7 @@ impl FrameId {
     }
 
     /// The child with this index.
+    #[must_use]
     pub fn child(&self, idx: u32) -> Self {
         let mut path = self.0.clone();
         path.push(idx);

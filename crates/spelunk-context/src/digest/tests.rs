@@ -1,1 +1,83 @@
+use std::sync::Arc;
+
 use super::*;
+use crate::testing::{put, remove, scan, scan_on, tree};
+
+#[test]
+fn a_file_longer_than_the_buffer_has_the_hash_of_its_bytes() {
+    let text = "0123456789abcde\n".repeat(BUFFER_BYTES / 8);
+    let root = tree(&[("a.txt", &text)]);
+    let corpus = scan(&[root.path()]).unwrap();
+    let expected = BlobId::from_hash(*blake3::hash(text.as_bytes()).as_bytes());
+    assert_eq!((corpus.documents()[0].bytes, &corpus.documents()[0].digest), (text.len() as u64, &expected));
+}
+
+#[test]
+fn the_corpus_is_the_same_on_any_number_of_threads() {
+    let root = tree(&[("a", "1"), ("b", ""), ("c/d", "2"), ("c/e", "3"), ("f", "\u{1}\u{2}\u{3}\u{4}")]);
+    assert_eq!(scan_on(1, root.path()), scan_on(2, root.path()));
+    assert_eq!(scan_on(1, root.path()), scan_on(7, root.path()));
+}
+
+#[test]
+fn a_name_cannot_pass_for_the_digest_of_another() {
+    let digest = BlobId::from_hash([0; 32]);
+    let two = digest_of([("a", &digest), ("b", &digest)].into_iter());
+    let one = digest_of([(format!("a{digest}b").as_str(), &digest)].into_iter());
+    assert_ne!(two, one);
+    assert_ne!(digest_of(std::iter::empty()), two);
+}
+
+#[test]
+fn a_document_that_changed_since_the_scan_is_not_read() {
+    for change in ["same size", "much longer than before", "short", ""] {
+        let root = tree(&[("a.txt", "some text")]);
+        let view = crate::View::of(Arc::new(scan(&[root.path()]).unwrap()));
+        let document = view.find("a.txt").unwrap();
+        assert_eq!(view.read_owned(document).unwrap(), "some text");
+        put(root.path(), "a.txt", change.as_bytes());
+        assert_eq!(
+            view.read_owned(document).unwrap_err().to_string(),
+            "`a.txt` changed since it was scanned"
+        );
+    }
+}
+
+#[test]
+fn a_document_that_vanished_or_became_a_directory_has_changed() {
+    let root = tree(&[("a.txt", "some text")]);
+    let view = crate::View::of(Arc::new(scan(&[root.path()]).unwrap()));
+    let document = view.find("a.txt").unwrap();
+    remove(root.path(), "a.txt");
+    assert_eq!(view.read_owned(document).unwrap_err().to_string(), "`a.txt` changed since it was scanned");
+    put(root.path(), "a.txt/b", b"x");
+    assert_eq!(view.read_owned(document).unwrap_err().to_string(), "`a.txt` changed since it was scanned");
+}
+
+#[test]
+fn progress_ends_where_the_totals_said() {
+    let root = tree(&[("a", "12345"), ("b", "\0\0\0"), ("c", "")]);
+    let mut last = ScanProgress::default();
+    let sources = [crate::SourceInput::Path(root.path().to_owned())];
+    crate::Corpus::scan(&sources, &crate::ScanOptions::default(), &mut |progress| last = progress).unwrap();
+    assert_eq!(last, ScanProgress { files_done: 3, files_total: 3, bytes_done: 8, bytes_total: 8 });
+}
+
+#[test]
+fn a_reader_that_gives_little_at_a_time_fills_the_buffer() {
+    struct Drops(u8);
+    impl Read for Drops {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_multiple_of(2) {
+                self.0 += 1;
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            self.0 += 1;
+            buffer[0] = self.0;
+            Ok(1)
+        }
+    }
+    let mut buffer = [0; 4];
+    assert_eq!(fill(&mut Drops(0), &mut buffer).unwrap(), 4);
+    assert_eq!(buffer, [2, 4, 6, 8]);
+}

@@ -123,7 +123,7 @@ impl Rules {
     fn above(root: &Path) -> Option<Arc<Self>> {
         let repository = root.ancestors().find(|ancestor| ancestor.join(".git").exists())?;
         let mut builder = GitignoreBuilder::new(repository);
-        let _malformed = builder.add(repository.join(".git/info/exclude"));
+        add(&mut builder, &repository.join(".git/info/exclude"));
         let mut rules = Self::join(&builder, None);
         let mut between: Vec<&Path> =
             root.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(repository)).collect();
@@ -142,16 +142,10 @@ impl Rules {
         let mut has_rules = false;
         for file in IGNORE_FILES {
             let path = directory.join(file);
-            // Not following links and not opening pipes: an ignore file is as untrusted as any other.
-            match path.symlink_metadata() {
-                Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {
-                    has_rules = true;
-                    if builder.add(&path).is_some_and(|error| error.is_io()) {
-                        report.skip(SkipReason::Unreadable, &name::tail(&path, 2));
-                    }
-                }
-                Ok(_) => report.skip(SkipReason::Unreadable, &name::tail(&path, 2)),
-                Err(_) => {}
+            match add(&mut builder, &path) {
+                Added::Rules => has_rules = true,
+                Added::Nothing => {}
+                Added::Refused => report.skip(SkipReason::Unreadable, &name::tail(&path, 2)),
             }
         }
         if has_rules { Self::join(&builder, above) } else { above }
@@ -176,6 +170,28 @@ impl Rules {
             }
         }
         false
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Added {
+    Rules,
+    Nothing,
+    Refused,
+}
+
+/// Links are not followed and pipes not opened: an ignore file is as untrusted as any other. A malformed pattern is
+/// left out by itself.
+fn add(builder: &mut GitignoreBuilder, path: &Path) -> Added {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {
+            match builder.add(path) {
+                Some(error) if error.is_io() => Added::Refused,
+                Some(_) | None => Added::Rules,
+            }
+        }
+        Ok(_) => Added::Refused,
+        Err(_) => Added::Nothing,
     }
 }
 

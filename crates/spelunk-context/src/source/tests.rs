@@ -1,1 +1,112 @@
+use expect_test::{Expect, expect};
+
 use super::*;
+use crate::testing::{explain, put, scan, tree};
+
+#[track_caller]
+fn check(root: &Path, wanted: &str, expected: &Expect) {
+    let error = scan(&[&root.join(wanted)]).unwrap_err();
+    expected.assert_eq(&explain(&error).replace(&root.display().to_string(), "ROOT"));
+}
+
+#[test]
+fn a_missing_path_is_answered_with_what_is_near_it() {
+    let root = tree(&[("notes/readme.md", "x"), ("notes/deep/a.md", "x")]);
+    check(
+        root.path(),
+        "notes/README.mb",
+        &expect![[r"
+            source-not-found: there is nothing at `ROOT/notes/README.mb`
+            hint: try `ROOT/notes/readme.md`, which does exist"]],
+    );
+    check(
+        root.path(),
+        "note",
+        &expect![[r"
+            source-not-found: there is nothing at `ROOT/note`
+            hint: try `ROOT/notes`, which does exist"]],
+    );
+    check(
+        root.path(),
+        "notes/deeper/still/a.md",
+        &expect![[r"
+            source-not-found: there is nothing at `ROOT/notes/deeper/still/a.md`
+            hint: look in `ROOT/notes`, the nearest directory that exists"]],
+    );
+    check(
+        root.path(),
+        "notes/readme.md/a",
+        &expect![[r"
+            source-not-found: there is nothing at `ROOT/notes/readme.md/a`
+            hint: look in `ROOT/notes`, the nearest directory that exists"]],
+    );
+}
+
+#[test]
+fn the_nearest_of_a_bare_name_is_here() {
+    assert_eq!(nearest(Path::new("no-such-name-anywhere-zzz")), Nearest::Parent(".".into()));
+}
+
+#[test]
+fn a_named_file_is_taken_though_a_walk_would_leave_it_out() {
+    let root = tree(&[("target/Cargo.lock", "x"), (".hidden", "y"), ("a.svg", "<svg/>")]);
+    for name in ["target/Cargo.lock", ".hidden", "a.svg"] {
+        let path = root.path().join(name);
+        let corpus = scan(&[&path]).unwrap();
+        assert_eq!(crate::testing::names(&corpus), format!("{}\n", name::tail(&path, 1)));
+    }
+}
+
+#[test]
+fn a_named_file_that_is_not_text_is_refused_with_the_reason() {
+    let root = tree(&[]);
+    put(root.path(), "a.bin", b"\0\0\0");
+    check(
+        root.path(),
+        "a.bin",
+        &expect![[r"
+            source-unreadable: `a.bin` is not text: it is a binary file
+            hint: extract its text first and name that file"]],
+    );
+}
+
+#[test]
+fn a_named_secret_is_refused_unless_it_was_asked_for() {
+    let root = tree(&[("server.key", "k")]);
+    check(
+        root.path(),
+        "server.key",
+        &expect![[r"
+            source-unreadable: `ROOT/server.key` may hold secrets and was not read
+            hint: leave it out, or pass `--allow-secrets` if it must be read"]],
+    );
+    let sources = [SourceInput::Path(root.path().join("server.key"))];
+    let corpus = crate::Corpus::scan(&sources, &ScanOptions { allow_secrets: true }, &mut |_| {}).unwrap();
+    assert_eq!(crate::testing::names(&corpus), "server.key\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_secret_is_a_secret_under_any_name() {
+    let root = tree(&[("id_rsa", "k")]);
+    std::os::unix::fs::symlink(root.path().join("id_rsa"), root.path().join("notes.txt")).unwrap();
+    check(
+        root.path(),
+        "notes.txt",
+        &expect![[r"
+            source-unreadable: `ROOT/notes.txt` may hold secrets and was not read
+            hint: leave it out, or pass `--allow-secrets` if it must be read"]],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_refused_without_being_opened() {
+    check(
+        Path::new("/dev"),
+        "null",
+        &expect![[r"
+            source-unreadable: `ROOT/null` is neither a file nor a directory
+            hint: write it to a file first, or pipe it in as standard input"]],
+    );
+}

@@ -3,7 +3,8 @@ use proptest::prelude::*;
 use super::*;
 
 fn purse(calls: u64, tokens: u64, cost: u64) -> Arc<Purse> {
-    let limits = Limits { calls_max: calls, tokens_max: tokens, cost_microusd_max: cost, ..Limits::default() };
+    let limits =
+        Limits { calls_max: calls, tokens_max: tokens, cost_microusd_max: cost, ..Limits::default() };
     Purse::new(&limits, 0, Usage::default())
 }
 

@@ -22,7 +22,8 @@ const PASSAGES_MAX: u64 = 200;
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let material = gather(frame, task).await?;
     frame.note(material.chosen()).await?;
-    let prompt = Prompt::single(SYSTEM, material.render(&task.question), frame.limits().root_output_tokens_max);
+    let prompt =
+        Prompt::single(SYSTEM, material.render(&task.question), frame.limits().root_output_tokens_max);
     let reply = frame.ask(prompt).await?;
     match reply.stop {
         StopReason::Length => {
@@ -81,7 +82,9 @@ fn best_passages(view: &View, question: &str, bytes_max: u64) -> Result<Material
     let mut material = Material::empty(view);
     let mut last = None;
     for passage in passages {
-        let Some(document) = view.documents().find(|document| document.idx == passage.doc_idx) else { continue };
+        let Some(document) = view.documents().find(|document| document.idx == passage.doc_idx) else {
+            continue;
+        };
         material.push(document, passage.line_start, &passage.text);
         material.documents += u64::from(last.replace(passage.doc_idx) != Some(passage.doc_idx));
     }
@@ -116,7 +119,8 @@ impl Material {
         let name = document.name.replace(['"', '\n', '<', '>'], "?");
         writeln!(self.text, "<document name=\"{name}\">").expect("writing to a String cannot fail");
         for (idx, line) in text.lines().enumerate() {
-            writeln!(self.text, "{}| {line}", line_start + idx as u64).expect("writing to a String cannot fail");
+            writeln!(self.text, "{}| {line}", line_start + idx as u64)
+                .expect("writing to a String cannot fail");
         }
         self.text.push_str("</document>\n");
         self.bytes += text.len() as u64;
@@ -138,7 +142,9 @@ impl Material {
         let end = question.floor_char_boundary(QUESTION_BYTES_MAX);
         let question = question.get(..end).unwrap_or_default();
         // The documents go in last, so that nothing in them is taken for a place to fill.
-        let frame = USER.replace("{coverage}", &coverage).replace("{question}", &question.replace("{documents}", "(documents)"));
+        let frame = USER
+            .replace("{coverage}", &coverage)
+            .replace("{question}", &question.replace("{documents}", "(documents)"));
         frame.replace("{documents}", self.text.trim_end())
     }
 }

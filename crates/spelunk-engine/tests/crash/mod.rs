@@ -36,9 +36,8 @@ fn stage() -> Stage {
 /// What must not depend on crashes. Attempts and resumptions are about the way, not about the outcome; the order of
 /// parallel facts is chance.
 fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
-    let on_the_way = |event: &&Event| {
-        !matches!(event.kind, EventKind::RunResumed { .. } | EventKind::CallRetried { .. })
-    };
+    let on_the_way =
+        |event: &&Event| !matches!(event.kind, EventKind::RunResumed { .. } | EventKind::CallRetried { .. });
     facts(events.iter().filter(on_the_way)).into_iter().collect()
 }
 
@@ -136,7 +135,10 @@ async fn crash_and_resume(n: u64, crash: Crash, expected: &[Event]) -> Crashed {
     let resumed = events(&engine, &run);
     assert_eq!(lasting_facts(&resumed), lasting_facts(expected), "write {n} {crash:?}");
     assert_eq!(view(&resumed).spent, view(expected).spent, "write {n} {crash:?}");
-    assert_eq!(view(&resumed).spent, Usage { input_tokens: 412, cached_tokens: 0, output_tokens: 52, cost_microusd: 464 });
+    assert_eq!(
+        view(&resumed).spent,
+        Usage { input_tokens: 412, cached_tokens: 0, output_tokens: 52, cost_microusd: 464 }
+    );
     check_requests(&stage, &survived, n, crash);
     Crashed { has_died: true, was_resumed: true }
 }

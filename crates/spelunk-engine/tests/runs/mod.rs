@@ -1,1 +1,83 @@
-//! (to come)
+//! Runs, one behaviour each: how they are resumed, what they may spend, how they end, and what they leave on disk.
+
+mod budget;
+mod cache;
+mod ending;
+mod refusals;
+mod resume;
+mod secrets;
+mod time;
+mod tree;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use spelunk_engine::{Answer, Engine, EngineError, Frame, FrameError, Program, Task};
+use spelunk_model::Prompt;
+use spelunk_testkit::facts;
+use spelunk_types::{Explain, Grounding, RunId};
+
+use crate::stage::events;
+
+/// One document, for runs in which the documents do not matter.
+pub(crate) const NOTE: [(&str, &str); 1] = [("a.md", "The magic number is 42.\n")];
+
+/// A program from an async function.
+pub(crate) fn program<F>(solve: impl Fn(Frame, Task) -> F + Send + Sync + 'static) -> Program
+where
+    F: Future<Output = Result<Answer, FrameError>> + Send + 'static,
+{
+    Arc::new(move |frame, task| -> BoxFuture<'static, _> { Box::pin(solve(frame, task)) })
+}
+
+/// A program that asks these words one after the other and answers with all replies.
+pub(crate) fn ask_in_turn(words: &'static [&'static str]) -> Program {
+    program(move |frame, _| async move {
+        let mut replies = Vec::new();
+        for word in words {
+            replies.push(frame.ask(prompt(word)).await?.text);
+        }
+        Ok(answer(replies.join(" ")))
+    })
+}
+
+/// A program that asks so many things at once and answers with how many replies there are.
+pub(crate) fn ask_at_once(n_calls: usize) -> Program {
+    program(move |frame, _| async move {
+        let prompts = (0..n_calls).map(|idx| prompt(&format!("call {idx:02}"))).collect();
+        let replies = frame.ask_all(prompts).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(answer(format!("{} replies", replies.len())))
+    })
+}
+
+/// Two tokens of instruction, a token per four letters of the word, fifty tokens of reply.
+pub(crate) fn prompt(word: &str) -> Prompt {
+    Prompt::single("Say it.", word, 50)
+}
+
+pub(crate) fn answer(text: impl Into<String>) -> Answer {
+    Answer { text: text.into(), citations: Vec::new(), grounding: Grounding::Uncited }
+}
+
+/// The facts of a run, a line each.
+pub(crate) fn told(engine: &Engine, run: &RunId) -> String {
+    facts(&events(engine, run)).join("\n")
+}
+
+/// An error as a user sees it: code, message, causes, hint. The run's name is chance.
+pub(crate) fn shown(error: &dyn Explain, run: &RunId) -> String {
+    let mut lines = vec![format!("{}: {error}", error.code())];
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        lines.push(format!("caused by: {source}"));
+        cause = source.source();
+    }
+    lines.extend(error.hint().map(|hint| format!("hint: {hint}")));
+    lines.join("\n").replace(run.as_str(), "RUN").replace(run.short(), "RUN")
+}
+
+/// The refusal of a start or a resume.
+pub(crate) fn refusal<T>(outcome: Result<T, EngineError>) -> EngineError {
+    outcome.err().expect("this is refused")
+}

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{
-    Answer, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunResult, RunSettings, RunView,
-    SystemClock, Task,
+    Answer, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunResult,
+    RunSettings, RunView, SystemClock, Task,
 };
 use spelunk_journal::{Disk, Record, Workspace};
 use spelunk_model::{Model, ModelOptions, OpenAiModel, Price, Prompt};
@@ -16,8 +16,11 @@ use spelunk_types::{Event, Grounding, Limits, RunId, SourceSpec, Strategy};
 
 /// A model of the scripted server, at 1 dollar per million tokens both ways.
 pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
-    let price =
-        Price { input_microusd_per_mtok: 1_000_000, cached_microusd_per_mtok: 1_000_000, output_microusd_per_mtok: 1_000_000 };
+    let price = Price {
+        input_microusd_per_mtok: 1_000_000,
+        cached_microusd_per_mtok: 1_000_000,
+        output_microusd_per_mtok: 1_000_000,
+    };
     let options = ModelOptions {
         base_url: base_url.to_owned(),
         name: "scripted".into(),
@@ -120,7 +123,11 @@ pub(crate) fn survey() -> Program {
                 .map(|document| {
                     let name = document.name.clone();
                     let view = task.view.narrow(|other| other.name == name);
-                    frame.descend(Task { question: format!("What does {name} say?"), view, strategy: Strategy::Direct })
+                    frame.descend(Task {
+                        question: format!("What does {name} say?"),
+                        view,
+                        strategy: Strategy::Direct,
+                    })
                 })
                 .collect();
             let mut findings: Vec<String> = Vec::new();
@@ -141,7 +148,9 @@ pub(crate) fn survey() -> Program {
 fn said(outcome: Result<String, FrameError>) -> Result<String, FrameError> {
     match outcome {
         Ok(text) => Ok(text),
-        Err(FrameError::Call { code, .. } | FrameError::Child { code, .. }) => Ok(format!("(nothing: {code})")),
+        Err(FrameError::Call { code, .. } | FrameError::Child { code, .. }) => {
+            Ok(format!("(nothing: {code})"))
+        }
         Err(error) => Err(error),
     }
 }

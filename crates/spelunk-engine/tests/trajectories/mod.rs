@@ -32,7 +32,8 @@ async fn every_story_comes_out_as_written() {
 
 async fn tell(markdown: &str) -> (String, String) {
     let story = Trajectory::parse(markdown);
-    let files: Vec<(&str, &str)> = story.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        story.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let mut stage = Stage::new(&files, story.rules());
     for (name, value) in &story.settings {
         assert!(stage.limits.set(name, value.parse().unwrap()), "{name} is not a limit");

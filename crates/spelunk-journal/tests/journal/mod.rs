@@ -71,10 +71,22 @@ fn damage_is_refused_by_line_and_says_how_to_repair() {
     let missing = [lines[0], lines[2], lines[3]].concat();
     let flipped = whole.replace("\"a\"", "\"A\"");
     let blank = [lines[0], "\n", lines[1]].concat();
-    assert_eq!(refusal(swapped.as_bytes()), "journal line 2 of run `3f9a2b1c` is damaged: expected seq 2, found 3");
-    assert_eq!(refusal(missing.as_bytes()), "journal line 2 of run `3f9a2b1c` is damaged: expected seq 2, found 3");
-    assert_eq!(refusal(flipped.as_bytes()), "journal line 2 of run `3f9a2b1c` is damaged: its checksum does not match");
-    assert_eq!(refusal(blank.as_bytes()), "journal line 2 of run `3f9a2b1c` is damaged: it is too short to be an event");
+    assert_eq!(
+        refusal(swapped.as_bytes()),
+        "journal line 2 of run `3f9a2b1c` is damaged: expected seq 2, found 3"
+    );
+    assert_eq!(
+        refusal(missing.as_bytes()),
+        "journal line 2 of run `3f9a2b1c` is damaged: expected seq 2, found 3"
+    );
+    assert_eq!(
+        refusal(flipped.as_bytes()),
+        "journal line 2 of run `3f9a2b1c` is damaged: its checksum does not match"
+    );
+    assert_eq!(
+        refusal(blank.as_bytes()),
+        "journal line 2 of run `3f9a2b1c` is damaged: it is too short to be an event"
+    );
     let error = open(&on_disk(flipped.as_bytes())).unwrap_err();
     assert_eq!(error.hint().unwrap(), "run `spelunk repair 3f9a2b1c` to keep the first 1 events");
 }
@@ -106,8 +118,7 @@ fn an_unknown_event_can_be_looked_at_but_not_resumed() {
 fn a_journal_that_does_not_open_with_a_start_is_refused() {
     let disk = Arc::new(FaultDisk::sound());
     Journal::create(disk.clone(), &run()).append(1, vec![at_root(finished())]).unwrap();
-    let expected =
-        "journal line 1 of run `3f9a2b1c` is damaged: a journal opens with run.started, not with run.finished";
+    let expected = "journal line 1 of run `3f9a2b1c` is damaged: a journal opens with run.started, not with run.finished";
     assert_eq!(open(&disk).unwrap_err().to_string(), expected);
 }
 

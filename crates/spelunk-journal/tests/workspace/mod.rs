@@ -40,7 +40,8 @@ fn one_writer_at_a_time() {
 #[test]
 fn a_run_is_found_by_the_beginning_of_either_name_and_the_newest_by_none() {
     let (_directory, workspace) = workspace();
-    let runs = [RunId::new(1_000, 0xaa00_0001), RunId::new(2_000, 0xaa00_0002), RunId::new(3_000, 0xbb00_0001)];
+    let runs =
+        [RunId::new(1_000, 0xaa00_0001), RunId::new(2_000, 0xaa00_0002), RunId::new(3_000, 0xbb00_0001)];
     for run in &runs {
         write_run(&workspace, run, Vec::new());
     }
@@ -111,7 +112,8 @@ fn garbage_is_what_no_run_names() {
     let blobs = workspace.blobs();
     let long = |letter: &str| letter.repeat(3_000);
     let message = blobs.keep(&long("m")).unwrap();
-    let record = serde_json::to_string(&serde_json::json!({ "messages": [message], "pad": long("p") })).unwrap();
+    let record =
+        serde_json::to_string(&serde_json::json!({ "messages": [message], "pad": long("p") })).unwrap();
     let kind = EventKind::CallStarted {
         call: "0#0".parse().unwrap(),
         model: "openai/m".into(),

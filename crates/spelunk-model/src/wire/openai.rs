@@ -66,7 +66,7 @@ pub(crate) struct WholeChoice {
     pub(crate) finish_reason: Option<String>,
 }
 
-/// What a delta or a message says. Reasoning has two names: vLLM and DeepSeek use the first, OpenRouter the second.
+/// What a delta or a message says. Reasoning has two names: vLLM and `DeepSeek` use the first, OpenRouter the second.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Said {
     #[serde(default)]

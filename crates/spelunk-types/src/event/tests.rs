@@ -25,7 +25,8 @@ fn an_event_is_one_flat_object_with_ids_as_text() {
 #[test]
 fn every_listed_name_is_one_that_serde_knows_and_no_other() {
     for name in EventKind::NAMES {
-        let error = serde_json::from_str::<EventKind>(&format!(r#"{{"type":"{name}"}}"#)).map(|_| ()).unwrap_err();
+        let error =
+            serde_json::from_str::<EventKind>(&format!(r#"{{"type":"{name}"}}"#)).map(|_| ()).unwrap_err();
         assert!(error.to_string().starts_with("missing field"), "{name}: {error}");
     }
     let error = serde_json::from_str::<EventKind>(r#"{"type":"cell.dreamt"}"#).unwrap_err().to_string();

@@ -1,0 +1,125 @@
+//! One purse for the whole tree: what is reserved before sending bounds what is sent, whatever happens at once.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use spelunk_engine::RunResult;
+use spelunk_testkit::{FaultDisk, Gate, on};
+use spelunk_types::{ErrorCode, Limits, RunOutcome, Usage};
+
+use super::{NOTE, answer, ask_at_once, ask_in_turn, shown, told};
+use crate::stage::{Stage, engine_on, events, survey, view};
+
+/// What one `prompt("call 00")` reserves: 2 + 2 tokens of text and 50 of reply, at a micro-dollar each.
+const ESTIMATE: u64 = 54;
+
+/// Fifty calls at once under these limits. None is answered before all have asked for money.
+async fn fifty_at_once(limit: impl Fn(&mut Limits)) -> (Stage, RunResult) {
+    let gate = Gate::new();
+    let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes").usage(10, 10)]);
+    stage.limits.calls_parallel_max = 50;
+    limit(&mut stage.limits);
+    stage.program = Some(ask_at_once(50));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let handle = stage.start(&engine, "").unwrap();
+    gate.reached(5).await;
+    gate.open();
+    let result = handle.join().await;
+    let spent = view(&events(&engine, &result.run)).spent;
+    assert_eq!(
+        spent,
+        Usage { input_tokens: 50, cached_tokens: 0, output_tokens: 50, cost_microusd: 100 },
+        "five replies were paid"
+    );
+    (stage, result)
+}
+
+#[tokio::test]
+async fn calls_in_parallel_never_send_more_than_calls_max() {
+    let (stage, result) = fifty_at_once(|limits| limits.calls_max = 5).await;
+    assert_eq!(stage.server.requests().len(), 5);
+    assert_eq!(result.outcome, RunOutcome::Partial { stopped_by: ErrorCode::CallsExhausted });
+    expect![[r"
+        calls-exhausted: the run has reached `limits.calls_max` = 5
+        hint: go on with `spelunk resume --set limits.calls_max=10`"]]
+    .assert_eq(&shown(&result.error.unwrap(), &result.run));
+}
+
+#[tokio::test]
+async fn calls_in_parallel_never_reserve_more_than_tokens_max() {
+    let (stage, result) = fifty_at_once(|limits| limits.tokens_max = 6 * ESTIMATE - 1).await;
+    assert_eq!(stage.server.requests().len(), 5);
+    assert_eq!(result.outcome, RunOutcome::Partial { stopped_by: ErrorCode::TokensExhausted });
+}
+
+#[tokio::test]
+async fn calls_in_parallel_never_reserve_more_than_cost_microusd_max() {
+    let (stage, result) = fifty_at_once(|limits| limits.cost_microusd_max = 6 * ESTIMATE - 1).await;
+    assert_eq!(stage.server.requests().len(), 5);
+    assert_eq!(result.outcome, RunOutcome::Partial { stopped_by: ErrorCode::CostExhausted });
+}
+
+#[tokio::test]
+async fn a_settled_call_counts_with_what_it_used() {
+    // Three replies of 50 tokens leave 50 of 200, which is less than a fourth call may use.
+    let mut stage = Stage::new(&NOTE, [on("0#*").reply("yes").usage(40, 10)]);
+    stage.limits.tokens_max = 200;
+    stage.program = Some(ask_in_turn(&["call 00", "call 01", "call 02", "call 03"]));
+    let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "").await;
+    assert_eq!(stage.server.requests().len(), 3);
+    assert_eq!(result.stopped_by(), Some(ErrorCode::TokensExhausted));
+}
+
+#[tokio::test]
+async fn a_reply_that_used_more_than_was_set_aside_is_paid_in_full() {
+    let mut stage = Stage::new(&NOTE, [on("0#*").reply("yes").usage(100, 50)]);
+    stage.limits.tokens_max = 200;
+    stage.program = Some(ask_in_turn(&["call 00", "call 01"]));
+    let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "").await;
+    assert_eq!(stage.server.requests().len(), 1);
+    assert_eq!(result.stopped_by(), Some(ErrorCode::TokensExhausted));
+}
+
+#[tokio::test]
+async fn children_spend_from_the_purse_of_the_root() {
+    let files = [("a.md", "Alpha.\n"), ("b.md", "Beta.\n"), ("c.md", "Gamma.\n")];
+    let mut stage = Stage::new(&files, [on("0.*#0").reply("yes").usage(1, 1)]);
+    stage.limits.calls_max = 2;
+    stage.limits.calls_parallel_max = 1;
+    stage.program = Some(survey());
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, "").await;
+    assert_eq!(stage.server.requests().len(), 2);
+    assert_eq!(result.outcome, RunOutcome::Partial { stopped_by: ErrorCode::CallsExhausted });
+    let lines = told(&engine, &result.run);
+    let end: Vec<&str> = lines.lines().rev().take(2).collect();
+    assert_eq!(end, ["run.finished     partial calls-exhausted", "limit.reached    calls_max=2"]);
+}
+
+#[tokio::test]
+async fn cached_replies_are_free_even_when_nothing_is_left() {
+    let mut stage = Stage::new(&NOTE, [on("0#*").reply("yes").usage(10, 10)]);
+    stage.cache_replies = true;
+    stage.program = Some(ask_in_turn(&["first", "second"]));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    stage.ask(&engine, "").await;
+    (stage.limits.calls_max, stage.limits.tokens_max, stage.limits.cost_microusd_max) = (0, 0, 0);
+    let free = stage.ask(&engine, "").await;
+    assert_eq!((free.outcome, free.answer), (RunOutcome::Answered, Some(answer("yes yes"))));
+    assert_eq!(view(&events(&engine, &free.run)).spent, Usage::default());
+    // What is not in the cache is refused without a request.
+    stage.program = Some(ask_in_turn(&["first", "third"]));
+    let stopped = stage.ask(&engine, "").await;
+    assert_eq!(stopped.outcome, RunOutcome::Partial { stopped_by: ErrorCode::CallsExhausted });
+    expect![[r"
+        run.started      program openai/scripted
+        source.scanned   documents=1 bytes=24
+        frame.opened     0 program
+        call.started     0#0
+        call.settled     0#0 replied cache tokens=0+0
+        call.started     0#1
+        limit.reached    calls_max=0
+        run.finished     partial calls-exhausted"]]
+    .assert_eq(&told(&engine, &stopped.run));
+    assert_eq!(stage.server.requests().len(), 2);
+}

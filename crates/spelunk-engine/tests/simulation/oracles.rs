@@ -1,0 +1,140 @@
+//! Oracles: what must hold for every journal, every crash and every end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelunk_testkit::{ModelServer, facts};
+use spelunk_types::{CallId, CallOutcome, Event, EventKind, FrameId, FrameOutcome, RunOutcome, Text, Usage};
+
+use super::plan::Plan;
+use crate::stage::view;
+
+/// A call that is settled on what survived was served once, and will be no more.
+pub(super) fn check_survivors(plan: &Plan, server: &ModelServer, survivors: &[Event]) {
+    check_journal(survivors);
+    for call in replied(survivors).keys() {
+        assert_eq!(
+            server.times_served(&call.to_string()),
+            1,
+            "{call} was settled and served again, {plan:?}"
+        );
+    }
+}
+
+/// The journal is whole, says what the undisturbed one says, and its spend is what the server served.
+pub(super) fn check_end(
+    plan: &Plan,
+    server: &ModelServer,
+    ended: &[Event],
+    expected: &[Event],
+    n_crashes: usize,
+) {
+    check_journal(ended);
+    check_ended(ended);
+    assert_eq!(lasting_facts(ended), lasting_facts(expected));
+    assert_eq!(answer(ended), answer(expected));
+    assert_eq!(server.unexpected(), []);
+
+    let seen = view(ended);
+    let settled = replied(ended).values().fold(Usage::default(), |sum, usage| sum.plus(*usage));
+    assert_eq!(seen.spent, settled);
+    let mut repeats = Usage::default();
+    let mut n_repeats = 0;
+    for call in &plan.calls {
+        for _ in 1..server.times_served(&call.call) {
+            n_repeats += 1;
+            let (input_tokens, output_tokens) = (call.input_tokens, call.output_tokens);
+            repeats = repeats.plus(Usage { input_tokens, output_tokens, ..Usage::default() });
+        }
+    }
+    let served = server.served_usage();
+    assert_eq!(seen.spent.input_tokens, served.input_tokens - repeats.input_tokens);
+    assert_eq!(seen.spent.output_tokens, served.output_tokens - repeats.output_tokens);
+    assert!(n_repeats <= plan.n_parallel * n_crashes as u64, "{n_repeats} repeats after {n_crashes} crashes");
+}
+
+/// Holds for every prefix: contiguous, each thing begins before it ends and ends once.
+fn check_journal(events: &[Event]) {
+    let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<_>>());
+    let (mut started, mut settled) = (BTreeSet::new(), BTreeSet::new());
+    let (mut opened, mut closed) = (BTreeSet::new(), BTreeSet::new());
+    for Event { seq, frame, kind, .. } in events {
+        match kind {
+            EventKind::RunStarted { .. } => assert_eq!(*seq, 1),
+            EventKind::CallStarted { call, .. } => {
+                assert!(opened.contains(&call.frame), "{call} in a frame that is not open");
+                assert!(started.insert(call.clone()), "{call} started twice");
+            }
+            EventKind::CallSettled { call, .. } => {
+                assert!(started.contains(call), "{call} settled before it started");
+                assert!(settled.insert(call.clone()), "{call} settled twice");
+            }
+            EventKind::FrameOpened { .. } => assert!(opened.insert(frame.clone()), "{frame} opened twice"),
+            EventKind::FrameClosed { .. } => {
+                assert!(opened.contains(frame), "{frame} closed before it opened");
+                assert!(closed.insert(frame.clone()), "{frame} closed twice");
+            }
+            EventKind::RunFinished { .. } => {
+                let next = events.get(usize::try_from(*seq).unwrap()).map(|event| event.kind.name());
+                assert!(matches!(next, None | Some("run.resumed")), "{next:?} after the end");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Holds at the end: the last event says so, and nothing is left open below an answer.
+fn check_ended(events: &[Event]) {
+    let last = events.last().map(|event| &event.kind);
+    let Some(EventKind::RunFinished { outcome }) = last else { panic!("the last event is {last:?}") };
+    let closed = closed(events);
+    let is_answered = *outcome == RunOutcome::Answered;
+    let root = closed.get(&FrameId::root());
+    assert_eq!(matches!(root, Some(FrameOutcome::Answered { .. })), is_answered, "{outcome:?}");
+    let seen = view(events);
+    for frame in seen.frames.keys().filter(|_| is_answered) {
+        assert!(closed.contains_key(frame), "{frame} is open below an answer");
+    }
+    let settled: BTreeSet<&CallId> = events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::CallSettled { call, .. } => Some(call),
+            _ => None,
+        })
+        .collect();
+    // What ended a frame without an answer is told by the frame; every other call has its own end.
+    for call in seen.calls.keys() {
+        let is_told_by_frame = !matches!(closed.get(&call.frame), Some(FrameOutcome::Answered { .. }));
+        assert!(settled.contains(call) || is_told_by_frame, "{call} is open in an answered frame");
+    }
+}
+
+fn closed(events: &[Event]) -> BTreeMap<FrameId, FrameOutcome> {
+    let of_event = |event: &Event| match &event.kind {
+        EventKind::FrameClosed { outcome } => Some((event.frame.clone(), outcome.clone())),
+        _ => None,
+    };
+    events.iter().filter_map(of_event).collect()
+}
+
+fn replied(events: &[Event]) -> BTreeMap<CallId, Usage> {
+    let of_event = |event: &Event| match &event.kind {
+        EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, .. } => {
+            Some((call.clone(), *usage))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(of_event).collect()
+}
+
+fn answer(events: &[Event]) -> Option<Text> {
+    view(events).answer().map(|(text, ..)| text.clone())
+}
+
+/// What must not depend on crashes: attempts and resumptions are about the way, and the order of parallel facts is
+/// chance.
+fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
+    let is_lasting =
+        |event: &&Event| !matches!(event.kind, EventKind::RunResumed { .. } | EventKind::CallRetried { .. });
+    facts(events.iter().filter(is_lasting)).into_iter().collect()
+}

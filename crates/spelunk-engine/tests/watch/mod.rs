@@ -1,0 +1,176 @@
+//! Watching: every durable event once, in order and without a gap, however late or slow the watcher is and whichever
+//! process drives the run.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use spelunk_context::ScanOptions;
+use spelunk_engine::{Engine, EventStream, SystemClock};
+use spelunk_journal::{Record, Workspace};
+use spelunk_testkit::{FaultDisk, Gate, on, status};
+use spelunk_types::{Durability, Event, EventKind, RunId, RunOutcome};
+
+use crate::runs::{NOTE, answer, ask_in_turn, shown};
+use crate::stage::{Stage, engine_on, events, view};
+
+/// Follows to the end, ephemeral events included.
+async fn follow(mut stream: EventStream) -> Vec<Event> {
+    let mut seen = Vec::new();
+    while let Some(record) = stream.next().await {
+        match record.unwrap() {
+            Record::Known(event) => seen.push(*event),
+            Record::Unknown { name, .. } => panic!("unknown event {name}"),
+        }
+    }
+    seen
+}
+
+fn durable(seen: &[Event]) -> Vec<Event> {
+    seen.iter().filter(|event| event.kind.durability() != Durability::Ephemeral).cloned().collect()
+}
+
+/// An engine as another process would have it.
+fn process(directory: &Path) -> Engine {
+    Engine::new(Workspace::open(directory).unwrap(), Arc::new(SystemClock), ScanOptions::default())
+}
+
+/// Two calls, the second held at the gate.
+fn held_stage(gate: &Gate) -> Stage {
+    let rules = [on("0#0").reply("one"), on("0#1").gate(gate).reply("two")];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.program = Some(ask_in_turn(&["first", "second"]));
+    stage
+}
+
+#[tokio::test]
+async fn a_watcher_sees_every_event_and_every_piece_of_text() {
+    let gate = Gate::new();
+    gate.open();
+    let stage = held_stage(&gate);
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let mut handle = stage.start(&engine, "").unwrap();
+    let stream = engine.watch(&handle.run, 0).unwrap();
+    // The handle's own stream has the start already.
+    let Some(Ok(first)) = handle.events.next().await else { panic!("a run begins with an event") };
+    let (result, seen) = tokio::join!(handle.join(), follow(stream));
+    let written = events(&engine, &result.run);
+    assert_eq!(first, Record::Known(Box::new(written[0].clone())));
+    assert_eq!(durable(&seen), written);
+    let streamed: String = seen
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::CallStreamed { call, text } if call.ordinal == 1 => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(streamed, "two");
+}
+
+#[tokio::test]
+async fn a_late_watcher_sees_what_comes_after_its_place() {
+    let gate = Gate::new();
+    let stage = held_stage(&gate);
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let handle = stage.start(&engine, "").unwrap();
+    gate.reached(1).await;
+    let (from_start, from_third) =
+        (engine.watch(&handle.run, 0).unwrap(), engine.watch(&handle.run, 3).unwrap());
+    gate.open();
+    let (result, all, late) = tokio::join!(handle.join(), follow(from_start), follow(from_third));
+    let written = events(&engine, &result.run);
+    assert_eq!(durable(&all), written);
+    assert_eq!(durable(&late), written[3..]);
+}
+
+#[tokio::test]
+async fn a_watcher_that_falls_far_behind_misses_no_durable_event() {
+    let pieces = "x".repeat(9_000);
+    let gate = Gate::new();
+    let mut stage =
+        Stage::new(&NOTE, [on("0#0").gate(&gate).chunks(9_000).reply(pieces), on("0#1").reply("two")]);
+    stage.program = Some(ask_in_turn(&["first", "second"]));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let handle = stage.start(&engine, "").unwrap();
+    gate.reached(1).await;
+    let stream = engine.watch(&handle.run, 0).unwrap();
+    gate.open();
+    let result = handle.join().await;
+    let seen = follow(stream).await;
+    assert_eq!(durable(&seen), events(&engine, &result.run));
+    // Pieces were lost on the way, or this watcher has not fallen behind.
+    assert!(seen.len() < 9_000, "{} events", seen.len());
+}
+
+#[tokio::test]
+async fn the_stream_of_a_resumed_run_begins_with_its_first_event() {
+    let rules = [on("0#0").reply("one"), on("0#1").fault(status(400)).reply("two")];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.program = Some(ask_in_turn(&["first", "second"]));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let failed = stage.ask(&engine, "").await;
+    let handle = stage.resume(&engine, &failed.run).unwrap();
+    let stream = engine.watch(&failed.run, 0).unwrap();
+    let (result, seen) = tokio::join!(handle.join(), follow(stream));
+    assert_eq!(result.answer, Some(answer("one two")));
+    assert_eq!(durable(&seen), events(&engine, &failed.run));
+}
+
+#[tokio::test]
+async fn another_process_follows_the_file_to_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let (driver, watcher) = (process(directory.path()), process(directory.path()));
+    let gate = Gate::new();
+    let stage = held_stage(&gate);
+    let handle = stage.start(&driver, "").unwrap();
+    gate.reached(1).await;
+    let (whole, rest) = (watcher.watch(&handle.run, 0).unwrap(), watcher.watch(&handle.run, 4).unwrap());
+    gate.open();
+    let (result, all, late) = tokio::join!(handle.join(), follow(whole), follow(rest));
+    let written = events(&driver, &result.run);
+    assert_eq!(all, written);
+    assert_eq!(late, written[4..]);
+}
+
+#[tokio::test]
+async fn another_process_follows_a_resumed_run_past_its_earlier_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let (driver, watcher) = (process(directory.path()), process(directory.path()));
+    let gate = Gate::new();
+    let rules = [on("0#0").fault(status(400)).reply("one"), on("0#1").gate(&gate).reply("two")];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.program = Some(ask_in_turn(&["first", "second"]));
+    let failed = stage.ask(&driver, "").await;
+    let handle = stage.resume(&driver, &failed.run).unwrap();
+    gate.reached(1).await;
+    // The file holds the earlier end, the resumption, and more after it.
+    let stream = watcher.watch(&failed.run, 0).unwrap();
+    gate.open();
+    let (result, seen) = tokio::join!(handle.join(), follow(stream));
+    assert_eq!(result.answer, Some(answer("one two")));
+    let written = events(&driver, &failed.run);
+    assert_eq!(seen, written);
+    assert_eq!(view(&written).outcome, Some(RunOutcome::Answered));
+}
+
+#[tokio::test]
+async fn a_run_that_has_ended_is_told_from_its_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = process(directory.path());
+    let stage = Stage::new(&NOTE, [on("0#0").reply("42.")]);
+    let result = stage.ask(&engine, "Which number?").await;
+    let seen = follow(engine.watch(&result.run, 0).unwrap()).await;
+    assert_eq!(seen, events(&engine, &result.run));
+}
+
+#[tokio::test]
+async fn a_run_that_does_not_exist_is_one_error_and_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = RunId::new(0, 7);
+    let mut stream = process(directory.path()).watch(&run, 0).unwrap();
+    let error = stream.next().await.unwrap().unwrap_err();
+    expect_test::expect![[r"
+        run-not-found: no run is called `RUN`
+        hint: run `spelunk run list` to see the runs of this workspace"]]
+    .assert_eq(&shown(&error, &run));
+    assert_eq!(stream.next().await.map(|record| record.map_err(|error| error.to_string())), None);
+}

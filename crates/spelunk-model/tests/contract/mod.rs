@@ -1,0 +1,61 @@
+//! What every adapter does alike: good replies, and the exact error for every fault. One suite, run once per adapter.
+
+mod fault;
+mod reply;
+
+macro_rules! model_contract {
+    ($module:ident, $adapter:expr) => {
+        mod $module {
+            use crate::adapter::Adapter;
+
+            const ADAPTER: Adapter = $adapter;
+
+            model_contract!(@tests reply
+                a_reply_arrives_in_pieces_and_ends_with_its_usage
+                a_reply_without_text_is_a_reply
+                reasoning_is_kept_apart_from_the_answer
+                each_reason_to_stop_is_told
+                cached_tokens_are_part_of_the_input
+                a_price_becomes_a_cost
+                a_reply_in_one_document_is_taken
+                a_doubled_event_doubles_its_text_and_nothing_else
+                a_long_reply_is_taken_up_to_the_bound
+                the_request_carries_key_and_call
+                without_a_key_or_a_label_neither_is_sent
+                the_address_and_the_name_are_the_reference
+            );
+            model_contract!(@tests fault
+                a_refused_key_is_told_without_the_key
+                a_model_nobody_knows_is_told
+                too_many_requests_are_told_with_and_without_a_wait
+                missing_capacity_is_told
+                a_broken_server_is_told
+                a_refused_request_is_told
+                a_prompt_that_is_too_long_is_told
+                a_redirect_is_not_followed
+                nobody_listening_is_told
+                a_closed_connection_is_told
+                a_stream_without_its_end_mark_is_cut
+                a_stream_that_breaks_off_is_cut
+                an_event_that_is_not_json_is_malformed
+                an_event_that_is_not_utf8_is_malformed
+                another_content_type_is_malformed_and_named
+                an_error_inside_the_stream_is_the_same_error
+                a_server_that_says_nothing_is_waited_for
+                a_stream_that_pauses_is_waited_for
+                a_fault_is_never_tried_again
+            );
+        }
+    };
+    (@tests $file:ident $($test:ident)+) => {
+        $(
+            #[tokio::test]
+            async fn $test() {
+                crate::contract::$file::$test(ADAPTER).await;
+            }
+        )+
+    };
+}
+
+model_contract!(openai, Adapter::OpenAi);
+model_contract!(anthropic, Adapter::Anthropic);

@@ -1,0 +1,89 @@
+//! An event as one readable line, without its time: `call.settled     0#0 replied live tokens=812+64`. People read it
+//! in `spelunk tail`, tests compare runs by it.
+
+use std::fmt;
+
+use crate::{CallOutcome, Citation, Event, EventKind, Found, FrameOutcome, Grounding, RunOutcome, Served};
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let frame = &self.frame;
+        write!(f, "{:<16} ", self.kind.name())?;
+        match &self.kind {
+            EventKind::RunStarted { strategy, model, .. } => write!(f, "{strategy} {model}"),
+            EventKind::RunResumed { bytes_dropped, .. } => write!(f, "bytes_dropped={bytes_dropped}"),
+            EventKind::RunFinished { outcome } => write!(f, "{outcome}"),
+            EventKind::SourceScanned { documents, bytes, skipped, .. } => {
+                write!(f, "documents={documents} bytes={bytes}")?;
+                skipped.iter().try_for_each(|(reason, n)| write!(f, " {reason}={n}"))
+            }
+            EventKind::FrameOpened { strategy, .. } => write!(f, "{frame} {strategy}"),
+            EventKind::FrameClosed { outcome } => write!(f, "{frame} {outcome}"),
+            EventKind::PassagesChosen { documents, bytes, of_bytes } => {
+                write!(f, "{frame} documents={documents} bytes={bytes} of={of_bytes}")
+            }
+            EventKind::CallStarted { call, .. } => write!(f, "{call}"),
+            EventKind::CallRetried { call, attempt, code, .. } => {
+                write!(f, "{call} attempt={attempt} {code}")
+            }
+            EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, served } => {
+                write!(f, "{call} replied {served} tokens={}+{}", usage.input_tokens, usage.output_tokens)
+            }
+            EventKind::CallSettled { call, outcome: CallOutcome::Failed { code, .. }, .. } => {
+                write!(f, "{call} failed {code}")
+            }
+            EventKind::CitationChecked { citation: Citation { document, line, .. }, found } => {
+                write!(f, "{frame} {found} {document}:{line}")
+            }
+            EventKind::LimitReached { limit, value } => write!(f, "{limit}={value}"),
+            EventKind::WarningRaised { message, .. } => write!(f, "{frame} {message:?}"),
+            EventKind::CallStreamed { call, text } => write!(f, "{call} bytes={}", text.len()),
+            EventKind::ProgressTicked { what, done, total } => write!(f, "{what} {done} of {total}"),
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Moved => "moved",
+            Self::Missing => "missing",
+        })
+    }
+}
+
+impl fmt::Display for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Live => "live",
+            Self::Cache => "cache",
+        })
+    }
+}
+
+impl fmt::Display for FrameOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered { grounding: Grounding::Cited, citations, .. } => {
+                write!(f, "answered cited={}", citations.len())
+            }
+            Self::Answered { grounding: Grounding::Uncited, .. } => f.write_str("answered uncited"),
+            Self::Answered { grounding: Grounding::Partial { stopped_by }, .. } => {
+                write!(f, "answered partial {stopped_by}")
+            }
+            Self::Failed { code, .. } => write!(f, "failed {code}"),
+        }
+    }
+}
+
+impl fmt::Display for RunOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered => f.write_str("answered"),
+            Self::Partial { stopped_by } => write!(f, "partial {stopped_by}"),
+            Self::Failed { code, .. } => write!(f, "failed {code}"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}

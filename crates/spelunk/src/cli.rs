@@ -1,0 +1,179 @@
+//! The command line: what may be typed, and which file answers it. `ask` is the default: `spelunk "question" PATH`.
+
+mod app;
+mod ask;
+mod completions;
+mod config;
+mod demo;
+mod doctor;
+mod gc;
+mod repair;
+mod resume;
+mod run;
+mod show;
+mod tail;
+mod watch;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use app::{App, Failure};
+
+/// What the help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  spelunk ask \"which services still call the v1 billing API?\" ./monorepo
+  journalctl -u nginx | spelunk ask \"why did it restart?\" -
+  spelunk demo
+
+Exit codes: 0 answered, 1 failed, 2 wrong usage or settings, 3 stopped at a limit, 130 interrupted.";
+
+#[derive(Debug, Parser)]
+#[command(name = "spelunk", version, about = "Ask questions of text too large for any model", after_help = EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of every command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Change a setting for this command, such as `limits.calls_max=50`
+    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
+    set: Vec<String>,
+    /// Where runs are kept [default: .spelunk]
+    #[arg(long, value_name = "DIR", global = true)]
+    workspace: Option<String>,
+    /// Print the result as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Print nothing but the result
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+/// Which model to ask.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModelFlags {
+    /// The model: NAME, or PROVIDER/NAME with provider openai or anthropic; `none` asks nobody
+    #[arg(long, short, value_name = "MODEL")]
+    model: Option<String>,
+    /// Where requests go, such as `http://127.0.0.1:11434/v1`
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Answer a question from files, directories or standard input
+    Ask(ask::AskArgs),
+    /// Go on with a run that was stopped, crashed or reached a limit
+    Resume(resume::ResumeArgs),
+    /// Show a run: its tree, costs and answer
+    Show(show::ShowArgs),
+    /// Follow a run while it goes on, in any process
+    Tail(tail::TailArgs),
+    /// The runs of this workspace
+    Run(run::RunArgs),
+    /// The settings in force and where each comes from
+    Config(config::ConfigArgs),
+    /// Check settings, workspace and model, and say what to do
+    Doctor(doctor::DoctorArgs),
+    /// See a whole run, a crash and its resume, without a key: the model is scripted
+    Demo,
+    /// Keep the sound beginning of a damaged journal
+    Repair(repair::RepairArgs),
+    /// Remove what no run needs
+    Gc(gc::GcArgs),
+    /// Print completions for a shell
+    Completions(completions::CompletionsArgs),
+}
+
+const COMMANDS: [&str; 12] = [
+    "ask",
+    "resume",
+    "show",
+    "tail",
+    "run",
+    "config",
+    "doctor",
+    "demo",
+    "repair",
+    "gc",
+    "completions",
+    "help",
+];
+
+/// Parses, runs, and turns what happened into an exit code.
+pub(crate) fn main() -> ExitCode {
+    let arguments = with_default_command(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Clap knows which of help and error goes where; a closed pipe is nobody's error.
+            drop(error.print());
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let app = match App::new(cli.common.clone(), model_flags(&cli.command)) {
+        Ok(app) => app,
+        Err(failure) => return app::report_plain(&failure, cli.common.json),
+    };
+    match dispatch(&app, cli.command) {
+        Ok(code) => code,
+        Err(failure) => app.report(&failure),
+    }
+}
+
+fn dispatch(app: &App, command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Ask(args) => app::block_on(ask::ask(app, args)),
+        Command::Resume(args) => app::block_on(resume::resume(app, args)),
+        Command::Show(args) => show::show(app, &args),
+        Command::Tail(args) => app::block_on(tail::tail(app, args)),
+        Command::Run(args) => run::run(app, &args),
+        Command::Config(args) => config::config(app, &args),
+        Command::Doctor(args) => app::block_on(doctor::doctor(app, args)),
+        Command::Demo => app::block_on(demo::demo(app)),
+        Command::Repair(args) => repair::repair(app, &args),
+        Command::Gc(args) => gc::gc(app, &args),
+        Command::Completions(args) => Ok(completions::completions(&args)),
+    }
+}
+
+fn model_flags(command: &Command) -> Option<ModelFlags> {
+    match command {
+        Command::Ask(args) => Some(args.model.clone()),
+        Command::Resume(args) => Some(args.model.clone()),
+        Command::Doctor(args) => Some(args.model.clone()),
+        Command::Show(_)
+        | Command::Tail(_)
+        | Command::Run(_)
+        | Command::Config(_)
+        | Command::Demo
+        | Command::Repair(_)
+        | Command::Gc(_)
+        | Command::Completions(_) => None,
+    }
+}
+
+/// `spelunk "question" PATH` means `spelunk ask "question" PATH`. A single word is left to clap, which may know which
+/// command was meant.
+fn with_default_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let first = arguments.get(1).and_then(|first| first.to_str());
+    let is_question = first.is_some_and(|first| {
+        !first.starts_with('-') && !COMMANDS.contains(&first) && first.trim().contains(char::is_whitespace)
+    });
+    if is_question {
+        arguments.insert(1, "ask".into());
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests;

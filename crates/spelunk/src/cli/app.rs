@@ -1,0 +1,181 @@
+//! What every command works with: settings, the engine, and the two streams. stdout is data, stderr is conversation.
+
+use std::future::Future;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use spelunk_context::ScanOptions;
+use spelunk_engine::{Engine, RunSettings, SystemClock};
+use spelunk_journal::{JournalError, Workspace};
+use spelunk_types::Explain;
+
+use crate::cli::{Common, ModelFlags};
+use crate::config::{self, ColorChoice, FlagValue, Settings};
+use crate::env::{self, Environment};
+use crate::render::error::{Paint, error_json, error_text, exit_code};
+
+/// An error on its way to the user.
+pub(crate) struct Failure(pub(crate) Box<dyn Explain + Send + Sync>);
+
+impl<E: Explain + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+/// A problem with the command line that clap cannot see.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Usage {
+    pub(crate) message: String,
+    pub(crate) hint: String,
+}
+
+impl Explain for Usage {
+    fn code(&self) -> spelunk_types::ErrorCode {
+        spelunk_types::ErrorCode::UsageWrong
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.hint.clone())
+    }
+}
+
+/// What every command works with.
+pub(crate) struct App {
+    pub(crate) settings: Settings,
+    pub(crate) environment: Environment,
+    pub(crate) current_dir: PathBuf,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    /// Colours on stdout.
+    pub(crate) paint: Paint,
+    /// Colours on stderr.
+    pub(crate) paint_errors: Paint,
+}
+
+impl App {
+    pub(crate) fn new(common: Common, model: Option<ModelFlags>) -> Result<Self, Failure> {
+        let environment = Environment::capture();
+        let current_dir =
+            std::env::current_dir().map_err(|source| JournalError::Workspace { path: ".".into(), source })?;
+        let mut flags = Vec::new();
+        for argument in &common.set {
+            flags.push(FlagValue::set(argument)?);
+        }
+        flags.extend(common.workspace.map(|path| FlagValue::new("--workspace", "workspace.path", path)));
+        flags.extend(model.into_iter().flat_map(model_values));
+        let settings = config::load(&environment, &current_dir, &flags)?;
+        let no_color = environment.text(env::NO_COLOR.name).is_some();
+        let paint = |is_terminal: bool| match settings.color {
+            ColorChoice::Always => Paint::Colored,
+            ColorChoice::Auto if is_terminal && !no_color => Paint::Colored,
+            ColorChoice::Auto | ColorChoice::Never => Paint::Plain,
+        };
+        let (paint, paint_errors) = (paint(io::stdout().is_terminal()), paint(io::stderr().is_terminal()));
+        Ok(Self {
+            settings,
+            environment,
+            current_dir,
+            json: common.json,
+            quiet: common.quiet,
+            paint,
+            paint_errors,
+        })
+    }
+
+    fn workspace_root(&self) -> PathBuf {
+        self.current_dir.join(&self.settings.workspace_path)
+    }
+
+    /// The workspace, made if need be.
+    pub(crate) fn workspace(&self) -> Result<Workspace, Failure> {
+        Ok(Workspace::open(&self.workspace_root())?)
+    }
+
+    /// The workspace, if there is one: looking must not leave traces.
+    pub(crate) fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
+        let root = self.workspace_root();
+        if Workspace::exists(&root) { Ok(Some(Workspace::open(&root)?)) } else { Ok(None) }
+    }
+
+    /// The engine on the workspace.
+    pub(crate) fn engine(&self, allow_secrets: bool) -> Result<Engine, Failure> {
+        let scan = ScanOptions { allow_secrets };
+        Ok(Engine::new(self.workspace()?, Arc::new(SystemClock), scan))
+    }
+
+    /// What a run is held to.
+    pub(crate) fn run_settings(&self) -> RunSettings {
+        RunSettings { limits: self.settings.limits.clone(), cache_replies: self.settings.cache_replies }
+    }
+
+    /// Says something to the person, unless they want quiet.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            drop(writeln!(io::stderr().lock(), "{text}"));
+        }
+    }
+
+    /// Shows an error and gives its exit code.
+    pub(crate) fn report(&self, failure: &Failure) -> ExitCode {
+        let error = failure.0.as_ref();
+        if self.json {
+            print(&format!("{}\n", serde_json::json!({ "error": error_json(error) })));
+        }
+        self.report_text(error);
+        ExitCode::from(exit_code(error.code()))
+    }
+
+    /// Shows an error to a person.
+    pub(crate) fn report_text(&self, error: &dyn Explain) {
+        drop(write!(io::stderr().lock(), "{}", error_text(error, self.paint_errors)));
+    }
+}
+
+/// Writes data. A reader that has gone away is not an error: it has seen enough.
+pub(crate) fn print(text: &str) {
+    let mut out = io::stdout().lock();
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Runs a command that waits for the network.
+pub(crate) fn block_on(
+    command: impl Future<Output = Result<ExitCode, Failure>>,
+) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|source| JournalError::Workspace { path: "runtime".into(), source })?;
+    let ended = runtime.block_on(command);
+    // Blocking work that is still going on has no one left to report to.
+    runtime.shutdown_background();
+    ended
+}
+
+/// For errors before there are settings.
+pub(crate) fn report_plain(failure: &Failure, json: bool) -> ExitCode {
+    let error = failure.0.as_ref();
+    if json {
+        drop(writeln!(io::stdout().lock(), "{}", serde_json::json!({ "error": error_json(error) })));
+    }
+    drop(write!(io::stderr().lock(), "{}", error_text(error, Paint::Plain)));
+    ExitCode::from(exit_code(error.code()))
+}
+
+/// `--model anthropic/claude-x` names a provider too; `--model none` asks nobody.
+fn model_values(flags: ModelFlags) -> Vec<FlagValue> {
+    let mut values = Vec::new();
+    if let Some(model) = flags.model {
+        match model.split_once('/') {
+            Some((provider @ ("openai" | "anthropic"), name)) => {
+                values.push(FlagValue::new("--model", "model.provider", provider));
+                values.push(FlagValue::new("--model", "model.name", name));
+            }
+            _ if model == "none" => values.push(FlagValue::new("--model", "model.provider", "none")),
+            _ => values.push(FlagValue::new("--model", "model.name", model)),
+        }
+    }
+    values.extend(flags.base_url.map(|url| FlagValue::new("--base-url", "model.base_url", url)));
+    values
+}

@@ -1,0 +1,42 @@
+//! `spelunk config`: the settings in force and where each comes from, and the references for writing them.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::app::{App, Failure, print};
+use crate::config::{defaults_toml, environment_md, schema, show_json, show_text};
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Print every setting with its origin
+    Show {
+        /// Only settings whose name begins so, such as `limits.`
+        #[arg(default_value = "")]
+        prefix: String,
+    },
+    /// Print every setting with its default, as a `spelunk.toml` to start from
+    Defaults,
+    /// Print the environment variables that count
+    Environment,
+    /// Print the JSON Schema of `spelunk.toml`
+    Schema,
+}
+
+pub(crate) fn config(app: &App, args: &ConfigArgs) -> Result<ExitCode, Failure> {
+    let text = match &args.command {
+        ConfigCommand::Show { prefix } if app.json => format!("{}\n", show_json(&app.settings, prefix)?),
+        ConfigCommand::Show { prefix } => show_text(&app.settings, prefix)?,
+        ConfigCommand::Defaults => defaults_toml(),
+        ConfigCommand::Environment => environment_md(),
+        ConfigCommand::Schema => schema(),
+    };
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}

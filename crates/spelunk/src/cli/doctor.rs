@@ -1,0 +1,161 @@
+//! `spelunk doctor`: checks settings, workspace and model, and says what to do. Nothing is spent unless asked for.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use spelunk_model::{Model, Prompt, collect, list_models};
+use spelunk_types::{CallId, Explain, FrameId};
+
+use super::ModelFlags;
+use super::app::{App, Failure, print};
+use crate::config::{project_path, user_path};
+use crate::provider;
+use crate::render::units::{dollars, head, time};
+
+const ASK_TIME_MAX: Duration = Duration::from_mins(1);
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(super) model: ModelFlags,
+    /// Send the model one short question, which costs a fraction of a cent
+    #[arg(long)]
+    ask: bool,
+}
+
+/// What was looked at and what was found.
+struct Check {
+    name: &'static str,
+    outcome: Outcome,
+    detail: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Good,
+    Note,
+    Bad,
+}
+
+pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Failure> {
+    let mut checks = vec![settings(app), workspace(app)];
+    match provider::choose(&app.settings.model, &app.environment).await {
+        Ok(Some(chosen)) => {
+            let detail = format!("{} ({})", chosen.model.reference(), chosen.because);
+            checks.push(Check { name: "model", outcome: Outcome::Good, detail });
+            checks.push(price(chosen.model.as_ref()));
+            checks.push(if args.ask {
+                ask(chosen.model.as_ref()).await
+            } else {
+                reach(chosen.model.as_ref()).await
+            });
+        }
+        Ok(None) => {
+            let detail = "none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages";
+            checks.push(Check { name: "model", outcome: Outcome::Note, detail: detail.into() });
+        }
+        Err(error) => checks.push(bad("model", &error)),
+    }
+    let is_sound = checks.iter().all(|check| check.outcome != Outcome::Bad);
+    if app.json {
+        let shown: Vec<_> = checks
+            .iter()
+            .map(|check| serde_json::json!({ "check": check.name, "outcome": word(check.outcome), "detail": check.detail }))
+            .collect();
+        print(&format!("{}\n", serde_json::json!(shown)));
+    } else {
+        for check in &checks {
+            print(&format!("{:<4}  {:<10} {}\n", word(check.outcome), check.name, check.detail));
+        }
+    }
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Good => "ok",
+        Outcome::Note => "note",
+        Outcome::Bad => "bad",
+    }
+}
+
+fn bad(name: &'static str, error: &dyn Explain) -> Check {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    Check { name, outcome: Outcome::Bad, detail: format!("{}{hint}", head(&error.to_string(), 300)) }
+}
+
+/// Settings that could not be read would have stopped the program before it got here.
+fn settings(app: &App) -> Check {
+    let files = [user_path(&app.environment).filter(|path| path.is_file()), project_path(&app.current_dir)];
+    let files: Vec<String> = files.into_iter().flatten().map(|path| path.display().to_string()).collect();
+    let detail = if files.is_empty() { "defaults, no settings file".to_owned() } else { files.join(", ") };
+    Check { name: "settings", outcome: Outcome::Good, detail }
+}
+
+fn workspace(app: &App) -> Check {
+    match app.workspace().map_err(|failure| failure.0) {
+        Ok(workspace) => {
+            let n_runs = workspace.runs().map(|runs| runs.len()).unwrap_or_default();
+            let root = workspace.root().map(|root| root.display().to_string()).unwrap_or_default();
+            Check { name: "workspace", outcome: Outcome::Good, detail: format!("{root} ({n_runs} runs)") }
+        }
+        Err(error) => bad("workspace", error.as_ref()),
+    }
+}
+
+fn price(model: &dyn Model) -> Check {
+    match model.price() {
+        Some(price) => {
+            let (input, output) = (price.input_microusd_per_mtok, price.output_microusd_per_mtok);
+            let detail = format!("{} in, {} out per million tokens", dollars(input), dollars(output));
+            Check { name: "price", outcome: Outcome::Good, detail }
+        }
+        None => {
+            let detail = "unknown, so dollars are not counted: set model.price_input_usd_per_mtok and model.price_output_usd_per_mtok";
+            Check { name: "price", outcome: Outcome::Note, detail: detail.into() }
+        }
+    }
+}
+
+/// Whether the server answers, without spending anything.
+async fn reach(model: &dyn Model) -> Check {
+    let reference = model.reference();
+    if reference.provider == "anthropic" {
+        let detail = "not tried: `spelunk doctor --ask` sends one short question".to_owned();
+        return Check { name: "reach", outcome: Outcome::Note, detail };
+    }
+    match list_models(&reference.base_url, None, Duration::from_secs(10)).await {
+        Ok(models) if models.contains(&reference.name) => {
+            Check { name: "reach", outcome: Outcome::Good, detail: format!("{} has it", reference.base_url) }
+        }
+        Ok(_) => {
+            let detail = format!("{} does not list `{}`", reference.base_url, reference.name);
+            Check { name: "reach", outcome: Outcome::Note, detail }
+        }
+        Err(spelunk_model::ModelError::Unauthorized { .. }) => {
+            let detail = format!("{} answers; `spelunk doctor --ask` tries the key", reference.base_url);
+            Check { name: "reach", outcome: Outcome::Good, detail }
+        }
+        Err(error) => bad("reach", &error),
+    }
+}
+
+async fn ask(model: &dyn Model) -> Check {
+    let prompt = Prompt::single("Reply with the single word: ready", "Are you ready?", 256);
+    let call = CallId { frame: FrameId::root(), ordinal: 0 };
+    let began = Instant::now();
+    match tokio::time::timeout(ASK_TIME_MAX, collect(model.stream(&prompt, &call), 10_000, |_| {})).await {
+        Ok(Ok(reply)) => {
+            let took = time(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+            let detail = format!("replied in {took}: {}", head(&reply.text, 60));
+            Check { name: "ask", outcome: Outcome::Good, detail }
+        }
+        Ok(Err(error)) => bad("ask", &error),
+        Err(_) => Check {
+            name: "ask",
+            outcome: Outcome::Bad,
+            detail: format!("no reply within {} s", ASK_TIME_MAX.as_secs()),
+        },
+    }
+}

@@ -1,0 +1,188 @@
+//! `spelunk show`: a run as it is, or as it was after any of its events.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+use spelunk_engine::{CallState, RunView};
+use spelunk_journal::{JournalError, Record, Workspace};
+use spelunk_types::{CallId, RunId, RunOutcome};
+
+use super::app::{App, Failure, Usage, print};
+use crate::render::answer::{answer_text, closing_line, remarks};
+use crate::render::tree::tree;
+use crate::render::units::{bytes, count, head, safe};
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run, by the beginning of its name [default: the newest]
+    run: Option<String>,
+    /// Show the run as it was after this event
+    #[arg(long, value_name = "SEQ")]
+    at: Option<u64>,
+    /// Show what one call said and was told, such as `0#0`
+    #[arg(long, value_name = "CALL")]
+    call: Option<String>,
+}
+
+pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
+    let (workspace, run) = find(app, args.run.as_deref())?;
+    let mut view = RunView::default();
+    let mut n_unknown = 0_u64;
+    for record in workspace.read_journal(&run)? {
+        if args.at.is_some_and(|at| record.seq() > at) {
+            break;
+        }
+        match record {
+            Record::Known(event) => view.apply(&event),
+            Record::Unknown { .. } => n_unknown += 1,
+        }
+    }
+    if let Some(call) = &args.call {
+        return show_call(&workspace, &view, call);
+    }
+    if app.json {
+        return show_json(&workspace, &run, &view);
+    }
+    print(&summary(&workspace, &run, &view)?);
+    if n_unknown > 0 {
+        app.say(&format!("{} of a newer engine not shown", count(n_unknown, "event")));
+    }
+    print("\n");
+    print(&tree(&view));
+    if let Some((answer, citations, _)) = view.answer() {
+        print("\n");
+        print(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint));
+    }
+    for remark in remarks(&view) {
+        print(&format!("{remark}\n"));
+    }
+    print(&format!("\n{}\n", closing_line(&view, &run)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The run that is meant.
+pub(crate) fn find(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
+    match app.existing_workspace()? {
+        Some(workspace) => {
+            let run = workspace.find(name)?;
+            Ok((workspace, run))
+        }
+        None => Err(JournalError::NotFound { name: name.unwrap_or("(newest)").to_owned() }.into()),
+    }
+}
+
+/// Prints the answer of a finished run as `ask` would have.
+pub(crate) fn show_answer(
+    app: &App,
+    workspace: &Workspace,
+    run: &RunId,
+    view: &RunView,
+) -> Result<ExitCode, Failure> {
+    if app.json {
+        return show_json(workspace, run, view);
+    }
+    if let Some((answer, citations, _)) = view.answer() {
+        print(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint));
+    }
+    app.say(&closing_line(view, run));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How a run stands, in a word or two.
+pub(crate) fn state(view: &RunView) -> String {
+    match &view.outcome {
+        None => "open".to_owned(),
+        Some(RunOutcome::Answered) => "answered".to_owned(),
+        Some(RunOutcome::Partial { stopped_by }) => format!("stopped: {stopped_by}"),
+        Some(RunOutcome::Failed { code, .. }) => format!("failed: {code}"),
+        Some(RunOutcome::Cancelled) => "cancelled".to_owned(),
+    }
+}
+
+fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String, Failure> {
+    let question = match &view.question {
+        Some(question) => workspace.blobs().text(question)?,
+        None => String::new(),
+    };
+    let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
+    let mut text = format!("run       {run}  ({})\n", state(view));
+    text += &format!("question  {}\n", head(&question, 200));
+    text += &format!("model     {model}\n");
+    text += &format!("corpus    {} · {}\n", count(view.n_documents, "file"), bytes(view.corpus_bytes));
+    if view.n_resumed > 0 {
+        text += &format!("resumed   {}\n", count(view.n_resumed, "time"));
+    }
+    Ok(text)
+}
+
+fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitCode, Failure> {
+    let blobs = workspace.blobs();
+    let question = view.question.as_ref().map(|question| blobs.text(question)).transpose()?;
+    let (answer, citations) = match view.answer() {
+        Some((answer, citations, _)) => (Some(blobs.text(answer)?), Some(citations)),
+        None => (None, None),
+    };
+    let calls = view.calls.iter().map(|(id, call)| {
+        let (state, usage) = match &call.state {
+            CallState::Open => ("open", None),
+            CallState::Replied { usage, .. } => ("replied", Some(usage)),
+            CallState::Failed { .. } => ("failed", None),
+        };
+        json!({ "call": id, "state": state, "usage": usage, "retries": call.retries })
+    });
+    let shown = json!({
+        "run": run,
+        "outcome": view.outcome,
+        "question": question,
+        "answer": answer,
+        "citations": citations,
+        "model": view.model,
+        "documents": view.n_documents,
+        "corpus_bytes": view.corpus_bytes,
+        "bytes_read": view.bytes_read,
+        "skipped": view.skipped,
+        "usage": view.spent,
+        "active_ms": view.active_ms(),
+        "events": view.seq_last,
+        "resumed": view.n_resumed,
+        "frames": view.frames.keys().collect::<Vec<_>>(),
+        "calls": calls.collect::<Vec<_>>(),
+    });
+    print(&format!("{shown}\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_call(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
+    let call = name.parse::<CallId>().ok().and_then(|id| view.calls.get(&id));
+    let Some(call) = call else {
+        let known: Vec<String> = view.calls.keys().take(20).map(ToString::to_string).collect();
+        let hint = format!("name one of {}", known.join(", "));
+        return Err(Usage { message: format!("the run has no call `{name}`"), hint }.into());
+    };
+    let blobs = workspace.blobs();
+    print(&prompt_text(workspace, &blobs.text(&call.prompt)?)?);
+    match &call.state {
+        CallState::Replied { reply, .. } => print(&format!("--- reply ---\n{}\n", safe(&blobs.text(reply)?))),
+        CallState::Failed { code } => print(&format!("--- failed: {code} ---\n")),
+        CallState::Open => print("--- no reply yet ---\n"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A prompt record with its long texts in place.
+fn prompt_text(workspace: &Workspace, record: &str) -> Result<String, Failure> {
+    let record: Value = serde_json::from_str(record).unwrap_or_default();
+    let text = |value: &Value| -> Result<String, JournalError> {
+        match value["blob"].as_str().and_then(|blob| blob.parse().ok()) {
+            Some(blob) => Ok(String::from_utf8_lossy(&workspace.blobs().get(&blob)?).into_owned()),
+            None => Ok(value["text"].as_str().unwrap_or_default().to_owned()),
+        }
+    };
+    let mut shown = format!("--- system ---\n{}\n", safe(text(&record["system"])?.trim_end()));
+    for message in record["messages"].as_array().into_iter().flatten() {
+        let speaker = message["speaker"].as_str().unwrap_or("?");
+        shown += &format!("--- {speaker} ---\n{}\n", safe(text(&message["text"])?.trim_end()));
+    }
+    Ok(shown)
+}

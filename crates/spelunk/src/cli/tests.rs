@@ -1,0 +1,24 @@
+use super::*;
+
+fn arguments(line: &[&str]) -> Vec<String> {
+    let given = line.iter().map(OsString::from).collect();
+    with_default_command(given).into_iter().map(|word| word.into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_question_means_ask() {
+    assert_eq!(arguments(&["spelunk", "what is this?", "."]), ["spelunk", "ask", "what is this?", "."]);
+    assert_eq!(arguments(&["spelunk", "ask", "why"]), ["spelunk", "ask", "why"]);
+    assert_eq!(arguments(&["spelunk", "shwo"]), ["spelunk", "shwo"]);
+    assert_eq!(arguments(&["spelunk", "--help"]), ["spelunk", "--help"]);
+    assert_eq!(arguments(&["spelunk"]), ["spelunk"]);
+}
+
+#[test]
+fn the_commands_are_the_ones_clap_knows() {
+    use clap::CommandFactory;
+    let mut command = Cli::command();
+    command.build();
+    let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    assert_eq!(known, COMMANDS);
+}

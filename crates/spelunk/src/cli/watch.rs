@@ -1,0 +1,151 @@
+//! Following a run of this process: progress while it goes on, Ctrl-C, and what is said at the end.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use spelunk_engine::{RunHandle, RunResult, RunView};
+use spelunk_journal::Record;
+use spelunk_types::{ErrorCode, EventKind};
+
+use super::app::{App, Failure, print};
+use crate::render::answer::{answer_text, closing_line, remarks, result_json};
+use crate::render::error::exit_code;
+use crate::render::progress::{Progress, run_status};
+
+/// Waits for a run to end and shows what came of it.
+pub(crate) async fn finish(app: &App, handle: RunHandle, print_events: bool) -> Result<ExitCode, Failure> {
+    let (result, view) = follow(app, handle, print_events).await?;
+    Ok(show_result(app, &result, &view, print_events))
+}
+
+/// Follows a run to its end.
+pub(crate) async fn follow(
+    app: &App,
+    mut handle: RunHandle,
+    print_events: bool,
+) -> Result<(RunResult, RunView), Failure> {
+    let mut progress = Progress::new(app.quiet);
+    let mut view = RunView::default();
+    let began = Instant::now();
+    let mut streamed_bytes = 0;
+    let mut ticks = tokio::time::interval(Duration::from_millis(100));
+    let mut interrupts = Interrupts::new();
+    loop {
+        let record = match next(&mut handle, &mut ticks, &mut interrupts).await {
+            Next::Record(record) => record?,
+            Next::Tick => {
+                progress.draw(|| run_status(&view, streamed_bytes, began.elapsed()));
+                continue;
+            }
+            Next::Interrupted => {
+                handle.cancel.cancel();
+                continue;
+            }
+            Next::Ended => break,
+        };
+        let Record::Known(event) = record else { continue };
+        if print_events {
+            print(&format!("{}\n", serde_json::to_string(&event).unwrap_or_default()));
+        }
+        if let EventKind::CallStreamed { text, .. } = &event.kind {
+            streamed_bytes += text.len() as u64;
+        } else if matches!(event.kind, EventKind::CallStarted { .. } | EventKind::CallRetried { .. }) {
+            streamed_bytes = 0;
+        }
+        view.apply(&event);
+        progress.draw(|| run_status(&view, streamed_bytes, began.elapsed()));
+    }
+    Ok((handle.join().await, view))
+}
+
+enum Next {
+    Record(Result<Record, spelunk_journal::JournalError>),
+    Tick,
+    Interrupted,
+    Ended,
+}
+
+async fn next(
+    handle: &mut RunHandle,
+    ticks: &mut tokio::time::Interval,
+    interrupts: &mut Interrupts,
+) -> Next {
+    use futures_util::future::{Either, select};
+    let event = std::pin::pin!(handle.events.next());
+    let tick = std::pin::pin!(ticks.tick());
+    let interrupt = std::pin::pin!(interrupts.next());
+    match select(event, select(tick, interrupt)).await {
+        Either::Left((Some(record), _)) => Next::Record(record),
+        Either::Left((None, _)) => Next::Ended,
+        Either::Right((Either::Left(_), _)) => Next::Tick,
+        Either::Right((Either::Right(_), _)) => Next::Interrupted,
+    }
+}
+
+/// Ctrl-C and a request to terminate. The first one stops the run in order; the second one ends the program at once,
+/// which is safe too.
+struct Interrupts {
+    n_seen: u32,
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Interrupts {
+    fn new() -> Self {
+        Self {
+            n_seen: 0,
+            #[cfg(unix)]
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok(),
+        }
+    }
+
+    async fn next(&mut self) {
+        use futures_util::future::select;
+        let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+        #[cfg(unix)]
+        let terminate = async {
+            match &mut self.terminate {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        #[cfg(not(unix))]
+        let terminate = std::future::pending::<()>();
+        let terminate = std::pin::pin!(terminate);
+        drop(select(interrupt, terminate).await);
+        self.n_seen += 1;
+        if self.n_seen > 1 {
+            // The user asked twice; the journal is safe at any moment.
+            std::process::exit(130);
+        }
+    }
+}
+
+/// Prints the result and gives the exit code.
+pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, print_events: bool) -> ExitCode {
+    if app.json && !print_events {
+        print(&format!("{}\n", result_json(result, view)));
+    } else if let Some(answer) = result.answer.as_ref().filter(|_| !print_events) {
+        print(&answer_text(&answer.text, &answer.citations, app.paint));
+    }
+    for remark in remarks(view) {
+        app.say(&remark);
+    }
+    app.say(&closing_line(view, &result.run));
+    let short = result.run.short();
+    match (result.stopped_by(), &result.error) {
+        (None, _) => ExitCode::SUCCESS,
+        (Some(ErrorCode::Cancelled), _) => {
+            app.say(&format!("resume with: spelunk resume {short}"));
+            ExitCode::from(exit_code(ErrorCode::Cancelled))
+        }
+        (Some(code), Some(error)) => {
+            app.report_text(error);
+            if !app.json {
+                app.say(&format!("resume with: spelunk resume {short}"));
+            }
+            ExitCode::from(exit_code(code))
+        }
+        (Some(code), None) => ExitCode::from(exit_code(code)),
+    }
+}

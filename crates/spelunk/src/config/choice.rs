@@ -1,0 +1,61 @@
+//! Choices: settings with a closed set of values, each an enum that the program matches on.
+
+/// Declares an enum whose variants are the words a user may write.
+macro_rules! choice {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $name {
+            $($(#[doc = $variant_doc])+ $variant,)+
+        }
+
+        impl $name {
+            /// The words, in the order of the reference; the first is the default.
+            pub(crate) const WORDS: &[&str] = &[$($word,)+];
+
+            /// The variant that is written so.
+            pub(crate) fn of(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+choice! {
+    /// Who answers calls.
+    ProviderChoice {
+        /// Whoever there is a key for, or a local server.
+        Auto = "auto",
+        /// A server that speaks OpenAI's chat completions.
+        OpenAi = "openai",
+        /// A server that speaks Anthropic's messages.
+        Anthropic = "anthropic",
+        /// Nobody: passages are shown instead of an answer.
+        None = "none",
+    }
+}
+
+choice! {
+    /// How a question is answered.
+    StrategyChoice {
+        /// What suits the size of the text.
+        Auto = "auto",
+        /// One call with everything that fits.
+        Direct = "direct",
+    }
+}
+
+choice! {
+    /// When output is coloured.
+    ColorChoice {
+        /// On a terminal, unless `NO_COLOR` is set.
+        Auto = "auto",
+        /// Everywhere.
+        Always = "always",
+        /// Nowhere.
+        Never = "never",
+    }
+}

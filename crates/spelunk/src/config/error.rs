@@ -1,0 +1,157 @@
+//! What can be wrong with settings. Every message names the place; a value that may be a key is never repeated.
+
+use std::io;
+use std::path::PathBuf;
+
+use spelunk_types::{ErrorCode, Explain};
+
+use super::layer::Origin;
+
+/// Settings that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    /// No such setting.
+    #[error("there is no setting `{key}` ({origin})")]
+    Unknown {
+        /// What was written.
+        key: String,
+        /// What was probably meant.
+        meant: Option<String>,
+        /// Where.
+        origin: Origin,
+    },
+    /// A variable with our prefix that sets nothing.
+    #[error("the environment variable `{variable}` sets nothing")]
+    UnknownVariable {
+        /// Its name.
+        variable: String,
+        /// What was probably meant.
+        meant: Option<String>,
+    },
+    /// A value of the wrong kind or size.
+    #[error("`{key}` must be {must}, not {found} ({origin})")]
+    Invalid {
+        /// The setting.
+        key: String,
+        /// What it must be.
+        must: String,
+        /// What was written, in backticks, or words in its place.
+        found: String,
+        /// The word that was probably meant.
+        meant: Option<&'static str>,
+        /// Where.
+        origin: Origin,
+    },
+    /// A section written as a value.
+    #[error("`{section}` is a group of settings, not a value ({origin})")]
+    NotASection {
+        /// The section.
+        section: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// A key written as a setting.
+    #[error("a key does not belong in settings: `{key}` ({origin})")]
+    KeyInSettings {
+        /// The setting it was written as.
+        key: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// A setting that a project file may not set.
+    #[error("a project file may not set `{key}` ({origin})")]
+    NotFromProject {
+        /// The setting.
+        key: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// Half of a price.
+    #[error("`{key}` has no value, but the other price has one ({origin})")]
+    HalfPrice {
+        /// The price that is missing.
+        key: &'static str,
+        /// Where the other one was set.
+        origin: Origin,
+    },
+    /// A file that is not TOML.
+    #[error("could not read `{}:{line}:{column}` as TOML: {detail}", path.display())]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// In characters, from 1.
+        column: usize,
+        /// The parser's words.
+        detail: String,
+    },
+    /// A file that cannot be read.
+    #[error("could not read `{}`", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file too large to be settings.
+    #[error("`{}` is larger than {bytes_max} bytes, which settings never are", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// What is accepted.
+        bytes_max: u64,
+    },
+    /// `--set` without `=`.
+    #[error("`--set {argument}` is not of the form `key=value`")]
+    NotKeyValue {
+        /// What was written.
+        argument: String,
+    },
+}
+
+impl Explain for ConfigError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Unknown { .. } | Self::UnknownVariable { .. } => ErrorCode::SettingUnknown,
+            Self::Invalid { .. }
+            | Self::NotASection { .. }
+            | Self::KeyInSettings { .. }
+            | Self::NotFromProject { .. }
+            | Self::HalfPrice { .. }
+            | Self::NotToml { .. }
+            | Self::Unreadable { .. }
+            | Self::TooLarge { .. } => ErrorCode::SettingInvalid,
+            Self::NotKeyValue { .. } => ErrorCode::UsageWrong,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown { meant: Some(meant), .. } | Self::UnknownVariable { meant: Some(meant), .. } => {
+                Some(format!("did you mean `{meant}`?"))
+            }
+            Self::Unknown { meant: None, .. } => {
+                Some("run `spelunk config show` to see every setting".to_owned())
+            }
+            Self::UnknownVariable { meant: None, variable } => {
+                Some(format!("unset `{variable}`, or run `spelunk config show` to see every setting"))
+            }
+            Self::Invalid { meant, .. } => meant.map(|meant| format!("did you mean `{meant}`?")),
+            Self::NotASection { section, .. } => {
+                Some(format!("open the group with `[{section}]` and write one setting per line"))
+            }
+            Self::KeyInSettings { .. } => Some(
+                "put the key in an environment variable and name that variable with `model.key_env`"
+                    .to_owned(),
+            ),
+            Self::NotFromProject { .. } => Some(
+                "move it to your own `~/.config/spelunk/config.toml`, the environment or a flag".to_owned(),
+            ),
+            Self::HalfPrice { key, .. } => Some(format!("set `{key}` too")),
+            Self::NotKeyValue { .. } => Some("write it like `--set limits.calls_max=100`".to_owned()),
+            Self::NotToml { .. } | Self::Unreadable { .. } | Self::TooLarge { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Settings: from defaults, the user's file, the project's file, the environment and flags, lowest first. `table` says
+//! which settings exist; `Settings` is what the program uses; every value remembers where it comes from.
+
+mod choice;
+mod error;
+mod file;
+mod layer;
+mod reference;
+mod schema;
+mod settings;
+mod show;
+mod suggest;
+mod table;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+pub(crate) use choice::{ColorChoice, ProviderChoice, StrategyChoice};
+pub(crate) use error::ConfigError;
+pub(crate) use file::{project_path, user_path};
+pub(crate) use layer::{FlagValue, Layer};
+pub(crate) use reference::{defaults_toml, environment_md};
+pub(crate) use schema::schema;
+pub(crate) use settings::{ModelSettings, Settings};
+pub(crate) use show::{show_json, show_text};
+
+use crate::env::Environment;
+use file::Owner;
+
+/// Reads every layer and resolves them. `current_dir` is absolute: the search for a project file begins there and goes up.
+pub(crate) fn load(
+    environment: &Environment,
+    current_dir: &Path,
+    flags: &[FlagValue],
+) -> Result<Settings, ConfigError> {
+    let user = match user_path(environment) {
+        Some(path) => file::read(&path, &path, Owner::User)?,
+        None => Layer::default(),
+    };
+    let project = match project_path(current_dir) {
+        Some(path) => read_project(&path, current_dir)?,
+        None => Layer::default(),
+    };
+    let joined = Layer::from_flags(flags)?
+        .over(Layer::from_environment(environment)?)
+        .over(project)
+        .over(user)
+        .over(Layer::defaults());
+    Settings::resolve(joined)
+}
+
+/// A project's workspace stays in one place wherever below the project the command runs.
+fn read_project(path: &Path, current_dir: &Path) -> Result<Layer, ConfigError> {
+    let shown = path.strip_prefix(current_dir).unwrap_or(path);
+    let mut layer = file::read(path, shown, Owner::Project)?;
+    let project_dir = shown.parent().unwrap_or(Path::new(""));
+    layer.map_text("workspace.path", |text| project_dir.join(text).display().to_string());
+    Ok(layer)
+}

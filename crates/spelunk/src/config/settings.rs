@@ -1,0 +1,153 @@
+//! Settings as the program uses them: typed, complete, each with its origin. Made by one function from the joined layers;
+//! nothing after it asks whether something was set.
+
+use std::path::PathBuf;
+
+use spelunk_model::Price;
+use spelunk_types::Limits;
+
+use super::choice::{ColorChoice, ProviderChoice, StrategyChoice};
+use super::error::ConfigError;
+use super::layer::{Entry, Layer, Origin};
+use super::value::{Decimal, Value};
+
+const PRICE_INPUT: &str = "model.price_input_usd_per_mtok";
+const PRICE_CACHED: &str = "model.price_cached_usd_per_mtok";
+const PRICE_OUTPUT: &str = "model.price_output_usd_per_mtok";
+
+/// Everything the program can be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// Who answers calls.
+    pub(crate) model: ModelSettings,
+    /// How a question is answered.
+    pub(crate) strategy: StrategyChoice,
+    /// Where runs are kept.
+    pub(crate) workspace_path: PathBuf,
+    /// Whether a call that was made before is answered from the workspace.
+    pub(crate) cache_replies: bool,
+    /// When output is coloured.
+    pub(crate) color: ColorChoice,
+    /// Every bound the engine keeps.
+    pub(crate) limits: Limits,
+    layer: Layer,
+}
+
+/// Who answers calls, and how they are paid for. `None` leaves the choice to the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ModelSettings {
+    /// Whose wire format.
+    pub(crate) provider: ProviderChoice,
+    /// The model, as the provider names it.
+    pub(crate) name: Option<String>,
+    /// Where requests go.
+    pub(crate) base_url: Option<String>,
+    /// The environment variable that holds the key.
+    pub(crate) key_env: Option<String>,
+    /// A command that prints the key.
+    pub(crate) key_command: Option<String>,
+    /// What tokens cost, where the user says so.
+    pub(crate) price: Option<Price>,
+    /// Whether to look for a server on this machine.
+    pub(crate) probe_local: bool,
+}
+
+impl Settings {
+    /// Resolves the joined layers, the defaults among them.
+    pub(crate) fn resolve(layer: Layer) -> Result<Self, ConfigError> {
+        let model = ModelSettings {
+            provider: choice(&layer, "model.provider", ProviderChoice::of),
+            name: optional_text(&layer, "model.name"),
+            base_url: optional_text(&layer, "model.base_url"),
+            key_env: optional_text(&layer, "model.key_env"),
+            key_command: optional_text(&layer, "model.key_command"),
+            price: price(&layer)?,
+            probe_local: yes_no(&layer, "model.probe_local"),
+        };
+        Ok(Self {
+            model,
+            strategy: choice(&layer, "ask.strategy", StrategyChoice::of),
+            workspace_path: PathBuf::from(text(&layer, "workspace.path")),
+            cache_replies: yes_no(&layer, "cache.replies"),
+            color: choice(&layer, "output.color", ColorChoice::of),
+            limits: limits(&layer),
+            layer,
+        })
+    }
+
+    /// Where the value of a setting comes from.
+    pub(crate) fn origin(&self, key: &str) -> &Origin {
+        self.layer.get(key).map_or(&Origin::Default, |entry| &entry.origin)
+    }
+
+    /// The value of a setting and its origin; `None` where nothing is set and nothing is the default.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.layer.get(key)
+    }
+}
+
+fn limits(layer: &Layer) -> Limits {
+    let mut limits = Limits::default();
+    for limit in Limits::ALL {
+        if let Some(Value::Whole(value)) = value(layer, &format!("limits.{}", limit.name)) {
+            let is_known = limits.set(limit.name, *value);
+            debug_assert!(is_known, "a limit is set by the name it is listed under");
+        }
+    }
+    limits
+}
+
+/// Input and output have a price, or neither has: half a price would make a run look cheaper than it is.
+fn price(layer: &Layer) -> Result<Option<Price>, ConfigError> {
+    match (number(layer, PRICE_INPUT), number(layer, PRICE_OUTPUT)) {
+        (Some(input), Some(output)) => Ok(Some(Price {
+            input_microusd_per_mtok: input.millionths,
+            cached_microusd_per_mtok: number(layer, PRICE_CACHED).unwrap_or(input).millionths,
+            output_microusd_per_mtok: output.millionths,
+        })),
+        (Some(_), None) => Err(half_price(layer, PRICE_OUTPUT, PRICE_INPUT)),
+        (None, Some(_)) => Err(half_price(layer, PRICE_INPUT, PRICE_OUTPUT)),
+        (None, None) if number(layer, PRICE_CACHED).is_some() => {
+            Err(half_price(layer, PRICE_INPUT, PRICE_CACHED))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn half_price(layer: &Layer, key: &'static str, present: &str) -> ConfigError {
+    let origin = layer.get(present).map_or(Origin::Default, |entry| entry.origin.clone());
+    ConfigError::HalfPrice { key, origin }
+}
+
+fn value<'a>(layer: &'a Layer, key: &str) -> Option<&'a Value> {
+    layer.get(key).map(|entry| &entry.value)
+}
+
+fn number(layer: &Layer, key: &str) -> Option<Decimal> {
+    match value(layer, key)? {
+        Value::Number(number) => Some(*number),
+        Value::Text(_) | Value::Whole(_) | Value::YesNo(_) => None,
+    }
+}
+
+fn text<'a>(layer: &'a Layer, key: &str) -> &'a str {
+    match value(layer, key) {
+        Some(Value::Text(text)) => text,
+        Some(Value::Whole(_) | Value::YesNo(_) | Value::Number(_)) | None => "",
+    }
+}
+
+fn optional_text(layer: &Layer, key: &str) -> Option<String> {
+    Some(text(layer, key)).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn yes_no(layer: &Layer, key: &str) -> bool {
+    match value(layer, key) {
+        Some(Value::YesNo(yes)) => *yes,
+        Some(Value::Text(_) | Value::Whole(_) | Value::Number(_)) | None => false,
+    }
+}
+
+fn choice<T>(layer: &Layer, key: &str, of: fn(&str) -> Option<T>) -> T {
+    of(text(layer, key)).expect("a layer over the defaults holds a word of each choice")
+}

@@ -1,0 +1,253 @@
+//! The table of settings: the one place that says which settings exist, what they hold, what they default to and where
+//! they may be written. Files, variables, flags, the schema and the reference pages are all derived from it.
+
+use std::sync::LazyLock;
+
+use spelunk_types::{Limit, Limits};
+
+use super::choice::{ColorChoice, ProviderChoice, StrategyChoice};
+use super::value::{Decimal, Value, WHOLE_MAX};
+use crate::env::PREFIX;
+
+/// What a setting can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// The name of an environment variable. Never echoed when refused: it may be a key put in the wrong place.
+    VariableName,
+    /// A whole number between bounds, both allowed.
+    Whole {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// Yes or no.
+    YesNo,
+    /// One of these words; the first is the default.
+    Choice(&'static [&'static str]),
+    /// A number with up to six decimals, not negative.
+    Number,
+}
+
+/// What holds where nobody wrote a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fallback {
+    /// This value.
+    Value(Value),
+    /// Nothing; the reference shows an example instead.
+    Unset {
+        /// A value that makes sense.
+        example: Value,
+    },
+}
+
+/// Which layers may set it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All of them.
+    Everywhere,
+    /// Not a project file: it arrives with a stranger's repository, and this value could run a command or send a key
+    /// somewhere.
+    UserOnly,
+}
+
+/// Whether the value may be printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Display {
+    /// As it is.
+    Plain,
+    /// Without the credentials an address may hold.
+    Address,
+    /// Not at all.
+    Secret,
+}
+
+/// One setting, described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// Its name: a section, a dot, a word.
+    pub(crate) key: String,
+    /// What it holds.
+    pub(crate) kind: Kind,
+    /// One line for the reference.
+    pub(crate) doc: &'static str,
+    /// What holds where nobody wrote a value.
+    pub(crate) fallback: Fallback,
+    /// Which layers may set it.
+    pub(crate) reach: Reach,
+    /// Whether its value may be printed.
+    pub(crate) display: Display,
+}
+
+impl Setting {
+    /// The part before the dot.
+    pub(crate) fn section(&self) -> &str {
+        self.key.split_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// The part after the dot.
+    pub(crate) fn word(&self) -> &str {
+        self.key.split_once('.').map_or(&self.key, |(_, word)| word)
+    }
+
+    /// The environment variable that sets it.
+    pub(crate) fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.key.replace('.', "_").to_ascii_uppercase())
+    }
+}
+
+/// Every setting, in the order of the reference.
+pub(crate) fn all() -> &'static [Setting] {
+    &TABLE
+}
+
+/// The setting of that key.
+pub(crate) fn find(key: &str) -> Option<&'static Setting> {
+    TABLE.iter().find(|setting| setting.key == key)
+}
+
+/// The sections, in the order of the reference, each with the line that introduces it.
+pub(crate) const SECTIONS: &[(&str, &str)] = &[
+    ("model", "Who answers calls."),
+    ("ask", "How questions are answered."),
+    ("workspace", "Where runs are kept."),
+    ("cache", "What is kept to save calls."),
+    ("output", "What the terminal shows."),
+    ("limits", "Every bound the engine keeps."),
+];
+
+static TABLE: LazyLock<Vec<Setting>> =
+    LazyLock::new(|| model().into_iter().chain(others()).chain(Limits::ALL.iter().map(limit)).collect());
+
+fn model() -> Vec<Setting> {
+    vec![
+        choice(
+            "model.provider",
+            ProviderChoice::WORDS,
+            "Who answers; `auto` takes whoever there is a key for, then a local server.",
+        ),
+        text("model.name", "", "The model, as the provider names it; empty takes the provider's default."),
+        Setting {
+            reach: Reach::UserOnly,
+            display: Display::Address,
+            ..text("model.base_url", "", "Where requests go; empty takes the provider's own address.")
+        },
+        Setting {
+            kind: Kind::VariableName,
+            ..text(
+                "model.key_env",
+                "",
+                "The environment variable that holds the key; empty takes the provider's usual one.",
+            )
+        },
+        Setting {
+            reach: Reach::UserOnly,
+            display: Display::Secret,
+            ..text("model.key_command", "", "A command that prints the key; empty runs none.")
+        },
+        price("model.price_input_usd_per_mtok", 3_000_000, "Dollars per million tokens sent."),
+        price(
+            "model.price_cached_usd_per_mtok",
+            300_000,
+            "Dollars per million tokens the provider had cached; unset, they cost as much as others.",
+        ),
+        price("model.price_output_usd_per_mtok", 15_000_000, "Dollars per million tokens generated."),
+        yes("model.probe_local", "Look for a model server on this machine's usual ports."),
+    ]
+}
+
+fn others() -> Vec<Setting> {
+    vec![
+        choice(
+            "ask.strategy",
+            StrategyChoice::WORDS,
+            "How a question is answered; `auto` decides by the size of the text.",
+        ),
+        text("workspace.path", ".spelunk", "Where runs are kept; in a project file, relative to that file."),
+        yes("cache.replies", "Answer a call that was made before from the workspace, for free."),
+        choice(
+            "output.color",
+            ColorChoice::WORDS,
+            "When to colour; `auto` does on a terminal unless `NO_COLOR` is set.",
+        ),
+    ]
+}
+
+fn limit(limit: &Limit) -> Setting {
+    let max = if limit.name.ends_with("_percent") { 100 } else { WHOLE_MAX };
+    Setting {
+        key: format!("limits.{}", limit.name),
+        kind: Kind::Whole { min: limit_min(limit.name), max },
+        doc: limit.doc,
+        fallback: Fallback::Value(Value::Whole(limit.default)),
+        reach: Reach::Everywhere,
+        display: Display::Plain,
+    }
+}
+
+/// Zero of these would never get anywhere.
+fn limit_min(name: &str) -> u64 {
+    let is_step = name.starts_with("chunk_")
+        || ["calls_parallel_max", "page_lines", "page_lines_max", "stage_tasks_max"].contains(&name);
+    u64::from(is_step)
+}
+
+fn text(key: &str, default: &str, doc: &'static str) -> Setting {
+    Setting {
+        key: key.to_owned(),
+        kind: Kind::Text,
+        doc,
+        fallback: Fallback::Value(Value::Text(default.to_owned())),
+        reach: Reach::Everywhere,
+        display: Display::Plain,
+    }
+}
+
+fn choice(key: &str, words: &'static [&'static str], doc: &'static str) -> Setting {
+    Setting { kind: Kind::Choice(words), ..text(key, words.first().copied().unwrap_or_default(), doc) }
+}
+
+fn yes(key: &str, doc: &'static str) -> Setting {
+    Setting { kind: Kind::YesNo, fallback: Fallback::Value(Value::YesNo(true)), ..text(key, "", doc) }
+}
+
+fn price(key: &str, millionths: u64, doc: &'static str) -> Setting {
+    let example = Value::Number(Decimal { millionths });
+    Setting { kind: Kind::Number, fallback: Fallback::Unset { example }, ..text(key, "", doc) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_and_variables_are_unique_and_every_section_is_declared() {
+        let keys: BTreeSet<_> = all().iter().map(|setting| setting.key.clone()).collect();
+        let variables: BTreeSet<_> = all().iter().map(Setting::variable).collect();
+        let mut sections: Vec<_> = all().iter().map(Setting::section).collect();
+        sections.dedup();
+        assert_eq!(keys.len(), all().len());
+        assert_eq!(variables.len(), all().len());
+        assert_eq!(sections, SECTIONS.iter().map(|(section, _)| *section).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_limit_is_a_setting_with_the_same_default() {
+        let found: Vec<_> =
+            Limits::ALL.iter().map(|limit| find(&format!("limits.{}", limit.name)).unwrap()).collect();
+        let fallbacks: Vec<_> = found.iter().map(|setting| setting.fallback.clone()).collect();
+        let defaults: Vec<_> =
+            Limits::ALL.iter().map(|limit| Fallback::Value(Value::Whole(limit.default))).collect();
+        assert_eq!(fallbacks, defaults);
+    }
+
+    #[test]
+    fn a_variable_is_derived_from_its_key() {
+        assert_eq!(find("limits.calls_max").unwrap().variable(), "SPELUNK_LIMITS_CALLS_MAX");
+        assert_eq!(find("model.name").unwrap().variable(), "SPELUNK_MODEL_NAME");
+    }
+}

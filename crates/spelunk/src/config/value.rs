@@ -1,0 +1,221 @@
+//! Values: what a setting can hold, and how text from a file, a variable or a flag becomes one. A refusal says what the
+//! value must be; the place is added by the layer that read it.
+
+use std::fmt;
+
+use super::suggest::nearest;
+use super::table::Kind;
+
+/// The largest whole number a setting can hold: what TOML can write.
+pub(crate) const WHOLE_MAX: u64 = 9_223_372_036_854_775_807;
+/// The largest number a setting can hold.
+const NUMBER_WHOLE_MAX: u64 = 1_000_000;
+const MILLION: u64 = 1_000_000;
+
+/// The value of one setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// Text; also the word of a choice.
+    Text(String),
+    /// A whole number.
+    Whole(u64),
+    /// Yes or no.
+    YesNo(bool),
+    /// A number with up to six decimals.
+    Number(Decimal),
+}
+
+/// A number that is not negative, in millionths: exact, and comparable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Decimal {
+    /// How many millionths.
+    pub(crate) millionths: u64,
+}
+
+/// Why a value was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// What the value must be, to follow "must be".
+    pub(crate) must: String,
+    /// The word that was probably meant.
+    pub(crate) meant: Option<&'static str>,
+}
+
+/// A value as it was written, before it is known which setting it is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Written<'a> {
+    /// A variable or a flag: everything is text.
+    Plain(&'a str),
+    /// A string in a file.
+    Quoted(&'a str),
+    /// An integer in a file.
+    Integer {
+        /// Its digits, with a sign.
+        digits: &'a str,
+        /// Their base.
+        radix: u32,
+    },
+    /// A float in a file.
+    Float(&'a str),
+    /// A boolean in a file.
+    Boolean(bool),
+    /// Anything else a file can hold: dates, lists, tables.
+    Other,
+}
+
+impl Value {
+    /// Turns what was written into a value of that kind.
+    pub(crate) fn read(kind: Kind, written: Written<'_>) -> Result<Self, Refusal> {
+        match kind {
+            Kind::Text => read_text(written).map(Self::Text),
+            Kind::VariableName => read_variable_name(written).map(Self::Text),
+            Kind::Whole { min, max } => read_whole(written, min, max).map(Self::Whole),
+            Kind::YesNo => read_yes_no(written).map(Self::YesNo),
+            Kind::Choice(words) => read_choice(written, words).map(Self::Text),
+            Kind::Number => read_number(written).map(Self::Number),
+        }
+    }
+
+    /// As JSON.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::Whole(whole) => (*whole).into(),
+            Self::YesNo(yes) => (*yes).into(),
+            Self::Number(number) => number.to_string().parse::<f64>().ok().into(),
+        }
+    }
+}
+
+/// As it is written in a settings file.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // A JSON string is a TOML string too, and never more than one line.
+            Self::Text(text) => write!(f, "{}", serde_json::Value::from(text.as_str())),
+            Self::Whole(whole) => write!(f, "{whole}"),
+            Self::YesNo(yes) => write!(f, "{yes}"),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = format!("{:06}", self.millionths % MILLION);
+        let kept = decimals.trim_end_matches('0');
+        write!(f, "{}.{}", self.millionths / MILLION, if kept.is_empty() { "0" } else { kept })
+    }
+}
+
+fn read_text(written: Written<'_>) -> Result<String, Refusal> {
+    match written {
+        Written::Plain(text) | Written::Quoted(text) => Ok(text.to_owned()),
+        Written::Integer { .. } | Written::Float(_) | Written::Boolean(_) | Written::Other => {
+            refuse("text in quotes")
+        }
+    }
+}
+
+fn read_variable_name(written: Written<'_>) -> Result<String, Refusal> {
+    let text = read_text(written)?;
+    let is_name = text.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+        && !text.starts_with(|c: char| c.is_ascii_digit());
+    if is_name { Ok(text) } else { refuse("the name of an environment variable") }
+}
+
+fn read_yes_no(written: Written<'_>) -> Result<bool, Refusal> {
+    match written {
+        Written::Boolean(yes) => Ok(yes),
+        Written::Plain("true" | "yes" | "on" | "1") => Ok(true),
+        Written::Plain("false" | "no" | "off" | "0") => Ok(false),
+        Written::Plain(_)
+        | Written::Quoted(_)
+        | Written::Integer { .. }
+        | Written::Float(_)
+        | Written::Other => refuse("`true` or `false`"),
+    }
+}
+
+fn read_choice(written: Written<'_>, words: &'static [&'static str]) -> Result<String, Refusal> {
+    let meant = match written {
+        Written::Plain(text) | Written::Quoted(text) => {
+            if words.contains(&text) {
+                return Ok(text.to_owned());
+            }
+            nearest(text, words.iter().copied())
+        }
+        Written::Integer { .. } | Written::Float(_) | Written::Boolean(_) | Written::Other => None,
+    };
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    Err(Refusal { must: format!("one of {}", quoted.join(", ")), meant })
+}
+
+fn read_whole(written: Written<'_>, min: u64, max: u64) -> Result<u64, Refusal> {
+    let (digits, radix) = match written {
+        Written::Plain(text) => (without_underscores(text), 10),
+        Written::Integer { digits, radix } => (digits.to_owned(), radix),
+        Written::Quoted(_) | Written::Float(_) | Written::Boolean(_) | Written::Other => {
+            return refuse("a whole number");
+        }
+    };
+    let (is_negative, magnitude) = match digits.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, digits.strip_prefix('+').unwrap_or(&digits)),
+    };
+    if magnitude.is_empty() || !magnitude.chars().all(|digit| digit.is_digit(radix)) {
+        return refuse("a whole number");
+    }
+    // All digits are good, so the only thing left to refuse is the size.
+    let whole = u64::from_str_radix(magnitude, radix).unwrap_or(u64::MAX);
+    if whole < min || (is_negative && whole > 0) {
+        return refuse(format!("at least {min}"));
+    }
+    if whole > max { refuse(format!("at most {max}")) } else { Ok(whole) }
+}
+
+fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
+    let text = match written {
+        Written::Plain(text) => without_underscores(text),
+        Written::Integer { digits, radix: 10 } => digits.to_owned(),
+        Written::Float(text) => text.to_owned(),
+        Written::Integer { .. } | Written::Quoted(_) | Written::Boolean(_) | Written::Other => {
+            return refuse("a number like `2.5`");
+        }
+    };
+    let (is_negative, magnitude) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(&text)),
+    };
+    let (whole, decimals) = magnitude.split_once('.').unwrap_or((magnitude, "0"));
+    let is_digits = |part: &str| !part.is_empty() && part.chars().all(|digit| digit.is_ascii_digit());
+    if !is_digits(whole) || !is_digits(decimals) {
+        return refuse("a number like `2.5`");
+    }
+    let decimals = decimals.trim_end_matches('0');
+    if decimals.len() > 6 {
+        return refuse("a number with at most six decimals");
+    }
+    let whole = whole.parse::<u64>().unwrap_or(u64::MAX);
+    let below_one = format!("{decimals:0<6}").parse::<u64>().unwrap_or(u64::MAX);
+    if is_negative && (whole > 0 || below_one > 0) {
+        return refuse("at least 0");
+    }
+    if whole > NUMBER_WHOLE_MAX || (whole == NUMBER_WHOLE_MAX && below_one > 0) {
+        return refuse(format!("at most {NUMBER_WHOLE_MAX}"));
+    }
+    Ok(Decimal { millionths: whole * MILLION + below_one })
+}
+
+/// `1_000` as `1000`; a stray underscore stays and is refused as a digit.
+fn without_underscores(text: &str) -> String {
+    let is_stray = text.starts_with('_') || text.ends_with('_') || text.contains("__");
+    if is_stray { text.to_owned() } else { text.replace('_', "") }
+}
+
+fn refuse<T>(must: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal { must: must.into(), meant: None })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! The environment: the only module that reads environment variables. They are captured once, at the start, and passed
+//! down, so tests bring their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived from the settings table;
+//! every other variable that the program looks at is declared here.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// What the name of every variable of our own begins with.
+pub(crate) const PREFIX: &str = "SPELUNK_";
+
+/// A variable that is not a setting, described for the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// One line for the reference.
+    pub(crate) doc: &'static str,
+}
+
+/// The key for Anthropic.
+pub(crate) const ANTHROPIC_API_KEY: Variable = Variable {
+    name: "ANTHROPIC_API_KEY",
+    doc: "The key for Anthropic, where `model.key_env` names no other variable.",
+};
+/// Where requests in Anthropic's format go.
+pub(crate) const ANTHROPIC_BASE_URL: Variable = Variable {
+    name: "ANTHROPIC_BASE_URL",
+    doc: "Where requests in Anthropic's format go, unless `model.base_url` is set.",
+};
+/// The key for OpenAI and for servers that speak its format.
+pub(crate) const OPENAI_API_KEY: Variable = Variable {
+    name: "OPENAI_API_KEY",
+    doc: "The key for OpenAI and for servers that speak its format, where `model.key_env` names no other variable.",
+};
+/// Where requests in OpenAI's format go.
+pub(crate) const OPENAI_BASE_URL: Variable = Variable {
+    name: "OPENAI_BASE_URL",
+    doc: "Where requests in OpenAI's format go, unless `model.base_url` is set.",
+};
+/// The key for OpenRouter.
+pub(crate) const OPENROUTER_API_KEY: Variable = Variable {
+    name: "OPENROUTER_API_KEY",
+    doc: "The key for OpenRouter, where `model.key_env` names no other variable.",
+};
+/// Turns colour off.
+pub(crate) const NO_COLOR: Variable = Variable {
+    name: "NO_COLOR",
+    doc: "Set to anything, it turns colour off where `output.color` is `auto`.",
+};
+/// Where the user's configuration lives.
+pub(crate) const XDG_CONFIG_HOME: Variable = Variable {
+    name: "XDG_CONFIG_HOME",
+    doc: "The user's settings are in `spelunk/config.toml` below this directory; unset, it is `~/.config`.",
+};
+/// The home directory.
+pub(crate) const HOME: Variable = Variable { name: "HOME", doc: "The home directory, for `~/.config`." };
+/// Makes tests rewrite what they compare with.
+pub(crate) const SPELUNK_UPDATE: Variable = Variable {
+    name: "SPELUNK_UPDATE",
+    doc: "For developers: `1` makes tests rewrite the generated files they compare with.",
+};
+/// Lets tests talk to real providers.
+pub(crate) const SPELUNK_LIVE: Variable =
+    Variable { name: "SPELUNK_LIVE", doc: "For developers: `1` lets the live tests talk to real providers." };
+
+/// Every variable that is not a setting, in the order of the reference.
+pub(crate) const VARIABLES: &[Variable] = &[
+    ANTHROPIC_API_KEY,
+    ANTHROPIC_BASE_URL,
+    OPENAI_API_KEY,
+    OPENAI_BASE_URL,
+    OPENROUTER_API_KEY,
+    NO_COLOR,
+    XDG_CONFIG_HOME,
+    HOME,
+    SPELUNK_UPDATE,
+    SPELUNK_LIVE,
+];
+
+/// All variables as they were when the program started. `Debug` shows names only: values may be keys.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct Environment {
+    variables: BTreeMap<String, OsString>,
+}
+
+impl Environment {
+    /// Reads the process's own environment. Names that are not UTF-8 are none of ours and are left out.
+    pub(crate) fn capture() -> Self {
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
+    }
+
+    /// The value as text. An empty variable counts as unset; so does one that is not UTF-8.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.raw(name)?.to_str()
+    }
+
+    /// The value as a path, whatever its bytes. An empty variable counts as unset.
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        self.raw(name).map(PathBuf::from)
+    }
+
+    /// Every variable whose name begins with `SPELUNK_` and that is not empty, in the order of the names.
+    pub(crate) fn own(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        self.variables
+            .iter()
+            .filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty())
+            .map(|(name, value)| (name.as_str(), value.as_os_str()))
+    }
+
+    fn raw(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+}
+
+impl FromIterator<(String, OsString)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (String, OsString)>>(pairs: I) -> Self {
+        Self { variables: pairs.into_iter().collect() }
+    }
+}
+
+impl<const N: usize> From<[(&str, &str); N]> for Environment {
+    fn from(pairs: [(&str, &str); N]) -> Self {
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), OsString::from(value))).collect()
+    }
+}
+
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        let environment = Environment::from([("HOME", ""), ("NO_COLOR", "1")]);
+        assert_eq!(environment.text("HOME"), None);
+        assert_eq!(environment.path("HOME"), None);
+        assert_eq!(environment.text("NO_COLOR"), Some("1"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_not_utf8_survives_and_such_a_text_is_unset() {
+        use std::os::unix::ffi::OsStringExt;
+        let value = OsString::from_vec(vec![b'/', 0xff]);
+        let environment = Environment::from_iter([("HOME".to_owned(), value.clone())]);
+        assert_eq!(environment.path("HOME"), Some(PathBuf::from(value)));
+        assert_eq!(environment.text("HOME"), None);
+    }
+
+    #[test]
+    fn only_our_own_variables_are_listed_and_in_order() {
+        let environment =
+            Environment::from([("SPELUNK_B", "2"), ("PATH", "x"), ("SPELUNK_A", "1"), ("SPELUNK_C", "")]);
+        let own: Vec<_> = environment.own().collect();
+        assert_eq!(own, [("SPELUNK_A", OsStr::new("1")), ("SPELUNK_B", OsStr::new("2"))]);
+    }
+
+    #[test]
+    fn debug_shows_names_and_no_values() {
+        let environment = Environment::from([("OPENAI_API_KEY", "sk-123")]);
+        assert_eq!(format!("{environment:?}"), r#"{"OPENAI_API_KEY"}"#);
+    }
+
+    #[test]
+    fn the_process_has_an_environment() {
+        assert_ne!(Environment::capture(), Environment::default());
+    }
+}

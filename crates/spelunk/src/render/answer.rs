@@ -1,0 +1,95 @@
+//! The answer: for people its text, its evidence and a closing line; for programs one JSON object.
+
+use serde_json::{Value, json};
+use spelunk_engine::{RunResult, RunView};
+use spelunk_types::{Citation, Found, Grounding, RunId};
+
+use super::error::{Paint, error_json};
+use super::units::{bytes, count, dollars, head, safe, time, tokens};
+
+const QUOTE_CHARS_MAX: usize = 100;
+
+/// The answer and its evidence, for stdout.
+pub(crate) fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> String {
+    let mut shown = format!("{}\n", safe(text).trim_end());
+    let places: Vec<String> = citations
+        .iter()
+        .map(|citation| format!("{}:{}", head(&citation.document, 200), citation.line))
+        .collect();
+    let width = places.iter().map(|place| place.chars().count()).max().unwrap_or_default().min(48);
+    for (citation, place) in citations.iter().zip(places) {
+        let pad = " ".repeat(width.saturating_sub(place.chars().count()));
+        let place = match paint {
+            Paint::Plain => place,
+            Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m"),
+        };
+        shown += &format!("  {place}{pad}  {}\n", head(&citation.quote, QUOTE_CHARS_MAX));
+    }
+    shown
+}
+
+/// The last line for people: what was read, asked and paid, and the run's name.
+pub(crate) fn closing_line(view: &RunView, run: &RunId) -> String {
+    let mut parts = vec![count(view.n_documents, "file")];
+    parts.push(if view.bytes_read >= view.corpus_bytes {
+        format!("{} read", bytes(view.corpus_bytes))
+    } else {
+        format!("{} read of {}", bytes(view.bytes_read), bytes(view.corpus_bytes))
+    });
+    parts.push(match view.n_cached_calls() {
+        0 => count(view.n_paid_calls(), "call"),
+        cached => format!("{} ({cached} from cache)", count(view.n_paid_calls() + cached, "call")),
+    });
+    parts.push(format!("{} tokens", tokens(view.spent.tokens())));
+    parts.push(dollars(view.spent.cost_microusd));
+    parts.push(time(view.active_ms()));
+    parts.push(format!("run {}", run.short()));
+    parts.join(" · ")
+}
+
+/// What people should know besides: warnings and citations that were not found.
+pub(crate) fn remarks(view: &RunView) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for (message, hint) in &view.warnings {
+        remarks.push(format!("warning: {} ({})", head(message, 200), head(hint, 200)));
+    }
+    let n_missing = view.citations.iter().filter(|(_, found)| *found == Found::Missing).count() as u64;
+    let n_found = view.citations.len() as u64 - n_missing;
+    if n_missing > 0 && n_found > 0 {
+        remarks.push(format!("{} not in the sources and left out", count(n_missing, "citation")));
+    }
+    if !view.skipped.is_empty() {
+        let skipped: Vec<String> = view.skipped.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        remarks.push(format!("skipped: {}", skipped.join(", ")));
+    }
+    remarks
+}
+
+/// The result for programs.
+pub(crate) fn result_json(result: &RunResult, view: &RunView) -> Value {
+    let answer = result.answer.as_ref();
+    let grounding = answer.map(|answer| match answer.grounding {
+        Grounding::Cited => "cited",
+        Grounding::Uncited => "uncited",
+        Grounding::Partial { .. } => "partial",
+    });
+    json!({
+        "run": result.run,
+        "outcome": result.outcome,
+        "answer": answer.map(|answer| &answer.text),
+        "citations": answer.map(|answer| &answer.citations),
+        "grounding": grounding,
+        "degraded": false,
+        "error": result.error.as_ref().map(|error| error_json(error)),
+        "model": view.model.as_ref().map(ToString::to_string),
+        "documents": view.n_documents,
+        "corpus_bytes": view.corpus_bytes,
+        "bytes_read": view.bytes_read,
+        "skipped": view.skipped,
+        "calls": view.n_paid_calls(),
+        "calls_cached": view.n_cached_calls(),
+        "usage": view.spent,
+        "active_ms": view.active_ms(),
+        "warnings": view.warnings.iter().map(|(message, _)| message).collect::<Vec<_>>(),
+    })
+}

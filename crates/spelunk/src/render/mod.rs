@@ -1,0 +1,9 @@
+//! What people and programs see: errors, answers, trees, passages, progress. Text from documents, models and providers
+//! never reaches a terminal with its control characters.
+
+pub(crate) mod answer;
+pub(crate) mod error;
+pub(crate) mod passages;
+pub(crate) mod progress;
+pub(crate) mod tree;
+pub(crate) mod units;

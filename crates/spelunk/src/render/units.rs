@@ -1,0 +1,91 @@
+//! Numbers for people: bytes, tokens, dollars, times. And text made safe for a terminal.
+
+/// `3.1 MB`, in powers of ten.
+pub(crate) fn bytes(n: u64) -> String {
+    scaled(n, &["B", "kB", "MB", "GB", "TB"], " ")
+}
+
+/// `12.3k`.
+pub(crate) fn tokens(n: u64) -> String {
+    scaled(n, &["", "k", "M", "G"], "")
+}
+
+fn scaled(n: u64, units: &[&str], space: &str) -> String {
+    let mut scale = 0;
+    let mut divisor = 1_u64;
+    while n / divisor >= 1000 && scale + 1 < units.len() {
+        scale += 1;
+        divisor = divisor.saturating_mul(1000);
+    }
+    let unit = units.get(scale).copied().unwrap_or_default();
+    let tenths = u128::from(n) * 10 / u128::from(divisor);
+    if scale == 0 || tenths >= 1000 {
+        format!("{}{space}{unit}", tenths / 10)
+    } else {
+        format!("{}.{}{space}{unit}", tenths / 10, tenths % 10)
+    }
+}
+
+/// `$0.08`; as many digits as tell something.
+pub(crate) fn dollars(microusd: u64) -> String {
+    let cents_up = microusd.div_ceil(10_000);
+    match microusd {
+        0 => "$0.00".to_owned(),
+        1..=99 => "<$0.0001".to_owned(),
+        100..=99_999 => format!("$0.{:04}", microusd.div_ceil(100)),
+        _ => format!("${}.{:02}", cents_up / 100, cents_up % 100),
+    }
+}
+
+/// `340 ms`, `4.2 s`, `3 min 20 s`.
+pub(crate) fn time(ms: u64) -> String {
+    match ms {
+        0..=999 => format!("{ms} ms"),
+        1_000..=59_999 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
+    }
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn count(n: u64, what: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{plural}")
+}
+
+/// Text without control characters other than newline and tab: no document may move the cursor or set a title.
+pub(crate) fn safe(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+/// The beginning of a text on one line, at most `chars_max` long.
+pub(crate) fn head(text: &str, chars_max: usize) -> String {
+    let line = safe(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= chars_max {
+        return line;
+    }
+    let cut: String = line.chars().take(chars_max.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        let sizes = [0, 999, 1_000, 3_141_592, 940_000_000, u64::MAX].map(bytes);
+        assert_eq!(sizes, ["0 B", "999 B", "1.0 kB", "3.1 MB", "940 MB", "18446744 TB"]);
+        assert_eq!([7, 12_345, 2_000_000].map(tokens), ["7", "12.3k", "2.0M"]);
+        let costs = [0, 1, 100, 2_345, 99_950, 100_000, 5_000_001].map(dollars);
+        assert_eq!(costs, ["$0.00", "<$0.0001", "$0.0001", "$0.0024", "$0.1000", "$0.10", "$5.01"]);
+        assert_eq!([7, 4_250, 200_000].map(time), ["7 ms", "4.2 s", "3 min 20 s"]);
+        assert_eq!([count(1, "file"), count(0, "file")], ["1 file", "0 files"]);
+    }
+
+    #[test]
+    fn no_text_reaches_the_terminal_with_its_escapes() {
+        assert_eq!(safe("a\u{1b}]0;owned\u{7}b\n\tc\r"), "a]0;ownedb\n\tc");
+        assert_eq!(head("one\n two   three", 9), "one two…");
+        assert_eq!(head("one two", 9), "one two");
+    }
+}

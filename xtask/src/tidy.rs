@@ -1,0 +1,142 @@
+//! `cargo xtask tidy`: rules of the house that no compiler knows. Each check is a pure function over paths and texts in a
+//! file of its own; this file reads the repository, runs them all and prints what they say.
+
+mod code;
+mod docs;
+mod edges;
+mod files;
+mod manifests;
+mod modules;
+mod places;
+mod shape;
+
+use std::fmt;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use serde_json::Value;
+use spelunk_types::ErrorCode;
+
+/// A file of the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RepoFile {
+    /// From the root of the repository, with forward slashes.
+    pub(crate) path: String,
+    /// All of it.
+    pub(crate) text: String,
+}
+
+impl RepoFile {
+    /// Whether it is Rust source.
+    pub(crate) fn is_rust(&self) -> bool {
+        Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
+    }
+}
+
+/// Whether a complaint fails the check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// Printed only.
+    Warning,
+    /// Fails.
+    Failure,
+}
+
+/// Something that is not tidy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    /// The file.
+    pub(crate) path: String,
+    /// From 1; 0 is the file as a whole.
+    pub(crate) line: usize,
+    /// Whether it fails the check.
+    pub(crate) weight: Weight,
+    /// What is wrong and what to do.
+    pub(crate) message: String,
+}
+
+impl Complaint {
+    /// One that fails the check.
+    pub(crate) fn at(path: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, weight: Weight::Failure, message: message.into() }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.weight {
+            Weight::Warning => "warning",
+            Weight::Failure => "error",
+        };
+        match self.line {
+            0 => write!(f, "{word}: {}: {}", self.path, self.message),
+            line => write!(f, "{word}: {}:{line}: {}", self.path, self.message),
+        }
+    }
+}
+
+/// Checks the repository and prints what is not tidy.
+pub(crate) fn run() -> ExitCode {
+    let (n_files, complaints) = match check_repository() {
+        Ok(checked) => checked,
+        Err(reason) => {
+            say(&format!("error: {reason}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    for complaint in &complaints {
+        say(&complaint.to_string());
+    }
+    let n_failures = complaints.iter().filter(|complaint| complaint.weight == Weight::Failure).count();
+    say(&format!("tidy: {n_files} files, {n_failures} errors, {} warnings", complaints.len() - n_failures));
+    if n_failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints a line. A closed pipe is no reason to stop checking.
+pub(crate) fn say(line: &str) {
+    drop(writeln!(std::io::stdout().lock(), "{line}"));
+}
+
+fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
+    let metadata = metadata()?;
+    let root = metadata["workspace_root"].as_str().ok_or("cargo metadata names no workspace root")?;
+    let files = files::read_all(Path::new(root))?;
+    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
+    let mut complaints = edges::check(&metadata);
+    complaints.extend(modules::check(&files));
+    complaints.extend(docs::check_errors(&files, &codes));
+    for file in &files {
+        complaints.extend(check_file(file));
+    }
+    complaints.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    Ok((files.len(), complaints))
+}
+
+/// Every check that looks at one file.
+fn check_file(file: &RepoFile) -> Vec<Complaint> {
+    let mut complaints = docs::check_paths(file);
+    complaints.extend(manifests::check(file));
+    if file.is_rust() {
+        complaints.extend(shape::check_header(file));
+        complaints.extend(shape::check_length(file));
+        complaints.extend(places::check_serde(file));
+        complaints.extend(places::check_type_names(file));
+        complaints.extend(places::check_unfinished(file));
+    }
+    complaints
+}
+
+fn metadata() -> Result<Value, String> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output()
+        .map_err(|error| format!("could not run `cargo metadata`: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("`cargo metadata` ended badly: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("`cargo metadata` is not JSON: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

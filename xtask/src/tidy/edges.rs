@@ -1,0 +1,164 @@
+//! Which crate may look at which. The table is the picture in ARCHITECTURE.md; an edge that is not in it is a decision
+//! that somebody has to take, not an accident.
+
+use serde_json::Value;
+
+use super::Complaint;
+
+/// Each crate and the crates of ours it may depend on.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("spelunk-types", &[]),
+    ("spelunk-context", &["spelunk-types"]),
+    ("spelunk-index", &["spelunk-context", "spelunk-types"]),
+    ("spelunk-sandbox", &["spelunk-types"]),
+    ("spelunk-model", &["spelunk-types"]),
+    ("spelunk-journal", &["spelunk-types"]),
+    (
+        "spelunk-engine",
+        &[
+            "spelunk-context",
+            "spelunk-index",
+            "spelunk-journal",
+            "spelunk-model",
+            "spelunk-sandbox",
+            "spelunk-types",
+        ],
+    ),
+    (
+        "spelunk",
+        &[
+            "spelunk-context",
+            "spelunk-engine",
+            "spelunk-index",
+            "spelunk-journal",
+            "spelunk-model",
+            "spelunk-sandbox",
+            "spelunk-types",
+        ],
+    ),
+    ("xtask", &["spelunk-types"]),
+];
+/// May use everything, and only tests may use it.
+const TESTKIT: &str = "spelunk-testkit";
+/// What `spelunk-types` may use of others.
+const TYPES_EXTERNAL: &[&str] = &["serde"];
+
+/// Checks the packages of `cargo metadata`.
+pub(crate) fn check(metadata: &Value) -> Vec<Complaint> {
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let names: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).collect();
+    packages.iter().flat_map(|package| check_package(package, &names)).collect()
+}
+
+fn check_package(package: &Value, names: &[&str]) -> Vec<Complaint> {
+    let name = package["name"].as_str().unwrap_or_default();
+    let path = manifest_path(name);
+    let allowed = match ALLOWED.iter().find(|(known, _)| *known == name) {
+        Some((_, allowed)) => *allowed,
+        None if name == TESTKIT => names,
+        None => {
+            return vec![Complaint::at(
+                &path,
+                0,
+                format!("`{name}` is not in the table of crates: add it to edges.rs"),
+            )];
+        }
+    };
+    let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut complaints = Vec::new();
+    for dependency in dependencies {
+        let on = dependency["name"].as_str().unwrap_or_default();
+        let is_dev = dependency["kind"].as_str() == Some("dev");
+        let is_ours = names.contains(&on) || ALLOWED.iter().any(|(known, _)| *known == on);
+        if let Some(message) = refuse(name, on, is_dev, is_ours, allowed) {
+            complaints.push(Complaint::at(&path, 0, message));
+        }
+    }
+    complaints
+}
+
+fn refuse(name: &str, on: &str, is_dev: bool, is_ours: bool, allowed: &[&str]) -> Option<String> {
+    if on == TESTKIT && name != TESTKIT {
+        return (!is_dev).then(|| format!("`{name}` uses `{TESTKIT}` outside of its tests"));
+    }
+    if is_ours {
+        return (!allowed.contains(&on))
+            .then(|| format!("`{name}` may not look at `{on}`: arrows point down only"));
+    }
+    let is_too_much = name == "spelunk-types" && !is_dev && !TYPES_EXTERNAL.contains(&on);
+    is_too_much.then(|| format!("`spelunk-types` may use nothing but serde, not `{on}`"))
+}
+
+fn manifest_path(name: &str) -> String {
+    if name == "xtask" { "xtask/Cargo.toml".to_owned() } else { format!("crates/{name}/Cargo.toml") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tidy::tests::told;
+
+    fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Value {
+        let list: Vec<Value> =
+            dependencies.iter().map(|(on, kind)| json!({"name": on, "kind": kind})).collect();
+        json!({"name": name, "dependencies": list})
+    }
+
+    fn check_one(name: &str, dependencies: &[(&str, Option<&str>)]) -> Vec<String> {
+        let others = [package("spelunk-types", &[]), package("spelunk-testkit", &[])];
+        let mut packages = vec![package(name, dependencies)];
+        packages.extend(others.into_iter().filter(|other| other["name"] != name));
+        told(&check(&json!({"packages": packages})))
+    }
+
+    #[test]
+    fn arrows_that_point_down_are_allowed() {
+        assert_eq!(check_one("spelunk-index", &[("spelunk-context", None), ("regex", None)]), [""; 0]);
+        assert_eq!(check_one("spelunk-engine", &[("spelunk-model", None), ("spelunk-types", None)]), [""; 0]);
+        assert_eq!(check_one("spelunk-testkit", &[("spelunk-types", None)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_sibling_or_a_crate_above_is_refused() {
+        assert_eq!(
+            check_one("spelunk-model", &[("spelunk-journal", None)]),
+            ["0: `spelunk-model` may not look at `spelunk-journal`: arrows point down only"]
+        );
+        assert_eq!(
+            check_one("spelunk-context", &[("spelunk-engine", Some("dev"))]),
+            ["0: `spelunk-context` may not look at `spelunk-engine`: arrows point down only"]
+        );
+        assert_eq!(
+            check_one("spelunk-context", &[("spelunk-index", Some("build"))]),
+            ["0: `spelunk-context` may not look at `spelunk-index`: arrows point down only"]
+        );
+    }
+
+    #[test]
+    fn only_tests_may_use_the_testkit() {
+        assert_eq!(check_one("spelunk-model", &[("spelunk-testkit", Some("dev"))]), [""; 0]);
+        assert_eq!(
+            check_one("spelunk-model", &[("spelunk-testkit", None)]),
+            ["0: `spelunk-model` uses `spelunk-testkit` outside of its tests"]
+        );
+    }
+
+    #[test]
+    fn the_types_use_serde_and_nothing_else() {
+        let dependencies = [("serde", None), ("expect-test", Some("dev")), ("tokio", None)];
+        assert_eq!(
+            check_one("spelunk-types", &dependencies),
+            ["0: `spelunk-types` may use nothing but serde, not `tokio`"]
+        );
+    }
+
+    #[test]
+    fn a_crate_that_nobody_planned_is_refused() {
+        assert_eq!(
+            check_one("spelunk-utils", &[]),
+            ["0: `spelunk-utils` is not in the table of crates: add it to edges.rs"]
+        );
+    }
+}

@@ -1,0 +1,80 @@
+//! The shape of a source file: it says what it is, and it is not too long to be read.
+
+use super::{Complaint, RepoFile, Weight};
+
+/// Longer files get a warning.
+const LINES_WARN: usize = 500;
+/// Longer files fail.
+const LINES_MAX: usize = 800;
+
+/// Source files open with a `//!` header. Tests are described by what they test.
+pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
+    if !is_source(file) || is_test(&file.path) || file.text.starts_with("//!") {
+        return None;
+    }
+    let message = "does not open with a `//!` header: say what the file is and what it is not";
+    Some(Complaint::at(&file.path, 1, message))
+}
+
+/// Source files are short, tests not counted.
+pub(crate) fn check_length(file: &RepoFile) -> Option<Complaint> {
+    if !is_source(file) || is_test(&file.path) {
+        return None;
+    }
+    let n_lines = lines_without_tests(&file.text);
+    if n_lines <= LINES_WARN {
+        return None;
+    }
+    let weight = if n_lines > LINES_MAX { Weight::Failure } else { Weight::Warning };
+    let message = format!("has {n_lines} lines without tests, more than {LINES_WARN}: split it by subject");
+    Some(Complaint { weight, ..Complaint::at(&file.path, 0, message) })
+}
+
+/// Tests stand at the end of a file, so counting stops where they begin.
+fn lines_without_tests(text: &str) -> usize {
+    text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count()
+}
+
+fn is_source(file: &RepoFile) -> bool {
+    let is_ours = file.path.starts_with("crates/") || file.path.starts_with("xtask/");
+    is_ours && file.path.contains("/src/") && file.is_rust()
+}
+
+fn is_test(path: &str) -> bool {
+    path.ends_with("/tests.rs") || path.contains("/tests/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::tests::file;
+
+    #[test]
+    fn a_source_file_without_a_header_is_found() {
+        let bare = "use std::fmt;\n";
+        let message = "does not open with a `//!` header: say what the file is and what it is not";
+        let path = "crates/a/src/b.rs";
+        assert_eq!(check_header(&file(path, bare)), Some(Complaint::at(path, 1, message)));
+        assert_eq!(check_header(&file(path, "//! Fine.\n")), None);
+        assert_eq!(check_header(&file("crates/a/src/b/tests.rs", bare)), None);
+        assert_eq!(check_header(&file("crates/a/tests/main.rs", bare)), None);
+    }
+
+    #[test]
+    fn a_long_file_warns_and_a_very_long_one_fails() {
+        let path = "xtask/src/b.rs";
+        let check = |n_lines: usize| check_length(&file(path, &"x\n".repeat(n_lines)));
+        let message =
+            |n_lines: usize| format!("has {n_lines} lines without tests, more than 500: split it by subject");
+        assert_eq!(check(500), None);
+        let warning = Complaint { weight: Weight::Warning, ..Complaint::at(path, 0, message(501)) };
+        assert_eq!(check(501), Some(warning));
+        assert_eq!(check(801), Some(Complaint::at(path, 0, message(801))));
+    }
+
+    #[test]
+    fn tests_at_the_end_of_a_file_do_not_count() {
+        let text = format!("x\n#[cfg(test)]\nmod tests {{\n{}}}\n", "x\n".repeat(900));
+        assert_eq!(check_length(&file("crates/a/src/b.rs", &text)), None);
+    }
+}
