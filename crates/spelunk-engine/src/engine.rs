@@ -158,7 +158,8 @@ impl Engine {
             strategy: request.strategy,
         };
         let (model, settings, program) = (request.model, request.settings, request.program);
-        Ok(self.launch(Launch { run, desk, events, task, model, settings, program }))
+        let view = RunView::of(&events);
+        Ok(self.launch(Launch { run, desk, events, view, task, model, settings, program }))
     }
 
     /// Goes on with a run where its journal ends. Blocks while the sources are read again.
@@ -172,7 +173,8 @@ impl Engine {
         let lock = self.workspace.lock(run).map_err(of_run)?;
         let opened = self.workspace.open_journal(run).map_err(of_run)?;
         let (mut journal, mut events) = (opened.journal, opened.events);
-        if RunView::of(&events).outcome == Some(RunOutcome::Answered) {
+        let mut view = RunView::of(&events);
+        if view.outcome == Some(RunOutcome::Answered) {
             return Err(EngineError::Finished { run: run.clone() });
         }
         let start = Start::of(run, &events).map_err(of_run)?;
@@ -184,13 +186,16 @@ impl Engine {
         let question = self.workspace.blobs().text(&start.question).map_err(of_run)?;
         let (from_seq, bytes_dropped) = (journal.seq_last(), opened.bytes_dropped);
         let resumed = (FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped });
-        events.extend(journal.append(self.clock.now_ms(), vec![resumed]).map_err(of_run)?);
+        for event in journal.append(self.clock.now_ms(), vec![resumed]).map_err(of_run)? {
+            view.apply(&event);
+            events.push(event);
+        }
         let (blobs, replies) = (self.workspace.blobs(), self.workspace.replies());
         let desk = Desk { journal, blobs, replies, clock: Arc::clone(&self.clock), lock };
         let task = Task { question, view: View::of(Arc::new(corpus)), strategy: start.strategy };
         let settings = RunSettings { limits, ..request.settings };
         let (run, model, program) = (run.clone(), request.model, request.program);
-        Ok(self.launch(Launch { run, desk, events, task, model, settings, program }))
+        Ok(self.launch(Launch { run, desk, events, view, task, model, settings, program }))
     }
 
     /// Follows a run from after `after_seq`, whichever process drives it.
@@ -208,8 +213,7 @@ impl Engine {
     }
 
     fn launch(&self, launch: Launch) -> RunHandle {
-        let Launch { run: id, desk, events, task, model, settings, program } = launch;
-        let view = RunView::of(&events);
+        let Launch { run: id, desk, events, view, task, model, settings, program } = launch;
         let replay = Replay::from_events(&events);
         let (blobs, replies) = (desk.blobs.clone(), desk.replies.clone());
         let (scribe, written) = Scribe::start(desk);
@@ -249,6 +253,8 @@ struct Launch {
     run: RunId,
     desk: Desk,
     events: Vec<Event>,
+    /// Those events, folded.
+    view: RunView,
     task: Task,
     model: Arc<dyn Model>,
     settings: RunSettings,

@@ -162,6 +162,7 @@ impl Frame {
             return self.replay_outcome(call, outcome);
         }
         let _permit = run.permits.acquire().await.expect("the semaphore is never closed");
+        run.scribe.check()?;
         self.record_started(&call, &prompt, &digest).await?;
         let key = wire::cache_key(&digest, run.model.reference());
         if let Some(reply) = run.cached(&key).await {
@@ -259,15 +260,14 @@ impl Frame {
         FrameError::Call { call, code, message, hint }
     }
 
-    /// What stops the run stays what it is; any other error of a child becomes the child's failure.
+    /// What stops the run stays what it is, and a failure on record keeps the words it was recorded in; any other error
+    /// of a child becomes the child's failure.
     fn remember_child(&self, frame: FrameId, error: FrameError) -> FrameError {
-        if matches!(error, FrameError::Stopped(_)) {
+        if matches!(error, FrameError::Stopped(_)) || self.run().replay.closed(&frame).is_some() {
             return error;
         }
         let (code, message, hint) = (error.code(), error.to_string(), error.hint());
-        if self.run().replay.closed(&frame).is_none() {
-            self.remember(Failure::Child { frame: frame.clone(), code, message: message.clone() });
-        }
+        self.remember(Failure::Child { frame: frame.clone(), code, message: message.clone() });
         FrameError::Child { frame, code, message, hint }
     }
 

@@ -98,18 +98,7 @@ impl Run {
 
 /// Drives a run to its end and records how it ended.
 pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: Duration) -> RunResult {
-    let root = Frame::new(Arc::clone(&run), FrameId::root());
-    let solving = std::pin::pin!(root.solve(task));
-    let cancelled = std::pin::pin!(cancel.requested());
-    // The answer is looked at first: one that is there counts even if the user gave up just now.
-    let ended = match timeout(time_left, select(solving, cancelled)).await {
-        Ok(Either::Left((answer, _))) => answer,
-        Ok(Either::Right(((), _))) => Err(Stop::Cancelled.into()),
-        Err(_) => {
-            let value = run.settings.limits.run_ms_max;
-            Err(Stop::Limit(BudgetExceeded { limit: "run_ms_max", value }).into())
-        }
-    };
+    let ended = solve_within(&run, task, &cancel, time_left).await;
     let (answer, error) = match ended {
         Ok(answer) => (Some(answer), None),
         Err(error) => (None, Some(error)),
@@ -124,6 +113,28 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
         }
     };
     RunResult { run: run.id.clone(), outcome, answer, error }
+}
+
+/// Runs the root frame until it answers, is cancelled or is out of time. What is left of it is dropped here: a future
+/// that nobody polls may hold a place in the journal's queue, and the end of the run needs one.
+async fn solve_within(
+    run: &Arc<Run>,
+    task: Task,
+    cancel: &Cancel,
+    time_left: Duration,
+) -> Result<Answer, FrameError> {
+    let root = Frame::new(Arc::clone(run), FrameId::root());
+    let solving = std::pin::pin!(root.solve(task));
+    let cancelled = std::pin::pin!(cancel.requested());
+    // The answer is looked at first: one that is there counts even if the user gave up just now.
+    match timeout(time_left, select(solving, cancelled)).await {
+        Ok(Either::Left((answer, _))) => answer,
+        Ok(Either::Right(((), _))) => Err(Stop::Cancelled.into()),
+        Err(_) => {
+            let value = run.settings.limits.run_ms_max;
+            Err(Stop::Limit(BudgetExceeded { limit: "run_ms_max", value }).into())
+        }
+    }
 }
 
 fn outcome_of(error: Option<&FrameError>) -> RunOutcome {

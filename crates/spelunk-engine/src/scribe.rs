@@ -1,8 +1,8 @@
 //! The scribe: the one thread that writes a run's journal. Facts reach it through a queue; all that are waiting are
 //! written in one piece and made durable by one sync, so a thousand parallel calls do not wait for a thousand syncs.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use spelunk_journal::{Blobs, Journal, JournalError, Replies, RunLock};
 use spelunk_types::{Durability, Event, EventKind, FrameId};
@@ -18,6 +18,7 @@ const WATCHER_EVENTS_MAX: usize = 8192;
 /// Makes an event once its long texts are kept; runs on the scribe's thread.
 type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
 type Chore = Box<dyn FnOnce(&Replies) + Send>;
+type Broken = Arc<OnceLock<Arc<JournalError>>>;
 type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
 
 enum Entry {
@@ -31,6 +32,8 @@ pub(crate) struct Scribe {
     queue: mpsc::Sender<Entry>,
     events: broadcast::Sender<Event>,
     seq_last: Arc<AtomicU64>,
+    /// The first fact that could not be written.
+    broken: Broken,
     clock: Arc<dyn Clock>,
 }
 
@@ -52,10 +55,17 @@ impl Scribe {
         let (done, finished) = oneshot::channel();
         let seq_last = Arc::new(AtomicU64::new(desk.journal.seq_last()));
         let clock = Arc::clone(&desk.clock);
-        let scribe = Self { queue, events: events.clone(), seq_last: Arc::clone(&seq_last), clock };
+        let broken = Broken::default();
+        let scribe = Self {
+            queue,
+            events: events.clone(),
+            seq_last: Arc::clone(&seq_last),
+            broken: Arc::clone(&broken),
+            clock,
+        };
         let thread = std::thread::Builder::new().name("spelunk-scribe".into());
         let started = thread.spawn(move || {
-            write_all(desk, entries, &events, &seq_last);
+            write_all(desk, entries, &events, &seq_last, &broken);
             // Nobody may be waiting any more, which is fine.
             let _unheard = done.send(());
         });
@@ -106,7 +116,13 @@ impl Scribe {
         self.send(Entry::Chore(chore)).await
     }
 
+    /// Refuses to go on once a fact could not be written: nothing may be paid for that cannot be recorded.
+    pub(crate) fn check(&self) -> Result<(), Arc<JournalError>> {
+        self.broken.get().map_or(Ok(()), |error| Err(Arc::clone(error)))
+    }
+
     async fn send(&self, entry: Entry) -> Result<(), Arc<JournalError>> {
+        self.check()?;
         self.queue.send(entry).await.map_err(|_| gone())
     }
 }
@@ -121,8 +137,8 @@ fn write_all(
     mut entries: mpsc::Receiver<Entry>,
     events: &broadcast::Sender<Event>,
     seq_last: &AtomicU64,
+    broken: &Broken,
 ) {
-    let mut broken: Option<Arc<JournalError>> = None;
     let mut batch = Vec::new();
     while let Some(entry) = entries.blocking_recv() {
         batch.push(entry);
@@ -132,7 +148,7 @@ fn write_all(
             batch.push(entry);
         }
         let Sorted { drafts, acks, chores } = sort(&mut batch);
-        let written = match &broken {
+        let written = match broken.get() {
             Some(error) => Err(Arc::clone(error)),
             None => write_batch(&mut desk, drafts).map_err(Arc::new),
         };
@@ -144,10 +160,13 @@ fn write_all(
             }
         }
         let outcome = written.map(|_| ());
+        if let Err(error) = &outcome {
+            // Before anyone is told, so that whoever hears of it finds every door closed.
+            broken.get_or_init(|| Arc::clone(error));
+        }
         for ack in acks {
             drop(ack.send(outcome.clone()));
         }
-        broken = broken.or(outcome.err());
         for chore in chores {
             chore(&desk.replies);
         }

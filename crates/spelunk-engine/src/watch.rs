@@ -94,8 +94,9 @@ impl EventStream {
             },
             From::File(tail) => {
                 let new = tail.read_new()?;
-                // A finished run may be resumed by another process; whoever wants that watches again.
-                self.ended = new.iter().any(is_end) && !new.last().is_some_and(is_resumption);
+                // An earlier end is followed by a resumption. A run that is resumed after this look is watched again by
+                // whoever wants that.
+                self.ended = new.last().is_some_and(is_end);
                 if new.is_empty() {
                     tokio::time::sleep(POLL).await;
                 }
@@ -108,8 +109,4 @@ impl EventStream {
 
 fn is_end(record: &Record) -> bool {
     matches!(record, Record::Known(event) if matches!(event.kind, EventKind::RunFinished { .. }))
-}
-
-fn is_resumption(record: &Record) -> bool {
-    matches!(record, Record::Known(event) if matches!(event.kind, EventKind::RunResumed { .. }))
 }

@@ -40,7 +40,7 @@ pub(crate) fn read(line: &[u8], expected_seq: u64) -> Result<Record, String> {
 }
 
 fn parse(line: &[u8]) -> Result<Record, String> {
-    let refused = match serde_json::from_slice::<Event>(line) {
+    let refused = match Event::from_parts(|| serde_json::from_slice(line), || serde_json::from_slice(line)) {
         Ok(event) => return Ok(Record::Known(Box::new(event))),
         Err(refused) => refused,
     };

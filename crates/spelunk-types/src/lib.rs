@@ -12,7 +12,7 @@ mod usage;
 
 pub use citation::{Citation, Found, Grounding};
 pub use error_code::{Blame, ErrorCode, Explain};
-pub use event::{Durability, Event, EventKind, JOURNAL_FORMAT};
+pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use id::{BlobId, CallId, FrameId, IdError, RunId};
 pub use limits::{Limit, Limits};
 pub use outcome::{CallOutcome, FrameOutcome, RunOutcome, Served, StopReason};

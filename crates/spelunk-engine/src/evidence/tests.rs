@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-fn check(reply: &str, expected: Expect) {
+fn check(reply: &str, expected: &Expect) {
     let (text, claims) = split(reply);
     let mut shown = format!("{text}\n--\n");
     for Citation { document, line, quote } in claims {
@@ -15,7 +15,7 @@ fn check(reply: &str, expected: Expect) {
 fn the_evidence_block_is_taken_off_the_answer() {
     check(
         "Three services.\n\n```evidence\na/b.go:88: billingV1.Charge(ctx)\n- `c.md`:3: \"v1: still used\"\n```\n",
-        expect![[r"
+        &expect![[r"
             Three services.
             --
             a/b.go | 88 | billingV1.Charge(ctx)
@@ -28,7 +28,7 @@ fn the_evidence_block_is_taken_off_the_answer() {
 fn a_path_may_hold_colons_and_a_line_may_be_a_range() {
     check(
         "Yes.\n```evidence\nC:/logs/x:y.log:7-9: disk full\n```",
-        expect![[r"
+        &expect![[r"
             Yes.
             --
             C:/logs/x:y.log | 7 | disk full
@@ -40,7 +40,7 @@ fn a_path_may_hold_colons_and_a_line_may_be_a_range() {
 fn an_unclosed_block_and_noise_in_it_do_no_harm() {
     check(
         "Yes.\n```evidence\nno line number here\na.md:x: y\na.md:1:\n",
-        expect![[r"
+        &expect![[r"
             Yes.
             --
             a.md | 1 | 
@@ -52,7 +52,7 @@ fn an_unclosed_block_and_noise_in_it_do_no_harm() {
 fn a_reply_without_a_block_is_all_answer() {
     check(
         "  42\n",
-        expect![[r"
+        &expect![[r"
             42
             --
         "]],

@@ -202,15 +202,14 @@ fn paid(events: &[Event]) -> Usage {
     let mut open: BTreeMap<&CallId, bool> = BTreeMap::new();
     let mut paid = Usage::default();
     for event in events {
-        match &event.kind {
-            EventKind::CallStarted { call, .. } => drop(open.entry(call).or_insert(true)),
-            EventKind::CallSettled { call, outcome, .. } => {
-                let was_open = open.get_mut(call).is_some_and(std::mem::take);
-                if let (true, CallOutcome::Replied { usage, .. }) = (was_open, outcome) {
-                    paid = paid.plus(*usage);
-                }
+        if let EventKind::CallStarted { call, .. } = &event.kind {
+            open.entry(call).or_insert(true);
+        }
+        if let EventKind::CallSettled { call, outcome, .. } = &event.kind {
+            let was_open = open.get_mut(call).is_some_and(std::mem::take);
+            if let (true, CallOutcome::Replied { usage, .. }) = (was_open, outcome) {
+                paid = paid.plus(*usage);
             }
-            _ => {}
         }
     }
     paid

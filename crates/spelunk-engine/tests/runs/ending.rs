@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use expect_test::expect;
 use futures_util::future::join_all;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, Program, SystemClock, Task};
-use spelunk_journal::{Disk, Workspace};
+use spelunk_journal::Workspace;
 use spelunk_testkit::{Crash, FaultDisk, Gate, on, status};
 use spelunk_types::{ErrorCode, RunId, RunOutcome, Strategy, Usage};
 
-use super::{NOTE, answer, ask_in_turn, program, prompt, refusal, shown, told};
+use super::disk::MoodyDisk;
+use super::{NOTE, answer, ask_at_once, ask_in_turn, program, prompt, refusal, shown, told};
 use crate::stage::{Stage, engine_on, events, only_run, view};
 
 #[tokio::test]
@@ -65,40 +65,6 @@ async fn a_run_is_cancelled_by_its_name_while_it_lives() {
     assert!(!engine.cancel(&cancelled.run), "it has ended");
 }
 
-/// A sound disk on which appends wait while it is held.
-#[derive(Default)]
-struct HeldDisk {
-    disk: FaultDisk,
-    held: Mutex<bool>,
-    released: Condvar,
-}
-
-impl HeldDisk {
-    fn hold(&self, held: bool) {
-        *self.held.lock().unwrap() = held;
-        self.released.notify_all();
-    }
-}
-
-impl Disk for HeldDisk {
-    fn create(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
-        self.disk.create(name, bytes)
-    }
-    fn append(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
-        drop(self.released.wait_while(self.held.lock().unwrap(), |held| *held).unwrap());
-        self.disk.append(name, bytes)
-    }
-    fn sync(&self, name: &str) -> std::io::Result<()> {
-        self.disk.sync(name)
-    }
-    fn truncate(&self, name: &str, len: u64) -> std::io::Result<()> {
-        self.disk.truncate(name, len)
-    }
-    fn read(&self, name: &str) -> std::io::Result<Option<Vec<u8>>> {
-        self.disk.read(name)
-    }
-}
-
 /// The journal's queue is full of waiting children that nobody polls any more; the end must still get through.
 #[tokio::test]
 async fn a_wide_run_that_is_cancelled_while_the_disk_is_slow_records_its_end() {
@@ -109,7 +75,7 @@ async fn a_wide_run_that_is_cancelled_while_the_disk_is_slow_records_its_end() {
         join_all((0..5_000).map(|_| child()).collect::<Vec<_>>()).await;
         Ok(answer("never"))
     }));
-    let disk = Arc::new(HeldDisk::default());
+    let disk = Arc::new(MoodyDisk::default());
     let engine = engine_on(disk.clone());
     let handle = stage.start(&engine, "").unwrap();
     disk.hold(true);
@@ -226,6 +192,28 @@ async fn a_full_disk_stops_the_run_and_freed_space_lets_it_go_on() {
         }
         assert_eq!(view(&events(&engine, &stopped.run)).outcome, Some(RunOutcome::Answered));
     }
+}
+
+#[tokio::test]
+async fn nothing_more_is_sent_once_the_disk_is_full() {
+    // Eight calls wait for one place. The disk is full at the first reply, so the seven others would be paid in vain.
+    let gate = Gate::new();
+    let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes")]);
+    stage.limits.calls_parallel_max = 1;
+    stage.program = Some(ask_at_once(8));
+    let disk = Arc::new(MoodyDisk::default());
+    let engine = engine_on(disk.clone());
+    let handle = stage.start(&engine, "").unwrap();
+    gate.reached(1).await;
+    disk.fill(true);
+    gate.open();
+    let stopped = handle.join().await;
+    assert_eq!(stopped.stopped_by(), Some(ErrorCode::JournalUnwritable));
+    assert_eq!(stage.server.requests().len(), 1);
+    disk.fill(false);
+    let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
+    assert_eq!(resumed.answer, Some(answer("8 replies")));
+    assert_eq!(stage.server.requests().len(), 9);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod budget;
 mod cache;
+mod disk;
 mod ending;
 mod refusals;
 mod resume;

@@ -6,7 +6,7 @@ use expect_test::expect;
 use spelunk_engine::{Engine, ResumeRequest};
 use spelunk_model::{ModelOptions, OpenAiModel};
 use spelunk_testkit::{FaultDisk, on, status};
-use spelunk_types::{EventKind, RunId};
+use spelunk_types::{BlobId, EventKind, RunId};
 
 use super::{NOTE, answer, ask_in_turn, refusal, shown};
 use crate::stage::{Stage, engine_on, events};
@@ -45,6 +45,10 @@ async fn another_model_is_refused() {
     .assert_eq(&shown(&refused, &run));
 }
 
+fn short(digest: &BlobId) -> String {
+    digest.as_str().chars().take(8).collect()
+}
+
 /// Prompts come with the engine, so a journal of another engine stands in for them.
 #[tokio::test]
 async fn other_prompts_or_settings_are_refused() {
@@ -52,10 +56,10 @@ async fn other_prompts_or_settings_are_refused() {
     let other = spelunk_journal::digest(b"the prompts of another engine");
     let elsewhere = engine_on(Arc::new(FaultDisk::sound()));
     let mut journal = elsewhere.workspace().create_journal(&run);
-    let mut recorded = String::new();
+    let mut now = String::new();
     for mut event in events(&engine, &run) {
         if let EventKind::RunStarted { settings_digest, .. } = &mut event.kind {
-            recorded = std::mem::replace(settings_digest, other.clone()).to_string();
+            now = short(&std::mem::replace(settings_digest, other.clone()));
         }
         journal.append(event.at_ms, vec![(event.frame, event.kind)]).unwrap();
     }
@@ -63,7 +67,7 @@ async fn other_prompts_or_settings_are_refused() {
     expect![[r"
         settings-changed: run `RUN` was started with prompts and settings THEN, not NOW
         hint: resume it as it was started, or ask again: replies that fit are taken from the cache"]]
-    .assert_eq(&shown(&refused, &run).replace(&other.as_str()[..8], "THEN").replace(&recorded[..8], "NOW"));
+    .assert_eq(&shown(&refused, &run).replace(&short(&other), "THEN").replace(&now, "NOW"));
 }
 
 #[tokio::test]

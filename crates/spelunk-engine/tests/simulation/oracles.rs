@@ -8,15 +8,25 @@ use spelunk_types::{CallId, CallOutcome, Event, EventKind, FrameId, FrameOutcome
 use super::plan::Plan;
 use crate::stage::view;
 
-/// A call that is settled on what survived was served once, and will be no more.
-pub(super) fn check_survivors(plan: &Plan, server: &ModelServer, survivors: &[Event]) {
-    check_journal(survivors);
-    for call in replied(survivors).keys() {
-        assert_eq!(
-            server.times_served(&call.to_string()),
-            1,
-            "{call} was settled and served again, {plan:?}"
-        );
+/// How often each call was asked that needs no more asking: those settled on a disk that survived, and those of frames
+/// that are closed there.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    n_asked: BTreeMap<CallId, u64>,
+}
+
+impl Ledger {
+    /// Holds what was durable after an earlier crash against the server, and adds what is durable now.
+    pub(super) fn check(&mut self, server: &ModelServer, survivors: &[Event]) {
+        check_journal(survivors);
+        let (settled, closed) = (settled(survivors), closed(survivors));
+        for call in view(survivors).calls.keys() {
+            if settled.contains(call) || closed.contains_key(&call.frame) {
+                let n_asked = server.times_received(&call.to_string());
+                let before = *self.n_asked.entry(call.clone()).or_insert(n_asked);
+                assert_eq!(n_asked, before, "{call} was asked again after it was durable");
+            }
+        }
     }
 }
 
@@ -34,9 +44,8 @@ pub(super) fn check_end(
     assert_eq!(answer(ended), answer(expected));
     assert_eq!(server.unexpected(), []);
 
-    let seen = view(ended);
-    let settled = replied(ended).values().fold(Usage::default(), |sum, usage| sum.plus(*usage));
-    assert_eq!(seen.spent, settled);
+    let spent = view(ended).spent;
+    assert_eq!(spent, replied(ended).values().fold(Usage::default(), |sum, usage| sum.plus(*usage)));
     let mut repeats = Usage::default();
     let mut n_repeats = 0;
     for call in &plan.calls {
@@ -46,9 +55,9 @@ pub(super) fn check_end(
             repeats = repeats.plus(Usage { input_tokens, output_tokens, ..Usage::default() });
         }
     }
-    let served = server.served_usage();
-    assert_eq!(seen.spent.input_tokens, served.input_tokens - repeats.input_tokens);
-    assert_eq!(seen.spent.output_tokens, served.output_tokens - repeats.output_tokens);
+    let sold = server.served_usage();
+    assert_eq!(spent.input_tokens, sold.input_tokens - repeats.input_tokens);
+    assert_eq!(spent.output_tokens, sold.output_tokens - repeats.output_tokens);
     assert!(n_repeats <= plan.n_parallel * n_crashes as u64, "{n_repeats} repeats after {n_crashes} crashes");
 }
 
@@ -57,7 +66,7 @@ fn check_journal(events: &[Event]) {
     let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
     assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<_>>());
     let (mut started, mut settled) = (BTreeSet::new(), BTreeSet::new());
-    let (mut opened, mut closed) = (BTreeSet::new(), BTreeSet::new());
+    let (mut opened, mut closed, mut chosen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for Event { seq, frame, kind, .. } in events {
         match kind {
             EventKind::RunStarted { .. } => assert_eq!(*seq, 1),
@@ -78,7 +87,16 @@ fn check_journal(events: &[Event]) {
                 let next = events.get(usize::try_from(*seq).unwrap()).map(|event| event.kind.name());
                 assert!(matches!(next, None | Some("run.resumed")), "{next:?} after the end");
             }
-            _ => {}
+            EventKind::PassagesChosen { .. } => assert!(chosen.insert(frame.clone()), "{frame} chose twice"),
+            EventKind::RunResumed { from_seq, .. } => assert_eq!(*from_seq, seq - 1),
+            EventKind::SourceScanned { .. }
+            | EventKind::CallRetried { .. }
+            | EventKind::CitationChecked { .. }
+            | EventKind::LimitReached { .. }
+            | EventKind::WarningRaised { .. } => {}
+            EventKind::CallStreamed { .. } | EventKind::ProgressTicked { .. } => {
+                panic!("{} is never written", kind.name())
+            }
         }
     }
 }
@@ -95,13 +113,7 @@ fn check_ended(events: &[Event]) {
     for frame in seen.frames.keys().filter(|_| is_answered) {
         assert!(closed.contains_key(frame), "{frame} is open below an answer");
     }
-    let settled: BTreeSet<&CallId> = events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::CallSettled { call, .. } => Some(call),
-            _ => None,
-        })
-        .collect();
+    let settled = settled(events);
     // What ended a frame without an answer is told by the frame; every other call has its own end.
     for call in seen.calls.keys() {
         let is_told_by_frame = !matches!(closed.get(&call.frame), Some(FrameOutcome::Answered { .. }));
@@ -109,20 +121,27 @@ fn check_ended(events: &[Event]) {
     }
 }
 
+fn settled(events: &[Event]) -> BTreeSet<CallId> {
+    let of_event = |event: &Event| {
+        let EventKind::CallSettled { call, .. } = &event.kind else { return None };
+        Some(call.clone())
+    };
+    events.iter().filter_map(of_event).collect()
+}
+
 fn closed(events: &[Event]) -> BTreeMap<FrameId, FrameOutcome> {
-    let of_event = |event: &Event| match &event.kind {
-        EventKind::FrameClosed { outcome } => Some((event.frame.clone(), outcome.clone())),
-        _ => None,
+    let of_event = |event: &Event| {
+        let EventKind::FrameClosed { outcome } = &event.kind else { return None };
+        Some((event.frame.clone(), outcome.clone()))
     };
     events.iter().filter_map(of_event).collect()
 }
 
 fn replied(events: &[Event]) -> BTreeMap<CallId, Usage> {
-    let of_event = |event: &Event| match &event.kind {
-        EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, .. } => {
-            Some((call.clone(), *usage))
-        }
-        _ => None,
+    let of_event = |event: &Event| {
+        let EventKind::CallSettled { call, outcome, .. } = &event.kind else { return None };
+        let CallOutcome::Replied { usage, .. } = outcome else { return None };
+        Some((call.clone(), *usage))
     };
     events.iter().filter_map(of_event).collect()
 }

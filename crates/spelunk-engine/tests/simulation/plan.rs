@@ -5,8 +5,8 @@ use spelunk_testkit::{Crash, Fault, Rule, on, status};
 /// Attempts after the first one that `quick_limits` allow.
 const RETRIES_MAX: u64 = 3;
 const CRASHES_MAX: u64 = 4;
-/// About as many writes as the longest simulated run makes.
-const WRITES_MAX: u64 = 45;
+/// Fewer writes than most simulated runs make, so that most disks die.
+const WRITES_MAX: u64 = 30;
 
 /// Everything that happens to one run.
 #[derive(Debug)]

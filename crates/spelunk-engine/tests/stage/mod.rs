@@ -101,9 +101,7 @@ pub(crate) fn events(engine: &Engine, run: &RunId) -> Vec<Event> {
 }
 
 pub(crate) fn view(events: &[Event]) -> RunView {
-    let mut view = RunView::default();
-    events.iter().for_each(|event| view.apply(event));
-    view
+    RunView::of(events)
 }
 
 /// The first run of a disk.

@@ -10,7 +10,7 @@ use spelunk_journal::{Record, Workspace};
 use spelunk_testkit::{FaultDisk, Gate, on, status};
 use spelunk_types::{Durability, Event, EventKind, RunId, RunOutcome};
 
-use crate::runs::{NOTE, answer, ask_in_turn, shown};
+use crate::runs::{NOTE, answer, ask_at_once, ask_in_turn, shown};
 use crate::stage::{Stage, engine_on, events, view};
 
 /// Follows to the end, ephemeral events included.
@@ -58,9 +58,9 @@ async fn a_watcher_sees_every_event_and_every_piece_of_text() {
     assert_eq!(durable(&seen), written);
     let streamed: String = seen
         .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::CallStreamed { call, text } if call.ordinal == 1 => Some(text.as_str()),
-            _ => None,
+        .filter_map(|event| {
+            let EventKind::CallStreamed { call, text } = &event.kind else { return None };
+            (call.ordinal == 1).then_some(text.as_str())
         })
         .collect();
     assert_eq!(streamed, "two");
@@ -84,14 +84,14 @@ async fn a_late_watcher_sees_what_comes_after_its_place() {
 
 #[tokio::test]
 async fn a_watcher_that_falls_far_behind_misses_no_durable_event() {
-    let pieces = "x".repeat(9_000);
+    // Fifty replies of two hundred pieces each are more than a watcher is kept for.
     let gate = Gate::new();
-    let mut stage =
-        Stage::new(&NOTE, [on("0#0").gate(&gate).chunks(9_000).reply(pieces), on("0#1").reply("two")]);
-    stage.program = Some(ask_in_turn(&["first", "second"]));
+    let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).chunks(200).reply("x".repeat(200))]);
+    stage.limits.calls_parallel_max = 50;
+    stage.program = Some(ask_at_once(50));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let handle = stage.start(&engine, "").unwrap();
-    gate.reached(1).await;
+    gate.reached(50).await;
     let stream = engine.watch(&handle.run, 0).unwrap();
     gate.open();
     let result = handle.join().await;

@@ -7,6 +7,7 @@ use spelunk_types::{Explain as _, Limits};
 
 use super::*;
 use file::parse;
+use layer::Origin;
 
 fn resolve(layer: Layer) -> Settings {
     Settings::resolve(layer.over(Layer::defaults())).unwrap()

@@ -1,0 +1,93 @@
+//! `spelunk demo`: a whole run, a crash and its resume, without a key.
+
+use expect_test::expect;
+
+use crate::scene::{Scene, short};
+
+#[test]
+fn the_demo_crashes_resumes_and_answers() {
+    let scene = Scene::new(&[]);
+    scene.spelunk(["demo"]).run().check(&expect![[r#"
+        Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.
+          deploys.csv:3  drop v1 token audience
+          deploys.csv:4  use v2 token audience
+          gateway.log:3  token audience "billing-v1" not accepted
+          gateway.log:7  config reloaded: billing.audience=billing-v2
+          runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
+        --- stderr
+        A demonstration. The model is scripted: its replies are shipped with the program, nothing is sent anywhere.
+        Everything else is real: the engine, its journal, the checked citations, the crash and the resume.
+
+        question: Why did checkout fail on 3 March, and what would have prevented it?
+        run SHORT over 3 documents, a child frame for each
+
+        crash! The run was cut off after 2 replies. What its journal holds:
+
+        0  program  open
+        ├─ 0.0  direct  answered, 2 cited  TIME
+        │  └─ 0.0#0  280 → 46 tokens  $0.0006  TIME
+        ├─ 0.1  direct  open
+        │  └─ 0.1#0  393 → 60 tokens  $0.0007  TIME
+        └─ 0.2  direct  open
+           └─ 0.2#0  open
+
+
+        resuming, as `spelunk resume SHORT` would:
+        0  program  answered, 5 cited  TIME
+        ├─ 0.0  direct  answered, 2 cited  TIME
+        │  └─ 0.0#0  280 → 46 tokens  $0.0006  TIME
+        ├─ 0.1  direct  answered, 2 cited  TIME
+        │  └─ 0.1#0  393 → 60 tokens  $0.0007  TIME
+        ├─ 0.2  direct  answered, 1 cited  TIME
+        │  └─ 0.2#0  321 → 42 tokens  $0.0006  TIME
+        └─ 0#0  107 → 52 tokens  $0.0004  TIME
+
+        3 files · 1.2 kB read · 4 calls · 1.3k tokens · $0.0022 · TIME · run SHORT
+
+        look at it again:  spelunk show SHORT   spelunk tail SHORT
+        ask about your own text:  spelunk ask "what is this about?" PATH
+        --- exit 0
+    "#]]);
+    let run = scene.only_run();
+    scene.spelunk(["show", short(&run)]).run().check(&expect![[r#"
+        run       RUN  (answered)
+        question  Why did checkout fail on 3 March, and what would have prevented it?
+        model     scripted/demo
+        corpus    3 files · 1.2 kB
+        resumed   1 time
+
+        0  program  answered, 5 cited  TIME
+        ├─ 0.0  direct  answered, 2 cited  TIME
+        │  └─ 0.0#0  280 → 46 tokens  $0.0006  TIME
+        ├─ 0.1  direct  answered, 2 cited  TIME
+        │  └─ 0.1#0  393 → 60 tokens  $0.0007  TIME
+        ├─ 0.2  direct  answered, 1 cited  TIME
+        │  └─ 0.2#0  321 → 42 tokens  $0.0006  TIME
+        └─ 0#0  107 → 52 tokens  $0.0004  TIME
+
+        Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.
+          deploys.csv:3  drop v1 token audience
+          deploys.csv:4  use v2 token audience
+          gateway.log:3  token audience "billing-v1" not accepted
+          gateway.log:7  config reloaded: billing.audience=billing-v2
+          runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
+
+        3 files · 1.2 kB read · 4 calls · 1.3k tokens · $0.0022 · TIME · run SHORT
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn the_demo_of_a_quiet_user_is_its_answer() {
+    Scene::new(&[]).spelunk(["demo", "-q"]).run().check(&expect![[r#"
+        Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.
+          deploys.csv:3  drop v1 token audience
+          deploys.csv:4  use v2 token audience
+          gateway.log:3  token audience "billing-v1" not accepted
+          gateway.log:7  config reloaded: billing.audience=billing-v2
+          runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
+        --- stderr
+        --- exit 0
+    "#]]);
+}

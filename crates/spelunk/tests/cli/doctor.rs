@@ -1,0 +1,164 @@
+//! `spelunk doctor`: what is checked, what is found, what to do.
+
+use expect_test::expect;
+use spelunk_testkit::{ClosedPort, ModelServer, on, status};
+
+use crate::scene::{NOTE, Scene, answering, to_all};
+
+#[test]
+fn all_is_well() {
+    let (scene, server) = (Scene::new(&NOTE), answering("ready"));
+    scene.spelunk(["doctor"]).server(&server).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        bad   model      the reply is not in the provider's format: the list cannot be read: missing field `data` at line 1 column 296
+        --- stderr
+        --- exit 1
+    "#]]);
+    let paths: Vec<_> = server.requests().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, ["/v1/models", "/v1/models"]);
+}
+
+#[test]
+fn no_model_is_a_note() {
+    Scene::new(&NOTE).spelunk(["doctor"]).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_is_bad() {
+    let (scene, port) = (Scene::new(&NOTE), ClosedPort::reserve());
+    scene.spelunk(["doctor", "--base-url", &port.base_url()]).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        bad   model      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server runs and that `--base-url` is right, then `spelunk doctor`
+        --- stderr
+        --- exit 1
+    "#]]);
+    scene.spelunk(["doctor", "--base-url", &port.base_url(), "--model", "tiny"]).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        ok    model      openai/tiny (model.base_url is set)
+        ok    price      $0.00 in, $0.00 out per million tokens
+        bad   reach      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server runs and that `--base-url` is right, then `spelunk doctor`
+        --- stderr
+        --- exit 1
+    "#]]);
+}
+
+#[test]
+fn a_model_that_the_server_does_not_list_is_a_note() {
+    let (scene, server) = (Scene::new(&NOTE), answering("ready"));
+    scene.spelunk(["doctor", "--model", "tiny"]).server(&server).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        ok    model      openai/tiny (OPENAI_BASE_URL is set)
+        ok    price      $0.00 in, $0.00 out per million tokens
+        bad   reach      the reply is not in the provider's format: the list cannot be read: missing field `data` at line 1 column 296
+        --- stderr
+        --- exit 1
+    "#]]);
+}
+
+#[test]
+fn asked_to_it_sends_one_question() {
+    let (scene, server) = (Scene::new(&NOTE), answering("ready"));
+    scene.spelunk(["doctor", "--ask", "--model", "scripted"]).server(&server).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        ok    model      openai/scripted (OPENAI_BASE_URL is set)
+        ok    price      $0.00 in, $0.00 out per million tokens
+        ok    ask        replied in TIME: ready
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_wrong_key_is_found_by_asking() {
+    let server =
+        ModelServer::start_blocking([on("models").always(status(401)), to_all().always(status(401))]);
+    let scene = Scene::new(&NOTE);
+    let doctor = |args: &[&'static str]| {
+        let args = [&["doctor", "--model", "scripted"], args].concat();
+        scene.spelunk(args).server(&server).env("OPENAI_API_KEY", "sk-wrong").run()
+    };
+    doctor(&[]).check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        ok    model      openai/scripted (OPENAI_API_KEY is set)
+        ok    price      $0.00 in, $0.00 out per million tokens
+        ok    reach      http://127.0.0.1:PORT/v1 answers; `spelunk doctor --ask` tries the key
+        --- stderr
+        --- exit 0
+    "#]]);
+    doctor(&["--ask"]).check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        ok    model      openai/scripted (OPENAI_API_KEY is set)
+        ok    price      $0.00 in, $0.00 out per million tokens
+        bad   ask        the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
+        --- stderr
+        --- exit 1
+    "#]]);
+}
+
+#[test]
+fn anthropic_is_not_tried_without_being_asked_to() {
+    let (scene, server) = (Scene::new(&NOTE), answering("ready"));
+    let doctor = scene.spelunk(["doctor"]).env("ANTHROPIC_API_KEY", "sk-ant-test");
+    doctor.env("ANTHROPIC_BASE_URL", &server.base_url().replace("/v1", "")).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  DIR/work/.spelunk (0 runs)
+        ok    model      anthropic/claude-sonnet-4-5 (ANTHROPIC_API_KEY is set)
+        ok    price      $0.00 in, $0.00 out per million tokens
+        note  reach      not tried: `spelunk doctor --ask` sends one short question
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert_eq!(server.requests(), []);
+}
+
+#[test]
+fn json_lists_the_checks() {
+    let (scene, server) = (Scene::new(&NOTE), answering("ready"));
+    scene.write("spelunk.toml", b"[limits]\ncalls_max = 7\n");
+    let ran = scene.spelunk(["doctor", "--json"]).server(&server).run();
+    expect![[r#"
+        [
+          {
+            "check": "settings",
+            "detail": "DIR/work/spelunk.toml",
+            "outcome": "ok"
+          },
+          {
+            "check": "workspace",
+            "detail": "DIR/work/.spelunk (0 runs)",
+            "outcome": "ok"
+          },
+          {
+            "check": "model",
+            "detail": "the reply is not in the provider's format: the list cannot be read: missing field `data` at line 1 column 296",
+            "outcome": "bad"
+          }
+        ]
+    "#]].assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
+}
+
+#[test]
+fn a_workspace_that_cannot_be_used_is_bad() {
+    let scene = Scene::new(&[(".spelunk", "a file\n")]);
+    scene.spelunk(["doctor"]).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        bad   workspace  could not use the workspace `DIR/work/.spelunk`; name a directory you may write to with `--set workspace.path=DIR`
+        note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
+        --- stderr
+        --- exit 1
+    "#]]);
+}

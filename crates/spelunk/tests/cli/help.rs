@@ -1,0 +1,106 @@
+//! Help, version and completions.
+
+use expect_test::expect;
+
+use crate::scene::Scene;
+
+#[test]
+fn help_lists_the_commands_and_the_exit_codes() {
+    Scene::new(&[]).spelunk(["--help"]).run().check(&expect![[r#"
+        Ask questions of text too large for any model
+
+        Usage: spelunk [OPTIONS] <COMMAND>
+
+        Commands:
+          ask          Answer a question from files, directories or standard input
+          resume       Go on with a run that was stopped, crashed or reached a limit
+          show         Show a run: its tree, costs and answer
+          tail         Follow a run while it goes on, in any process
+          run          The runs of this workspace
+          config       The settings in force and where each comes from
+          doctor       Check settings, workspace and model, and say what to do
+          demo         See a whole run, a crash and its resume, without a key: the model is scripted
+          repair       Keep the sound beginning of a damaged journal
+          gc           Remove what no run needs
+          completions  Print completions for a shell
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --json             Print the result as JSON
+          -q, --quiet            Print nothing but the result
+          -h, --help             Print help
+          -V, --version          Print version
+
+        Examples:
+          spelunk ask "which services still call the v1 billing API?" ./monorepo
+          journalctl -u nginx | spelunk ask "why did it restart?" -
+          spelunk demo
+
+        Exit codes: 0 answered, 1 failed, 2 wrong usage or settings, 3 stopped at a limit, 130 interrupted.
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn help_of_ask_lists_its_flags() {
+    Scene::new(&[]).spelunk(["ask", "--help"]).run().check(&expect![[r#"
+        Answer a question from files, directories or standard input
+
+        Usage: spelunk ask [OPTIONS] <QUESTION> [PATH]...
+
+        Arguments:
+          <QUESTION>  What you want to know
+          [PATH]...   Files or directories to answer from, `-` for standard input [default: .]
+
+        Options:
+          -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai or anthropic;
+                                     `none` asks nobody
+              --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
+              --strategy <STRATEGY>  How to answer: auto or direct
+              --no-cache             Ask again even where the same question was answered before
+              --allow-secrets        Read files that look like secrets too
+              --events               Print every event as a line of JSON instead of the answer
+              --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>      Where runs are kept [default: .spelunk]
+              --json                 Print the result as JSON
+          -q, --quiet                Print nothing but the result
+          -h, --help                 Print help
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn the_version_is_printed() {
+    Scene::new(&[]).spelunk(["--version"]).run().check(&expect![[r#"
+        spelunk 0.1.0
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn completions_know_every_command() {
+    let ran = Scene::new(&[]).spelunk(["completions", "bash"]).run();
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let commands = [
+        "ask",
+        "resume",
+        "show",
+        "tail",
+        "run",
+        "config",
+        "doctor",
+        "demo",
+        "repair",
+        "gc",
+        "completions",
+        "help",
+    ];
+    let missing: Vec<_> =
+        commands.into_iter().filter(|command| !ran.stdout.contains(&format!("spelunk,{command})"))).collect();
+    assert_eq!(missing, [""; 0], "{}", ran.stdout);
+}

@@ -1,0 +1,50 @@
+//! `spelunk run list`: every run of the workspace, the damaged ones too.
+
+use expect_test::expect;
+
+use crate::scene::{NOTE, REPLY, Scene, answering};
+
+/// A run that was answered, under a name with a known time; and one with a damaged line in its middle.
+fn listed() -> Scene {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let run = scene.answered(&server);
+    let journal = std::fs::read_to_string(scene.journal_path(&run)).unwrap();
+    std::fs::remove_dir_all(scene.path(".spelunk/runs")).unwrap();
+    scene.write(".spelunk/runs/rlm-20260101T000000Z-0000000a/journal.jsonl", journal.as_bytes());
+    let damaged = journal.replacen("\"call.started\"", "\"call.startled\"", 1);
+    scene.write(".spelunk/runs/rlm-20260102T000000Z-0000000b/journal.jsonl", damaged.as_bytes());
+    let open: String = journal.split_inclusive('\n').take(5).collect();
+    scene.write(".spelunk/runs/rlm-20260103T000000Z-0000000c/journal.jsonl", open.as_bytes());
+    scene.write(".spelunk/runs/rlm-20260104T000000Z-0000000d/run.lock", b"");
+    scene
+}
+
+#[test]
+fn runs_are_listed_newest_first_and_a_damaged_one_hides_none() {
+    let ran = listed().spelunk(["run", "list"]).run();
+    expect![[""]].assert_eq(&ran.stdout);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn json_lists_the_same_runs() {
+    let ran = listed().spelunk(["run", "list", "--json"]).run();
+    let listed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    expect![[""]].assert_eq(&format!("{listed:#}\n"));
+}
+
+#[test]
+fn a_place_without_a_workspace_has_no_runs_and_gets_none() {
+    let scene = Scene::new(&[]);
+    scene.spelunk(["run", "list"]).run().check(&expect![[r#"
+        --- stderr
+        no runs yet: there is no workspace here
+        --- exit 0
+    "#]]);
+    scene.spelunk(["run", "list", "--json", "-q"]).run().check(&expect![[r#"
+        []
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert!(!scene.exists(".spelunk"));
+}

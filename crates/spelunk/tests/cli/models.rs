@@ -1,0 +1,100 @@
+//! Which model is asked and with which key: what is named, what the environment holds, what the server offers.
+
+use expect_test::expect;
+use spelunk_testkit::ModelServer;
+
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering};
+
+/// The methods, paths and keys that arrived.
+fn arrived(server: &ModelServer) -> Vec<(String, Option<String>)> {
+    let told = |request: spelunk_testkit::Recorded| {
+        let key = request.header("authorization").map(str::to_owned);
+        (format!("{} {}", request.method, request.path), key)
+    };
+    server.requests().into_iter().map(told).collect()
+}
+
+#[test]
+fn a_base_url_is_asked_for_its_models() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let base_url = server.base_url();
+    scene.spelunk(["ask", QUESTION, "--base-url", &base_url]).run().check(&expect![[r#"
+        --- stderr
+        error: the reply is not in the provider's format: the list cannot be read: missing field `data` at line 1 column 373
+        --- exit 1
+    "#]]);
+    let expected = [("GET /v1/models".to_owned(), None), ("POST /v1/chat/completions".to_owned(), None)];
+    assert_eq!(arrived(&server), expected);
+}
+
+#[test]
+fn a_named_model_is_not_looked_for() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    scene.ask(&server).arg("--model=openai/tiny").run().check(&expect![[r#"
+        The magic number is 42.
+          notes/a.md:3  The magic number is 42.
+        --- stderr
+        openai/tiny (model.provider is openai)
+        skipped: 1 excluded
+        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+    assert_eq!(arrived(&server), [("POST /v1/chat/completions".to_owned(), None)]);
+    assert_eq!(server.requests()[0].json()["model"], "tiny");
+}
+
+#[test]
+fn the_key_comes_from_the_variable_that_settings_name() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    scene.write("spelunk.toml", b"");
+    std::fs::create_dir_all(scene.home().join(".config/spelunk")).unwrap();
+    std::fs::write(scene.home().join(".config/spelunk/config.toml"), "[model]\nkey_env = \"MY_KEY\"\n")
+        .unwrap();
+    let ran = scene
+        .ask(&server)
+        .arg("--model=tiny")
+        .env("MY_KEY", "sk-mine")
+        .env("OPENAI_API_KEY", "sk-other")
+        .run();
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let key = Some("Bearer sk-mine".to_owned());
+    assert_eq!(arrived(&server), [("POST /v1/chat/completions".to_owned(), key)]);
+}
+
+#[test]
+fn the_key_comes_from_the_command_that_settings_name() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let ran =
+        scene.ask(&server).arg("--model=tiny").env("SPELUNK_MODEL_KEY_COMMAND", "echo sk-$((40 + 2))").run();
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let key = Some("Bearer sk-42".to_owned());
+    assert_eq!(arrived(&server), [("POST /v1/chat/completions".to_owned(), key)]);
+}
+
+#[test]
+fn a_key_command_that_prints_nothing_is_refused() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let ask = scene.ask(&server).env("SPELUNK_MODEL_KEY_COMMAND", "true");
+    ask.run().check(&expect![[r#"
+        --- stderr
+        error: `model.key_command` did not print a key: it printed nothing
+
+        hint: run the command by hand; it must print the key and nothing else
+        --- exit 1
+    "#]]);
+    assert_eq!(arrived(&server), []);
+    assert!(!scene.exists(".spelunk"));
+}
+
+#[test]
+fn a_provider_without_a_key_is_refused() {
+    let scene = Scene::new(&NOTE);
+    scene.spelunk(["ask", QUESTION, "--model", "anthropic/claude-sonnet-4-5"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no key for Anthropic
+
+        hint: set `ANTHROPIC_API_KEY`, or name a local server with `--base-url`
+        --- exit 1
+    "#]]);
+    assert!(!scene.exists(".spelunk"));
+}

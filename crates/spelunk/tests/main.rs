@@ -1,0 +1,9 @@
+//! The binary as its users meet it: what it prints, what it leaves behind, and what survives when it is killed.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests write documents, read what was left behind and stop at the first surprise"
+)]
+
+mod cli;
+mod scene;

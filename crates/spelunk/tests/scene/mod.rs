@@ -1,0 +1,240 @@
+//! A scene: a directory of documents, a home, and the binary between them with an environment of its own. What it
+//! printed is compared after runs, times, ports and paths have been given fixed names.
+
+mod names;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use expect_test::Expect;
+use serde_json::Value;
+use spelunk_testkit::{ModelServer, Rule, when};
+
+pub(crate) use names::{json_without_times, without_times};
+
+/// The documents most scenes are about.
+pub(crate) const NOTE: [(&str, &str); 1] = [("notes/a.md", "# Numbers\n\nThe magic number is 42.\n")];
+pub(crate) const QUESTION: &str = "What is the magic number?";
+/// An answer with evidence that is in [`NOTE`].
+pub(crate) const REPLY: &str =
+    "The magic number is 42.\n\n```evidence\nnotes/a.md:3: The magic number is 42.\n```";
+
+/// A server that gives every prompt the same reply for 100 tokens in and 20 out.
+pub(crate) fn answering(reply: &str) -> ModelServer {
+    ModelServer::start_blocking([to_all().reply(reply).usage(100, 20)])
+}
+
+/// A rule for every prompt.
+pub(crate) fn to_all() -> Rule {
+    when(|_| true)
+}
+
+/// Where the binary runs.
+pub(crate) struct Scene {
+    dir: tempfile::TempDir,
+}
+
+impl Scene {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let scene = Self { dir: tempfile::tempdir().unwrap() };
+        std::fs::create_dir_all(scene.path("")).unwrap();
+        std::fs::create_dir_all(scene.home()).unwrap();
+        for (name, text) in files {
+            scene.write(name, text.as_bytes());
+        }
+        scene
+    }
+
+    /// Everything, the home directory included.
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    /// A path in the current directory of the binary.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("work").join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn exists(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// The binary with these arguments, in an environment with nothing but a home and a path.
+    pub(crate) fn spelunk<'a>(&'a self, args: impl IntoIterator<Item = &'a str>) -> Call<'a> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spelunk"));
+        command.args(args).current_dir(self.path("")).env_clear().env("HOME", self.home());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("SPELUNK_MODEL_PROBE_LOCAL", "false");
+        Call { scene: self, command, stdin: Vec::new() }
+    }
+
+    /// `ask` of the server, about everything here.
+    pub(crate) fn ask<'a>(&'a self, server: &ModelServer) -> Call<'a> {
+        self.spelunk(["ask", QUESTION]).server(server)
+    }
+
+    /// Asks and expects an answer; gives the run.
+    pub(crate) fn answered(&self, server: &ModelServer) -> String {
+        let ran = self.ask(server).run();
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        self.only_run()
+    }
+
+    /// All runs, by the time of their first event.
+    pub(crate) fn runs(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.path(".spelunk/runs")) else { return Vec::new() };
+        let mut runs: BTreeMap<(u64, String), String> = BTreeMap::new();
+        for entry in entries {
+            let run = entry.unwrap().file_name().into_string().unwrap();
+            let Ok(journal) = std::fs::read_to_string(self.journal_path(&run)) else { continue };
+            let first = journal.lines().next().unwrap_or_default();
+            let first: Value = serde_json::from_str(first).unwrap_or_default();
+            runs.insert((first["at_ms"].as_u64().unwrap_or_default(), run.clone()), run);
+        }
+        runs.into_values().collect()
+    }
+
+    pub(crate) fn only_run(&self) -> String {
+        let [run] = <[String; 1]>::try_from(self.runs()).unwrap();
+        run
+    }
+
+    pub(crate) fn journal_path(&self, run: &str) -> PathBuf {
+        self.path(".spelunk/runs").join(run).join("journal.jsonl")
+    }
+
+    /// The lines of a journal; a torn last one is left out.
+    pub(crate) fn journal(&self, run: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.journal_path(run)).unwrap();
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        whole.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Gives fixed names to all that differs from one execution to the next.
+    pub(crate) fn normalise(&self, text: &str) -> String {
+        let mut text = text.replace(self.dir.path().to_str().unwrap(), "DIR");
+        let runs = self.runs();
+        for (idx, run) in runs.iter().enumerate() {
+            let number = if runs.len() == 1 { String::new() } else { format!("{}", idx + 1) };
+            text = text.replace(run, &format!("RUN{number}")).replace(short(run), &format!("SHORT{number}"));
+            text = text.replace(stamp(run), "STAMP");
+        }
+        names::without_hashes(&names::without_ports(&without_times(&text)))
+    }
+
+    pub(crate) fn normalise_json(&self, text: &str) -> Value {
+        json_without_times(serde_json::from_str(&self.normalise(text)).unwrap())
+    }
+}
+
+/// The end of a run's name, by which people call it.
+pub(crate) fn short(run: &str) -> &str {
+    run.rsplit('-').next().unwrap()
+}
+
+fn stamp(run: &str) -> &str {
+    run.split('-').nth(1).unwrap()
+}
+
+/// One execution of the binary, before it happens.
+pub(crate) struct Call<'a> {
+    scene: &'a Scene,
+    command: Command,
+    stdin: Vec<u8>,
+}
+
+impl Call<'_> {
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn arg(mut self, arg: &str) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Asks this server, which needs no key.
+    pub(crate) fn server(self, server: &ModelServer) -> Self {
+        self.env("OPENAI_BASE_URL", &server.base_url())
+    }
+
+    /// Retries at once.
+    pub(crate) fn impatient(self) -> Self {
+        self.env("SPELUNK_LIMITS_RETRY_WAIT_MS_MIN", "1").env("SPELUNK_LIMITS_RETRY_WAIT_MS_MAX", "5")
+    }
+
+    pub(crate) fn run(self) -> Ran {
+        let scene = self.scene;
+        let output = self.start().wait_with_output().unwrap();
+        Ran::of(scene, output)
+    }
+
+    /// Starts it and goes on.
+    pub(crate) fn start(mut self) -> Child {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        // Who does not read standard input may be gone already.
+        drop(child.stdin.take().unwrap().write_all(&self.stdin));
+        child
+    }
+}
+
+/// One execution of the binary, afterwards. `code` is -1 where a signal ended it.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    shown: String,
+}
+
+impl Ran {
+    pub(crate) fn of(scene: &Scene, output: Output) -> Self {
+        let code = output.status.code().unwrap_or(-1);
+        let (stdout, stderr) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        let shown =
+            format!("{}--- stderr\n{}--- exit {code}\n", scene.normalise(&stdout), scene.normalise(&stderr));
+        Self { code, stdout, stderr, shown }
+    }
+
+    /// Compares both streams and the exit code.
+    #[track_caller]
+    pub(crate) fn check(&self, expected: &Expect) {
+        expected.assert_eq(&self.shown);
+    }
+}
+
+/// Waits for what another process brings about.
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        match look() {
+            Some(found) => return found,
+            None => assert!(began.elapsed() < Duration::from_secs(30), "{what} did not happen"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
