@@ -104,9 +104,27 @@ impl Frame {
         Box::pin(async move {
             frame.record_failures(past).await?;
             frame.check_may_open(idx)?;
-            let answer = Self::new(Arc::clone(&frame.shared.run), child.clone()).solve(task).await;
+            let solving = Self::new(Arc::clone(&frame.shared.run), child.clone()).solve(task);
+            let answer = frame.bound_child(&child, solving).await;
             answer.map_err(|error| frame.remember_child(child, error))
         })
+    }
+
+    /// A child that takes longer than `frame_ms_max` has failed; its parent may live with that.
+    async fn bound_child(
+        &self,
+        child: &FrameId,
+        solving: impl Future<Output = Result<Answer, FrameError>>,
+    ) -> Result<Answer, FrameError> {
+        let frame_ms_max = self.limits().frame_ms_max;
+        match tokio::time::timeout(Duration::from_millis(frame_ms_max), solving).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                let message = format!("`limits.frame_ms_max` is {frame_ms_max}");
+                let hint = Some("raise `limits.frame_ms_max`".to_owned());
+                Err(FrameError::Child { frame: child.clone(), code: ErrorCode::TimeExhausted, message, hint })
+            }
+        }
     }
 
     /// Opens this frame, runs its strategy and closes it with the answer. A frame that is closed on record returns what

@@ -29,7 +29,7 @@ impl Explain for BudgetExceeded {
         Some(format!(
             "go on with `spelunk resume --set limits.{}={}`",
             self.limit,
-            self.value.saturating_mul(2)
+            self.value.saturating_mul(2).max(1)
         ))
     }
 }

@@ -5,6 +5,7 @@
     reason = "tests stop at the first surprise; they write documents, read stories and take a seed from outside"
 )]
 
+mod compat;
 mod crash;
 mod runs;
 mod simulation;

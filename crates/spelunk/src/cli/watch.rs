@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use spelunk_engine::{RunHandle, RunResult, RunView};
 use spelunk_journal::Record;
-use spelunk_types::{ErrorCode, EventKind};
+use spelunk_types::{Blame, ErrorCode, EventKind};
 
 use super::app::{App, Failure, print};
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
@@ -141,7 +141,8 @@ pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, print_e
         }
         (Some(code), Some(error)) => {
             app.report_text(error);
-            if !app.json {
+            // A limit's own hint says how to go on.
+            if !app.json && code.blame() != Blame::Limit {
                 app.say(&format!("resume with: spelunk resume {short}"));
             }
             ExitCode::from(exit_code(code))
