@@ -31,7 +31,7 @@ fn meaning(name: &str) -> String {
 
 #[test]
 fn a_v1_journal_of_a_run_that_crashed_and_was_resumed() {
-    expect_test::expect![[r#"
+    expect_test::expect![[r"
         run.started      program scripted/demo
         source.scanned   documents=1 bytes=647
         source.scanned   documents=1 bytes=207
@@ -62,12 +62,12 @@ fn a_v1_journal_of_a_run_that_crashed_and_was_resumed() {
         call.settled     0#0 replied live tokens=107+52
         frame.closed     0 answered cited=5
         run.finished     answered
-        -- paid=4 spent=Usage { input_tokens: 1101, cached_tokens: 0, output_tokens: 200, cost_microusd: 2101 } active_ms=1715 resumed=1 answer=true"#]].assert_eq(&meaning("crashed-and-resumed.jsonl"));
+        -- paid=4 spent=Usage { input_tokens: 1101, cached_tokens: 0, output_tokens: 200, cost_microusd: 2101 } active_ms=1715 resumed=1 answer=true"]].assert_eq(&meaning("crashed-and-resumed.jsonl"));
 }
 
 #[test]
 fn a_v1_journal_of_a_run_that_failed_after_retries() {
-    expect_test::expect![[r#"
+    expect_test::expect![[r"
         run.started      direct openai/m
         source.scanned   documents=1 bytes=24
         frame.opened     0 direct
@@ -77,12 +77,12 @@ fn a_v1_journal_of_a_run_that_failed_after_retries() {
         call.retried     0#0 attempt=2 model-unreachable
         call.retried     0#0 attempt=3 model-unreachable
         run.finished     failed model-unreachable
-        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=14 resumed=0 answer=false"#]].assert_eq(&meaning("failed-after-retries.jsonl"));
+        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=14 resumed=0 answer=false"]].assert_eq(&meaning("failed-after-retries.jsonl"));
 }
 
 #[test]
 fn a_v1_journal_of_a_run_that_stopped_at_a_limit() {
-    expect_test::expect![[r#"
+    expect_test::expect![[r"
         run.started      direct openai/m
         source.scanned   documents=1 bytes=24
         frame.opened     0 direct
@@ -90,5 +90,5 @@ fn a_v1_journal_of_a_run_that_stopped_at_a_limit() {
         call.started     0#0
         limit.reached    calls_max=0
         run.finished     partial calls-exhausted
-        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=4 resumed=0 answer=false"#]].assert_eq(&meaning("stopped-at-a-limit.jsonl"));
+        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=4 resumed=0 answer=false"]].assert_eq(&meaning("stopped-at-a-limit.jsonl"));
 }

@@ -7,7 +7,7 @@ use spelunk_engine::RunResult;
 use spelunk_testkit::{FaultDisk, Gate, on};
 use spelunk_types::{ErrorCode, Limits, RunOutcome, Usage};
 
-use super::{NOTE, answer, ask_at_once, ask_in_turn, shown, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told};
 use crate::stage::{Stage, engine_on, events, survey, view};
 
 /// What one `prompt("call 00")` reserves: 2 + 2 tokens of text and 50 of reply, at a micro-dollar each.
@@ -22,7 +22,7 @@ async fn fifty_at_once(limit: impl Fn(&mut Limits)) -> (Stage, RunResult) {
     stage.program = Some(ask_at_once(50));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let handle = stage.start(&engine, "").unwrap();
-    gate.reached(5).await;
+    at_gate(&gate, 5).await;
     gate.open();
     let result = handle.join().await;
     let spent = view(&events(&engine, &result.run)).spent;

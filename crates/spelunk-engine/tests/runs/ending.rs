@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use expect_test::expect;
 use futures_util::future::join_all;
@@ -13,8 +12,8 @@ use spelunk_testkit::{Crash, FaultDisk, Gate, on, status};
 use spelunk_types::{ErrorCode, RunId, RunOutcome, Strategy, Usage};
 
 use super::disk::MoodyDisk;
-use super::{NOTE, answer, ask_at_once, ask_in_turn, program, prompt, refusal, shown, told};
-use crate::stage::{Stage, engine_on, events, only_run, view};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, program, prompt, refusal, shown, told};
+use crate::stage::{PATIENCE, Stage, engine_on, events, only_run, view};
 
 #[tokio::test]
 async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
@@ -24,7 +23,7 @@ async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
     stage.program = Some(ask_in_turn(&["first", "second"]));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let handle = stage.start(&engine, "").unwrap();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     handle.cancel.cancel();
     let cancelled = handle.join().await;
     assert_eq!((cancelled.outcome, cancelled.answer), (RunOutcome::Cancelled, None));
@@ -57,7 +56,7 @@ async fn a_run_is_cancelled_by_its_name_while_it_lives() {
     stage.program = Some(ask_in_turn(&["first"]));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let handle = stage.start(&engine, "").unwrap();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     assert!(!engine.cancel(&RunId::new(0, 0)), "nobody is called that");
     assert!(engine.cancel(&handle.run.clone()));
     let cancelled = handle.join().await;
@@ -88,7 +87,7 @@ async fn a_wide_run_that_is_cancelled_while_the_disk_is_slow_records_its_end() {
         tokio::task::yield_now().await;
     }
     disk.hold(false);
-    let ended = tokio::time::timeout(Duration::from_secs(20), handle.join()).await;
+    let ended = tokio::time::timeout(PATIENCE, handle.join()).await;
     let cancelled = ended.expect("the end is recorded");
     assert_eq!(cancelled.outcome, RunOutcome::Cancelled);
     assert_eq!(told(&engine, &cancelled.run).lines().last(), Some("run.finished     cancelled"));
@@ -120,7 +119,7 @@ async fn a_panic_in_a_program_fails_its_run_and_no_other() {
     broken.program = Some(breaking(&is_broken));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let other = sound.start(&engine, "").unwrap();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     let failed = broken.ask(&engine, "").await;
     expect![[r"
         bug: frame `0.0` broke: the program is wrong
@@ -204,7 +203,7 @@ async fn nothing_more_is_sent_once_the_disk_is_full() {
     let disk = Arc::new(MoodyDisk::default());
     let engine = engine_on(disk.clone());
     let handle = stage.start(&engine, "").unwrap();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     disk.fill(true);
     gate.open();
     let stopped = handle.join().await;
@@ -213,6 +212,27 @@ async fn nothing_more_is_sent_once_the_disk_is_full() {
     disk.fill(false);
     let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
     assert_eq!(resumed.answer, Some(answer("8 replies")));
+    assert_eq!(stage.server.requests().len(), 9);
+}
+
+#[tokio::test]
+async fn nothing_more_is_sent_again_once_the_disk_is_full() {
+    // All eight calls have their start on record, so a resumed run writes nothing before it sends them again.
+    let gate = Gate::new();
+    let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes")]);
+    stage.program = Some(ask_at_once(8));
+    let disk = Arc::new(MoodyDisk::default());
+    let engine = engine_on(disk.clone());
+    let handle = stage.start(&engine, "").unwrap();
+    at_gate(&gate, 8).await;
+    handle.cancel.cancel();
+    let cancelled = handle.join().await;
+    stage.limits.calls_parallel_max = 1;
+    let handle = stage.resume(&engine, &cancelled.run).unwrap();
+    at_gate(&gate, 9).await;
+    disk.fill(true);
+    gate.open();
+    assert_eq!(handle.join().await.stopped_by(), Some(ErrorCode::JournalUnwritable));
     assert_eq!(stage.server.requests().len(), 9);
 }
 
@@ -241,7 +261,7 @@ async fn a_run_of_another_process_is_not_resumed() {
     let (first, second) = (process(), process());
     let handle = stage.start(&first, "Which number?").unwrap();
     let run = handle.run.clone();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     let refused = refusal(stage.resume(&second, &run));
     let pid = std::process::id().to_string();
     expect![[r"

@@ -16,10 +16,11 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use spelunk_engine::{Answer, Engine, EngineError, Frame, FrameError, Program, Task};
 use spelunk_model::Prompt;
-use spelunk_testkit::facts;
+use spelunk_testkit::{Gate, facts};
 use spelunk_types::{Explain, Grounding, RunId};
+use tokio::time::timeout;
 
-use crate::stage::events;
+use crate::stage::{PATIENCE, events};
 
 /// One document, for runs in which the documents do not matter.
 pub(crate) const NOTE: [(&str, &str); 1] = [("a.md", "The magic number is 42.\n")];
@@ -59,6 +60,11 @@ pub(crate) fn prompt(word: &str) -> Prompt {
 
 pub(crate) fn answer(text: impl Into<String>) -> Answer {
     Answer { text: text.into(), citations: Vec::new(), grounding: Grounding::Uncited }
+}
+
+/// Waits until so many replies are held at the gate.
+pub(crate) async fn at_gate(gate: &Gate, n_replies: u64) {
+    timeout(PATIENCE, gate.reached(n_replies)).await.expect("the replies come to the gate");
 }
 
 /// The facts of a run, a line each.

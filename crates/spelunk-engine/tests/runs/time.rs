@@ -6,7 +6,7 @@ use expect_test::expect;
 use spelunk_testkit::{Fault, FaultDisk, Gate, on};
 use spelunk_types::{ErrorCode, RunOutcome};
 
-use super::{NOTE, answer, ask_at_once, ask_in_turn, shown, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told};
 use crate::stage::{Stage, engine_on, events, view};
 
 /// Long enough for a good reply on a slow machine, short enough to wait for.
@@ -25,7 +25,7 @@ async fn no_more_than_calls_parallel_max_are_open_at_once() {
         for (idx, gate) in gates.iter().enumerate() {
             // Permits are given in order: with this call at its gate, the two after it are the others open.
             let last_open = (idx + 2).min(7);
-            gates[last_open].reached(1).await;
+            at_gate(&gates[last_open], 1).await;
             assert_eq!(stage.server.requests().len(), last_open + 1);
             gate.open();
         }
@@ -37,6 +37,8 @@ async fn no_more_than_calls_parallel_max_are_open_at_once() {
 async fn a_stall_is_tried_again(stall: Fault) {
     let mut stage = Stage::new(&NOTE, [on("0#0").fault(stall).reply("yes").usage(1, 1)]);
     stage.limits.call_idle_ms_max = PATIENCE_MS;
+    // The bound on the whole call is far away; waiting for that would be too long.
+    stage.limits.run_ms_max = 20 * PATIENCE_MS;
     stage.program = Some(ask_in_turn(&["first"]));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "").await;
@@ -111,6 +113,8 @@ async fn a_run_that_takes_too_long_stops_and_can_go_on() {
     // The time is spent: the same limit stops the run again at once.
     let again = stage.resume(&engine, &stopped.run).unwrap().join().await;
     assert_eq!(again.stopped_by(), Some(ErrorCode::TimeExhausted));
+    let active_ms = view(&events(&engine, &stopped.run)).active_ms();
+    assert!((PATIENCE_MS..2 * PATIENCE_MS).contains(&active_ms), "{active_ms} ms");
     gate.open();
     stage.limits.run_ms_max = 600_000;
     let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use spelunk_context::ScanOptions;
@@ -30,6 +31,9 @@ pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
     };
     Arc::new(OpenAiModel::new(options).unwrap())
 }
+
+/// Longer than anything here takes. What waits for ever fails one test and does not hold up the others.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Limits that make tests quick.
 pub(crate) fn quick_limits() -> Limits {
@@ -84,7 +88,8 @@ impl Stage {
     }
 
     pub(crate) async fn ask(&self, engine: &Engine, question: &str) -> RunResult {
-        self.start(engine, question).unwrap().join().await
+        let ending = self.start(engine, question).unwrap().join();
+        tokio::time::timeout(PATIENCE, ending).await.expect("a run ends")
     }
 }
 

@@ -9,14 +9,16 @@ use spelunk_engine::{Engine, EventStream, SystemClock};
 use spelunk_journal::{Record, Workspace};
 use spelunk_testkit::{FaultDisk, Gate, on, status};
 use spelunk_types::{Durability, Event, EventKind, RunId, RunOutcome};
+use tokio::time::timeout;
 
-use crate::runs::{NOTE, answer, ask_at_once, ask_in_turn, shown};
-use crate::stage::{Stage, engine_on, events, view};
+use crate::runs::{NOTE, answer, ask_in_turn, at_gate, program, prompt, shown};
+use crate::stage::{PATIENCE, Stage, engine_on, events, view};
 
 /// Follows to the end, ephemeral events included.
 async fn follow(mut stream: EventStream) -> Vec<Event> {
     let mut seen = Vec::new();
-    while let Some(record) = stream.next().await {
+    let mut next = async || timeout(PATIENCE, stream.next()).await.expect("the stream goes on or ends");
+    while let Some(record) = next().await {
         match record.unwrap() {
             Record::Known(event) => seen.push(*event),
             Record::Unknown { name, .. } => panic!("unknown event {name}"),
@@ -72,7 +74,7 @@ async fn a_late_watcher_sees_what_comes_after_its_place() {
     let stage = held_stage(&gate);
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let handle = stage.start(&engine, "").unwrap();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     let (from_start, from_third) =
         (engine.watch(&handle.run, 0).unwrap(), engine.watch(&handle.run, 3).unwrap());
     gate.open();
@@ -84,14 +86,19 @@ async fn a_late_watcher_sees_what_comes_after_its_place() {
 
 #[tokio::test]
 async fn a_watcher_that_falls_far_behind_misses_no_durable_event() {
-    // Fifty replies of two hundred pieces each are more than a watcher is kept for.
     let gate = Gate::new();
-    let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).chunks(200).reply("x".repeat(200))]);
+    let rules = [on("0#0").gate(&gate).reply("one"), on("0#*").chunks(200).reply("x".repeat(200))];
+    let mut stage = Stage::new(&NOTE, rules);
     stage.limits.calls_parallel_max = 50;
-    stage.program = Some(ask_at_once(50));
+    // The first reply is settled early; the pieces of fifty others push that out of what is kept for a watcher.
+    stage.program = Some(program(|frame, _| async move {
+        frame.ask(prompt("first")).await?;
+        let prompts = (0..50).map(|idx| prompt(&idx.to_string())).collect();
+        Ok(answer(format!("{} replies", frame.ask_all(prompts).await.len())))
+    }));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let handle = stage.start(&engine, "").unwrap();
-    gate.reached(50).await;
+    at_gate(&gate, 1).await;
     let stream = engine.watch(&handle.run, 0).unwrap();
     gate.open();
     let result = handle.join().await;
@@ -122,7 +129,7 @@ async fn another_process_follows_the_file_to_the_end() {
     let gate = Gate::new();
     let stage = held_stage(&gate);
     let handle = stage.start(&driver, "").unwrap();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     let (whole, rest) = (watcher.watch(&handle.run, 0).unwrap(), watcher.watch(&handle.run, 4).unwrap());
     gate.open();
     let (result, all, late) = tokio::join!(handle.join(), follow(whole), follow(rest));
@@ -141,7 +148,7 @@ async fn another_process_follows_a_resumed_run_past_its_earlier_end() {
     stage.program = Some(ask_in_turn(&["first", "second"]));
     let failed = stage.ask(&driver, "").await;
     let handle = stage.resume(&driver, &failed.run).unwrap();
-    gate.reached(1).await;
+    at_gate(&gate, 1).await;
     // The file holds the earlier end, the resumption, and more after it.
     let stream = watcher.watch(&failed.run, 0).unwrap();
     gate.open();
