@@ -1,15 +1,21 @@
 //! The corpus: an immutable snapshot of all documents of a run, identified by a digest. It holds names, sizes and
-//! hashes; the text stays where it is and is checked against its hash when it is read.
+//! hashes; the text stays where it is and is checked against its hash when it is read. Text that had to be unpacked or
+//! extracted lies in a scratch directory that goes with the corpus.
+
+mod options;
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use options::{Order, ScanOptions};
 use spelunk_types::BlobId;
 
 use crate::digest::{Reading, ScanProgress, digest_of, read_through};
-use crate::source::{Candidate, NamedBy, Opened};
+use crate::extract::ExtractKind;
+use crate::scratch::Scratch;
+use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room};
 use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// Where runs live. Never a document: a run must not read its own journal.
@@ -32,13 +38,6 @@ pub enum SourceInput {
     },
 }
 
-/// What a scan takes in beyond the ordinary.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ScanOptions {
-    /// Files whose names say secret enter too. Off unless a person asked for it.
-    pub allow_secrets: bool,
-}
-
 /// One readable item of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocEntry {
@@ -48,10 +47,14 @@ pub struct DocEntry {
     pub name: String,
     /// The size on disk; decoded text may be longer or shorter.
     pub bytes: u64,
-    /// BLAKE3 of the raw bytes.
+    /// BLAKE3 of the raw bytes at its origin. Secrets are hashed as they are, whether or not they are given out.
     pub digest: BlobId,
     /// Where the bytes are.
     pub origin: Origin,
+    /// Whether this is text that was extracted from a PDF, a DOCX or an HTML file. Its size and digest are the text's.
+    pub extracted: bool,
+    /// Whether secrets in its text are kept back when it is read; see [`crate::redact`].
+    pub redacts: bool,
 }
 
 /// Where the bytes of a document are.
@@ -64,13 +67,23 @@ pub enum Origin {
 }
 
 /// All documents of a run.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Corpus {
     documents: Vec<DocEntry>,
     reports: Vec<ScanReport>,
     bytes: u64,
     digest: BlobId,
+    /// Removed from disk when the corpus goes.
+    _scratch: Scratch,
 }
+
+impl PartialEq for Corpus {
+    fn eq(&self, other: &Self) -> bool {
+        self.digest == other.digest && self.documents == other.documents && self.reports == other.reports
+    }
+}
+
+impl Eq for Corpus {}
 
 impl Corpus {
     /// Reads all sources through once. Fails when a named source cannot be had, or when nothing at all is readable.
@@ -90,21 +103,40 @@ impl Corpus {
         options: &ScanOptions,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
+        let filter = Filter::compile(options)?;
+        let scratch = Scratch::default();
         let mut so_far = ScanProgress::default();
-        let (candidates, mut reports) = list(sources, options, &mut so_far, progress)?;
+        let room = Room { filter: &filter, scratch: &scratch };
+        let (candidates, mut reports) = list(sources, room, &mut so_far, progress)?;
         progress(so_far);
-        let readings = read_through(&candidates, threads, so_far, progress);
+        let mut rest = in_order(candidates, options).into_iter();
+        let documents_max = match options.files_max {
+            0 => usize::MAX,
+            files_max => usize::try_from(files_max).unwrap_or(usize::MAX),
+        };
         let mut documents = Vec::new();
-        for (candidate, reading) in candidates.into_iter().zip(readings) {
-            let report = &mut reports[candidate.source_idx];
-            if let Some(document) = admit(candidate, reading, report)? {
-                documents.push(document);
+        loop {
+            // As many as there is room for; what turns out not to be text makes room for more.
+            let batch: Vec<_> = rest.by_ref().take(documents_max - documents.len()).collect();
+            if batch.is_empty() {
+                break;
+            }
+            let readings = read_through(&batch, &scratch, threads, &mut so_far, progress);
+            for (candidate, reading) in batch.into_iter().zip(readings) {
+                let report = &mut reports[candidate.source_idx];
+                documents.extend(admit(candidate, reading, report)?);
             }
         }
+        for candidate in rest {
+            so_far.files_total -= 1;
+            so_far.bytes_total -= candidate.bytes;
+            reports[candidate.source_idx].leave_out(&candidate.name);
+        }
+        progress(so_far);
         if documents.is_empty() {
             return Err(nothing_readable(&reports));
         }
-        Ok(Self::sorted(documents, reports))
+        Ok(Self::sorted(documents, reports, scratch))
     }
 
     /// Every document, sorted by name.
@@ -127,7 +159,7 @@ impl Corpus {
         &self.digest
     }
 
-    fn sorted(mut documents: Vec<DocEntry>, reports: Vec<ScanReport>) -> Self {
+    fn sorted(mut documents: Vec<DocEntry>, reports: Vec<ScanReport>, scratch: Scratch) -> Self {
         documents.sort_by(|a, b| a.name.cmp(&b.name));
         make_names_unique(&mut documents);
         for (idx, document) in documents.iter_mut().enumerate() {
@@ -135,18 +167,26 @@ impl Corpus {
         }
         let bytes = documents.iter().map(|document| document.bytes).sum();
         let digest = digest_of(documents.iter().map(|document| (document.name.as_str(), &document.digest)));
-        Self { documents, reports, bytes, digest }
+        Self { documents, reports, bytes, digest, _scratch: scratch }
     }
+}
+
+/// The candidates with those first that are to stay, if not all can.
+fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candidate> {
+    if options.files_max > 0 && candidates.len() as u64 > options.files_max {
+        candidates.sort_by(|a, b| options.order.compare((&a.name, a.bytes), (&b.name, b.bytes)));
+    }
+    candidates
 }
 
 /// The candidates of all sources, and a report for each that counts what was left out so far.
 fn list(
     sources: &[SourceInput],
-    options: &ScanOptions,
+    room: Room<'_>,
     so_far: &mut ScanProgress,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<(Vec<Candidate>, Vec<ScanReport>), SourceError> {
-    let opened = sources.iter().map(|input| Opened::open(input, options)).collect::<Result<Vec<_>, _>>()?;
+    let opened = sources.iter().map(|input| Opened::open(input, room.filter)).collect::<Result<Vec<_>, _>>()?;
     let names = source_names(&opened);
     let is_alone = opened.len() == 1;
     let (mut candidates, mut reports) = (Vec::new(), Vec::new());
@@ -154,8 +194,17 @@ fn list(
     for (source_idx, (source, name)) in opened.into_iter().zip(names).enumerate() {
         let prefix = if is_alone { String::new() } else { name.clone() };
         let mut report = ScanReport { source: name, ..ScanReport::default() };
+        if let Opened::Archive { path, .. } = &source
+            && !seen.insert(path.clone())
+        {
+            let name = report.source.clone();
+            report.skip(SkipReason::Duplicate, &name);
+            reports.push(report);
+            continue;
+        }
         let mut duplicates = Vec::new();
-        source.list(&prefix, options, &mut report, &mut |origin, name, bytes, named_by| {
+        source.list(&prefix, room, &mut report, &mut |found| {
+            let Found { origin, name, bytes, named_by, redacts } = found;
             if let Origin::File(path) = &origin
                 && !is_alone
                 && !seen.insert(path.clone())
@@ -168,7 +217,8 @@ fn list(
             if so_far.files_total.is_multiple_of(TICK_FILES) {
                 progress(*so_far);
             }
-            candidates.push(Candidate { source_idx, origin, name, bytes, named_by });
+            let extract = ExtractKind::of(&name, room.filter.options);
+            candidates.push(Candidate { source_idx, origin, name, bytes, named_by, extract, redacts });
         })?;
         for name in duplicates {
             report.skip(SkipReason::Duplicate, &name);
@@ -204,16 +254,23 @@ fn admit(
     reading: Reading,
     report: &mut ScanReport,
 ) -> Result<Option<DocEntry>, SourceError> {
-    let Candidate { name, origin, named_by, .. } = candidate;
+    let Candidate { name, origin, named_by, redacts, extract, .. } = candidate;
     match (reading, named_by) {
-        (Reading::Text { bytes, digest }, NamedBy::User | NamedBy::Walk) => {
+        (Reading::Text { bytes, digest, moved_to, secrets }, NamedBy::User | NamedBy::Walk) => {
             report.documents += 1;
             report.bytes += bytes;
-            return Ok(Some(DocEntry { idx: 0, name, bytes, digest, origin }));
+            report.redact(&name, &secrets);
+            let (origin, extracted) = (moved_to.map_or(origin, Origin::File), extract.is_some());
+            return Ok(Some(DocEntry { idx: 0, name, bytes, digest, origin, extracted, redacts }));
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
         (Reading::NotText(why), NamedBy::Walk) => report.skip(why.into(), &name),
         (Reading::NotText(why), NamedBy::User) => return Err(SourceError::NotText { name, why }),
+        (Reading::NotExtracted(why), NamedBy::Walk) => report.skip(why.reason(), &name),
+        (Reading::NotExtracted(source), NamedBy::User) => return Err(SourceError::Extract { name, source }),
+        (Reading::NoScratch(source), NamedBy::User | NamedBy::Walk) => {
+            return Err(SourceError::Scratch { source });
+        }
         (Reading::Unreadable(_), NamedBy::Walk) => report.skip(SkipReason::Unreadable, &name),
         (Reading::Unreadable(error), NamedBy::User) => {
             let path = match origin {

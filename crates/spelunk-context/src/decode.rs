@@ -37,7 +37,40 @@ pub(crate) fn decode(bytes: Vec<u8>) -> String {
     }
 }
 
-#[derive(Clone, Copy)]
+/// UTF-16 that comes in pieces, to UTF-8.
+#[derive(Debug)]
+pub(crate) struct Utf16Stream {
+    endian: Endian,
+    /// Bytes of the mark still to be left out.
+    mark_bytes: usize,
+    /// An odd byte, or the first half of a pair.
+    carried: Vec<u8>,
+}
+
+impl Utf16Stream {
+    /// `None` if the first bytes of a file do not announce UTF-16.
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+        match Encoding::of(head) {
+            Encoding::Utf16 { endian, .. } => Some(Self { endian, mark_bytes: 2, carried: Vec::new() }),
+            Encoding::Utf8 { .. } => None,
+        }
+    }
+
+    pub(crate) fn feed(&mut self, bytes: &[u8], text: &mut Vec<u8>) {
+        self.carried.extend_from_slice(bytes.get(self.mark_bytes..).unwrap_or_default());
+        self.mark_bytes = 0;
+        let n_units = self.carried.len() / 2;
+        let is_half = utf16_units(&self.carried, self.endian).last().is_some_and(|unit| unit & 0xFC00 == 0xD800);
+        let n_whole = (n_units - usize::from(is_half)) * 2;
+        for unit in char::decode_utf16(utf16_units(&self.carried[..n_whole], self.endian)) {
+            let c = unit.unwrap_or(char::REPLACEMENT_CHARACTER);
+            text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        self.carried.drain(..n_whole);
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
 enum Endian {
     Little,
     Big,

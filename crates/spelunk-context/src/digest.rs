@@ -2,10 +2,11 @@
 //! several threads; the outcomes do not depend on how many.
 #![expect(clippy::disallowed_methods, reason = "documents are read here, on behalf of the sources")]
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 
@@ -13,8 +14,11 @@ use spelunk_types::BlobId;
 
 use crate::corpus::Origin;
 use crate::decode::{self, HEAD_BYTES};
+use crate::extract::{self, ExtractKind};
+use crate::scratch::Scratch;
+use crate::secrets::{SecretTally, SecretWatch};
 use crate::source::Candidate;
-use crate::{NotText, SourceError, error};
+use crate::{DocEntry, ExtractError, NotText, SourceError, error, secrets};
 
 /// Large enough for BLAKE3 to use its widest instructions, small enough for a second-level cache.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -38,9 +42,12 @@ pub struct ScanProgress {
 /// What reading a candidate through said.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    Text { bytes: u64, digest: BlobId },
+    /// `moved_to` is where the text is, if it had to be extracted.
+    Text { bytes: u64, digest: BlobId, moved_to: Option<PathBuf>, secrets: SecretTally },
     Empty,
     NotText(NotText),
+    NotExtracted(ExtractError),
+    NoScratch(io::Error),
     Unreadable(io::Error),
 }
 
@@ -52,8 +59,9 @@ enum Message {
 /// One reading per candidate, in their order.
 pub(crate) fn read_through(
     candidates: &[Candidate],
+    scratch: &Scratch,
     threads: NonZeroUsize,
-    mut progress: ScanProgress,
+    progress: &mut ScanProgress,
     report: &mut dyn FnMut(ScanProgress),
 ) -> Vec<Reading> {
     let next = AtomicUsize::new(0);
@@ -63,7 +71,7 @@ pub(crate) fn read_through(
     std::thread::scope(|scope| {
         for _ in 0..threads.get().min(candidates.len()) {
             let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || read_some(candidates, next, &sender));
+            scope.spawn(move || read_some(candidates, scratch, next, &sender));
         }
         drop(sender);
         for message in receiver {
@@ -74,7 +82,7 @@ pub(crate) fn read_through(
                     readings[idx] = Some(reading);
                 }
             }
-            report(progress);
+            report(*progress);
         }
     });
     readings.into_iter().map(|reading| reading.expect("every candidate is taken by one thread")).collect()
@@ -89,6 +97,20 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
         hasher.update(digest.as_str().as_bytes());
     }
     BlobId::from_hash(*hasher.finalize().as_bytes())
+}
+
+/// The text of a document as it is given out: decoded, and without its secrets unless they are allowed.
+pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
+    let DocEntry { name, bytes, digest, origin, redacts, .. } = document;
+    let text = decode::decode(read_again(name, origin, *bytes, digest)?);
+    if !redacts {
+        return Ok(text);
+    }
+    let (redacted, _) = secrets::redact(&text);
+    Ok(match redacted {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(redacted) => redacted,
+    })
 }
 
 /// The raw bytes of a document, if they are still those that were scanned.
@@ -125,21 +147,21 @@ fn open_regular(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-fn read_some(candidates: &[Candidate], next: &AtomicUsize, sender: &Sender<Message>) {
+fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<Message>) {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         let idx = next.fetch_add(1, Ordering::Relaxed);
         let Some(candidate) = candidates.get(idx) else { return };
         let mut tick = |bytes| drop(sender.send(Message::Bytes(bytes)));
-        let reading = match &candidate.origin {
-            Origin::Text(bytes) => read_one(&mut &**bytes, &mut buffer, &mut tick),
-            Origin::File(path) => {
-                open_regular(path).and_then(|mut file| read_one(&mut file, &mut buffer, &mut tick))
-            }
+        let reading = match (&candidate.origin, candidate.extract) {
+            (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
+            (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
+            (Origin::File(path), None) => open_regular(path)
+                .and_then(|mut file| read_one(&mut file, candidate.redacts, &mut buffer, &mut tick)),
         };
         let reading = reading.unwrap_or_else(Reading::Unreadable);
         match reading {
-            Reading::Text { .. } => {}
+            Reading::Text { .. } | Reading::NotExtracted(_) | Reading::NoScratch(_) => {}
             // Left out, so that the bytes done still add up to the bytes found.
             Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
         }
@@ -147,7 +169,12 @@ fn read_some(candidates: &[Candidate], next: &AtomicUsize, sender: &Sender<Messa
     }
 }
 
-fn read_one(input: &mut dyn Read, buffer: &mut [u8], tick: &mut dyn FnMut(u64)) -> io::Result<Reading> {
+fn read_one(
+    input: &mut dyn Read,
+    redacts: bool,
+    buffer: &mut [u8],
+    tick: &mut dyn FnMut(u64),
+) -> io::Result<Reading> {
     let mut n_read = fill(input, buffer)?;
     if n_read == 0 {
         return Ok(Reading::Empty);
@@ -156,9 +183,13 @@ fn read_one(input: &mut dyn Read, buffer: &mut [u8], tick: &mut dyn FnMut(u64)) 
         return Ok(Reading::NotText(why));
     }
     let mut hasher = blake3::Hasher::new();
+    let mut watch = redacts.then(SecretWatch::default);
     let (mut bytes, mut bytes_ticked) = (0, 0);
     while n_read > 0 {
         hasher.update(&buffer[..n_read]);
+        if let Some(watch) = &mut watch {
+            watch.feed(&buffer[..n_read]);
+        }
         bytes += n_read as u64;
         if bytes - bytes_ticked >= TICK_BYTES {
             tick(bytes - bytes_ticked);
@@ -167,7 +198,43 @@ fn read_one(input: &mut dyn Read, buffer: &mut [u8], tick: &mut dyn FnMut(u64)) 
         n_read = fill(input, buffer)?;
     }
     tick(bytes - bytes_ticked);
-    Ok(Reading::Text { bytes, digest: BlobId::from_hash(*hasher.finalize().as_bytes()) })
+    let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
+    let secrets = watch.map(SecretWatch::finish).unwrap_or_default();
+    Ok(Reading::Text { bytes, digest, moved_to: None, secrets })
+}
+
+/// The document is read as a whole, and its text written to a scratch file.
+fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> io::Result<Reading> {
+    let bytes = match &candidate.origin {
+        Origin::Text(bytes) => bytes.to_vec(),
+        Origin::File(path) => read_at_most(path, extract::INPUT_BYTES_MAX + 1)?,
+    };
+    if bytes.is_empty() {
+        return Ok(Reading::Empty);
+    }
+    let text = match extract::extract(kind, &bytes) {
+        Ok(text) => text,
+        Err(error) => return Ok(Reading::NotExtracted(error)),
+    };
+    drop(bytes);
+    if !scratch.reserve(text.len() as u64) {
+        return Ok(Reading::NotExtracted(ExtractError::TooLarge));
+    }
+    let written = scratch.create().and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
+    let path = match written {
+        Ok(path) => path,
+        Err(error) => return Ok(Reading::NoScratch(error)),
+    };
+    let mut watch = candidate.redacts.then(SecretWatch::default);
+    if let Some(watch) = &mut watch {
+        watch.feed(text.as_bytes());
+    }
+    Ok(Reading::Text {
+        bytes: text.len() as u64,
+        digest: BlobId::from_hash(*blake3::hash(text.as_bytes()).as_bytes()),
+        moved_to: Some(path),
+        secrets: watch.map(SecretWatch::finish).unwrap_or_default(),
+    })
 }
 
 /// Reads until the buffer is full or the input ends.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::SkipReason;
+use crate::{ExtractError, SkipReason};
 
 /// A source or a document that could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,25 @@ pub enum SourceError {
     Special { path: PathBuf },
     #[error("no readable documents in {}{}", Listed(sources), Skipped(skipped))]
     Empty { sources: Vec<String>, skipped: BTreeMap<String, u64> },
+    #[error("could not open the archive `{name}`")]
+    Archive {
+        name: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("could not extract text from `{name}`")]
+    Extract {
+        name: String,
+        #[source]
+        source: ExtractError,
+    },
+    #[error("could not write unpacked text to the temporary directory")]
+    Scratch {
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{glob}` is not a glob: {why}")]
+    Glob { glob: String, why: String },
     #[error("`{name}` changed since it was scanned")]
     Changed { name: String },
 }
@@ -79,10 +98,15 @@ pub(crate) fn is_absence(error: &io::Error) -> bool {
 impl Explain for SourceError {
     fn code(&self) -> ErrorCode {
         match self {
+            Self::Glob { .. } => ErrorCode::UsageWrong,
             Self::NotFound { .. } => ErrorCode::SourceNotFound,
-            Self::Read { .. } | Self::NotText { .. } | Self::Secret { .. } | Self::Special { .. } => {
-                ErrorCode::SourceUnreadable
-            }
+            Self::Read { .. }
+            | Self::NotText { .. }
+            | Self::Secret { .. }
+            | Self::Special { .. }
+            | Self::Archive { .. }
+            | Self::Extract { .. }
+            | Self::Scratch { .. } => ErrorCode::SourceUnreadable,
             Self::Empty { .. } => ErrorCode::SourceEmpty,
             Self::Changed { .. } => ErrorCode::CorpusChanged,
         }
@@ -109,6 +133,10 @@ impl Explain for SourceError {
             Self::Secret { .. } => "leave it out, or pass `--allow-secrets` if it must be read".to_owned(),
             Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
             Self::Empty { skipped, .. } => hint_for_empty(skipped).to_owned(),
+            Self::Archive { .. } => "check that it is complete, for example by unpacking it by hand".to_owned(),
+            Self::Extract { source, .. } => source.hint().to_owned(),
+            Self::Scratch { .. } => "make room there, or point `TMPDIR` to another directory".to_owned(),
+            Self::Glob { .. } => "write `*` for a part of a name, `**` for directories, `\\[` for a bracket".to_owned(),
             Self::Changed { .. } => "start a new run over the text as it is now".to_owned(),
         })
     }

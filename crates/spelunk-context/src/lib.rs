@@ -1,24 +1,60 @@
 //! Huge context as an explorable thing: sources are scanned into a corpus of documents, and a view is the only way to
 //! see them. Synchronous; knows no model and no prompt. Names, sizes and text found here are hostile input.
 
+mod archive;
 mod cite;
 mod corpus;
 mod decode;
 mod digest;
 mod error;
+mod extract;
+mod grep;
+mod kind;
+mod line_index;
+mod lines;
 mod name;
 mod outline;
+mod pack;
+mod plan;
+mod reader;
 mod report;
+mod scratch;
 mod secrets;
 mod source;
+mod split;
+mod store;
 #[cfg(test)]
 mod testing;
 mod view;
 
 pub use cite::check_citation;
-pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput};
+pub use corpus::{Corpus, DocEntry, Order, Origin, ScanOptions, SourceInput};
 pub use digest::ScanProgress;
 pub use error::{Nearest, NotText, SourceError};
+pub use extract::{ExtractError, ExtractKind, extract};
+pub use grep::{
+    DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport, grep_view,
+};
+pub use kind::{BadPattern, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use outline::{ExtensionShare, Outline};
+pub use pack::{Boundary, Span, Strength, pack};
+pub use plan::{
+    Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier, Work,
+    analyst_mix, batch_small, plan,
+};
+pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
 pub use report::{ScanReport, SkipReason};
+pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
+pub use split::{
+    Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner, Prelude, Prose, Shell,
+    Splitter, Table, Units, Width, estimate_tokens, headings, partitions_expected, render, splitter, target_rows,
+    target_units,
+};
+pub use store::{
+    AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, CombinedTexts, Context, ContextId,
+    ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, FileRoots, GrepView, Handle,
+    IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, MissingFile, Navigator, NewContext, NewSource,
+    PageView, PeekView, RegistryWarning, SearchHit, SearchReport, SecretFiles, StoreError, StoreLimits, StoreSettings,
+    StoreStats, Suggestion, Unread, parse_collection,
+};
 pub use view::View;

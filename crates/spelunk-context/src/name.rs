@@ -23,6 +23,11 @@ pub(crate) fn printable_text(text: &str) -> String {
     name
 }
 
+/// What follows the last `/`.
+pub(crate) fn file_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
 /// The last `n` parts of a path.
 pub(crate) fn tail(path: &Path, n_parts: usize) -> String {
     let n_all = path.components().count();

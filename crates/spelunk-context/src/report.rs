@@ -2,33 +2,50 @@
 
 use std::collections::BTreeMap;
 
-use crate::NotText;
+use crate::secrets::SecretTally;
+use crate::{NotText, Redaction};
 
 /// Why a file did not become a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SkipReason {
     /// It is not text.
     Binary,
+    /// The archive or the document is broken; what was readable before the damage is kept.
+    Damaged,
     /// The same file came with an earlier source.
     Duplicate,
     /// It has no bytes.
     Empty,
+    /// It can only be read with a password.
+    Encrypted,
     /// It is text in an encoding we do not read.
     Encoding,
     /// A default exclusion: dependencies, build output, lock files, media.
     Excluded,
+    /// More files than `files_max`.
+    FilesMax,
+    /// The globs of the request, or its wish not to descend, leave it out.
+    Filtered,
     /// Its name begins with a dot.
     Hidden,
     /// A `.gitignore` or `.ignore` file names it.
     Ignored,
+    /// An archive in an archive; only the outer one is opened.
+    NestedArchive,
+    /// A document without any text in it, such as a scanned page.
+    NoText,
     /// Its name is one that secrets are kept under.
     Secret,
     /// It is a pipe, a socket or a device.
     Special,
-    /// It is a symbolic link.
+    /// It is a symbolic link, or a link of any kind in an archive.
     Symlink,
+    /// It is larger, or would become larger, than an archive or a document may be.
+    TooLarge,
     /// The system would not let us read it.
     Unreadable,
+    /// A name in an archive that points out of it: `..`, an absolute path or a drive.
+    UnsafeName,
 }
 
 impl SkipReason {
@@ -36,16 +53,24 @@ impl SkipReason {
     pub fn name(self) -> &'static str {
         match self {
             Self::Binary => "binary",
+            Self::Damaged => "damaged",
             Self::Duplicate => "duplicate",
             Self::Empty => "empty",
+            Self::Encrypted => "encrypted",
             Self::Encoding => "encoding",
             Self::Excluded => "excluded",
+            Self::FilesMax => "files-max",
+            Self::Filtered => "filtered",
             Self::Hidden => "hidden",
             Self::Ignored => "ignored",
+            Self::NestedArchive => "nested-archive",
+            Self::NoText => "no-text",
             Self::Secret => "secret",
             Self::Special => "special",
             Self::Symlink => "symlink",
+            Self::TooLarge => "too-large",
             Self::Unreadable => "unreadable",
+            Self::UnsafeName => "unsafe-name",
         }
     }
 }
@@ -72,17 +97,48 @@ pub struct ScanReport {
     pub skipped: BTreeMap<String, u64>,
     /// The first few names for each reason; directories end in `/`.
     pub skipped_examples: BTreeMap<String, Vec<String>>,
+    /// How many files `files_max` left out. They were not looked at, so some of them may not have been text.
+    pub left_out_total: u64,
+    /// The first of them, in the order that decided.
+    pub left_out: Vec<String>,
+    /// Secrets found in the text of documents and not given out, by the name of the rule.
+    pub redactions: BTreeMap<String, u64>,
+    /// `name:line` of the first few for each rule.
+    pub redactions_examples: BTreeMap<String, Vec<String>>,
 }
 
 impl ScanReport {
     /// Names kept per reason.
     pub const EXAMPLES_MAX: usize = 5;
 
+    /// Names kept of what `files_max` left out.
+    pub const LEFT_OUT_MAX: usize = 1000;
+
     pub(crate) fn skip(&mut self, reason: SkipReason, name: &str) {
         *self.skipped.entry(reason.name().to_owned()).or_default() += 1;
         let examples = self.skipped_examples.entry(reason.name().to_owned()).or_default();
         if examples.len() < Self::EXAMPLES_MAX {
             examples.push(name.to_owned());
+        }
+    }
+
+    pub(crate) fn leave_out(&mut self, name: &str) {
+        self.skip(SkipReason::FilesMax, name);
+        self.left_out_total += 1;
+        if self.left_out.len() < Self::LEFT_OUT_MAX {
+            self.left_out.push(name.to_owned());
+        }
+    }
+
+    pub(crate) fn redact(&mut self, name: &str, secrets: &SecretTally) {
+        for (rule, count) in &secrets.counts {
+            *self.redactions.entry((*rule).to_owned()).or_default() += count;
+        }
+        for Redaction { line, rule } in &secrets.first {
+            let examples = self.redactions_examples.entry((*rule).to_owned()).or_default();
+            if examples.len() < Self::EXAMPLES_MAX {
+                examples.push(format!("{name}:{line}"));
+            }
         }
     }
 }

@@ -1,73 +1,14 @@
-//! Secrets by file name: the names under which keys, passwords and tokens are kept. Content is not looked at here.
+//! Secrets: by the names of files, which keep them out, and by their form in text, where only they are replaced. What is
+//! replaced depends on nothing further away than [`REDACT_REACH_BYTES`], so it does not matter how a text is cut.
 
-use std::path::{Component, Path};
+mod find;
+mod judge;
+mod names;
+mod redact;
+mod rules;
+mod watch;
 
-/// Whether the path, or a directory it lies in, is one that secrets are kept under.
-pub(crate) fn is_secret(path: &Path) -> bool {
-    let parts: Vec<String> = path
-        .components()
-        .filter_map(|component| match component {
-            Component::Normal(part) => Some(part.to_string_lossy().to_lowercase()),
-            Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
-        })
-        .collect();
-    let Some(file_name) = parts.last() else { return false };
-    is_secret_name(file_name)
-        || parts.iter().any(|part| SECRET_DIRECTORIES.contains(&part.as_str()))
-        || parts.windows(2).any(|pair| SECRET_PAIRS.iter().any(|secret| pair == secret))
-}
-
-/// Everything in these is taken for a secret.
-const SECRET_DIRECTORIES: [&str; 7] =
-    [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", ".gcloud"];
-
-/// A name that is secret only in a directory of that name.
-const SECRET_PAIRS: [[&str; 2]; 4] =
-    [[".config", "gcloud"], [".docker", "config.json"], [".cargo", "credentials"], [".config", "gh"]];
-
-const SECRET_NAMES: [&str; 23] = [
-    ".env",
-    ".envrc",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".git-credentials",
-    ".dockercfg",
-    ".s3cfg",
-    ".boto",
-    ".vault-token",
-    ".terraformrc",
-    "credentials.toml",
-    "credentials.json",
-    "client_secret.json",
-    "service-account.json",
-    "secrets.yml",
-    "secrets.yaml",
-    "secrets.json",
-    "kubeconfig",
-];
-
-const SECRET_PREFIXES: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".env."];
-
-const SECRET_EXTENSIONS: [&str; 11] =
-    ["pem", "key", "p12", "pfx", "p8", "kdbx", "jks", "keystore", "ppk", "tfstate", "gpg"];
-
-/// Ends of names that show how a secret is laid out without holding one.
-const HARMLESS_ENDS: [&str; 4] = [".example", ".sample", ".template", ".dist"];
-
-fn is_secret_name(name: &str) -> bool {
-    if HARMLESS_ENDS.iter().any(|end| name.ends_with(end)) {
-        return false;
-    }
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-    SECRET_NAMES.contains(&name)
-        || SECRET_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        || extension.is_some_and(|extension| SECRET_EXTENSIONS.contains(&extension))
-}
-
-#[cfg(test)]
-mod tests;
+pub use find::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
+pub(crate) use names::is_secret;
+pub use redact::{Redaction, redact};
+pub(crate) use watch::{SecretTally, SecretWatch};

@@ -4,13 +4,20 @@
 mod directory;
 mod exclude;
 mod file;
+mod filter;
+mod globs;
 mod text;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::corpus::{Origin, ScanOptions, SourceInput};
-use crate::{Nearest, ScanReport, SourceError, name};
+pub(crate) use filter::Filter;
+
+use crate::archive::{self, Format, UnpackLimits, Unpacked, Unpacking};
+use crate::corpus::{Origin, SourceInput};
+use crate::extract::ExtractKind;
+use crate::scratch::Scratch;
+use crate::{Nearest, ScanReport, SkipReason, SourceError, name};
 
 /// Something that may become a document.
 #[derive(Debug)]
@@ -21,6 +28,20 @@ pub(crate) struct Candidate {
     /// As the file system said; what counts is what is read.
     pub(crate) bytes: u64,
     pub(crate) named_by: NamedBy,
+    /// How its text is had, if not by reading it.
+    pub(crate) extract: Option<ExtractKind>,
+    /// Whether secrets in its text are kept back.
+    pub(crate) redacts: bool,
+}
+
+/// What a source names.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) origin: Origin,
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) named_by: NamedBy,
+    pub(crate) redacts: bool,
 }
 
 /// What to do when a candidate is not text: refuse what the user named, skip what a walk found.
@@ -30,16 +51,24 @@ pub(crate) enum NamedBy {
     Walk,
 }
 
+/// What every source of a scan shares.
+#[derive(Clone, Copy)]
+pub(crate) struct Room<'a> {
+    pub(crate) filter: &'a Filter<'a>,
+    pub(crate) scratch: &'a Scratch,
+}
+
 /// A source that was found to exist. Paths are canonical, so that one file has one path.
 #[derive(Debug)]
 pub(crate) enum Opened {
     Directory { path: PathBuf },
     File { path: PathBuf, name: String, bytes: u64 },
+    Archive { path: PathBuf, name: String, format: Format },
     Text { name: String, bytes: Arc<[u8]> },
 }
 
 impl Opened {
-    pub(crate) fn open(input: &SourceInput, options: &ScanOptions) -> Result<Self, SourceError> {
+    pub(crate) fn open(input: &SourceInput, filter: &Filter<'_>) -> Result<Self, SourceError> {
         let path = match input {
             SourceInput::Text { name, bytes } => {
                 return Ok(Self::Text { name: text::name(name), bytes: bytes.as_slice().into() });
@@ -51,7 +80,7 @@ impl Opened {
         if metadata.is_dir() {
             Ok(Self::Directory { path: canonical })
         } else if metadata.is_file() {
-            file::open(path, canonical, metadata.len(), options)
+            file::open(path, canonical, metadata.len(), filter)
         } else {
             Err(SourceError::Special { path: path.clone() })
         }
@@ -64,14 +93,14 @@ impl Opened {
                 name if name.is_empty() => "/".to_owned(),
                 name => name,
             },
-            Self::File { name, .. } | Self::Text { name, .. } => name.clone(),
+            Self::File { name, .. } | Self::Archive { name, .. } | Self::Text { name, .. } => name.clone(),
         }
     }
 
     /// Where it is, if it is on disk.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Directory { path } | Self::File { path, .. } => Some(path),
+            Self::Directory { path } | Self::File { path, .. } | Self::Archive { path, .. } => Some(path),
             Self::Text { .. } => None,
         }
     }
@@ -80,27 +109,79 @@ impl Opened {
     pub(crate) fn list(
         self,
         prefix: &str,
-        options: &ScanOptions,
+        room: Room<'_>,
         report: &mut ScanReport,
-        found: &mut dyn FnMut(Origin, String, u64, NamedBy),
+        found: &mut dyn FnMut(Found),
     ) -> Result<(), SourceError> {
+        let (filter, name) = (room.filter, report.source.clone());
         match self {
             Self::Directory { path } => {
-                directory::walk(&path, options, report, &mut |path, relative, bytes| {
+                directory::walk(&path, filter, report, &mut |path, relative, bytes, report| {
+                    let redacts = !filter.allows_secrets_in(&relative);
                     let name = if prefix.is_empty() { relative } else { format!("{prefix}/{relative}") };
-                    found(Origin::File(path), name, bytes, NamedBy::Walk);
+                    match Format::of(&name) {
+                        None => found(Found::in_file(path, name, bytes, NamedBy::Walk, redacts)),
+                        Some(format) => {
+                            let unpacked = unpack(&path, format, &name, room, report, found);
+                            return counted(unpacked, &name, report);
+                        }
+                    }
+                    Ok(())
                 })
             }
             Self::File { path, bytes, .. } => {
-                found(Origin::File(path), report.source.clone(), bytes, NamedBy::User);
+                let redacts = !filter.allows_secrets_in(&name);
+                found(Found::in_file(path, name, bytes, NamedBy::User, redacts));
                 Ok(())
             }
+            Self::Archive { path, format, .. } => unpack(&path, format, &name, room, report, found),
             Self::Text { bytes, .. } => {
-                let n_bytes = bytes.len() as u64;
-                found(Origin::Text(bytes), report.source.clone(), n_bytes, NamedBy::User);
+                let (n_bytes, redacts) = (bytes.len() as u64, !filter.allows_secrets_in(&name));
+                let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
+                found(Found { origin, name, bytes: n_bytes, named_by, redacts });
                 Ok(())
             }
         }
+    }
+}
+
+impl Found {
+    fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
+        Self { origin: Origin::File(path), name, bytes, named_by, redacts }
+    }
+}
+
+fn unpack(
+    path: &Path,
+    format: Format,
+    name: &str,
+    room: Room<'_>,
+    report: &mut ScanReport,
+    found: &mut dyn FnMut(Found),
+) -> Result<(), SourceError> {
+    let Room { filter, scratch } = room;
+    let mut keep = |Unpacked { path, relative, bytes }: Unpacked| {
+        let redacts = !filter.allows_secrets_in(&relative);
+        found(Found::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
+    };
+    let limits = UnpackLimits::default();
+    let mut unpacking =
+        Unpacking { archive: name, filter, scratch, limits, report, found: &mut keep, n_seen: 0, bytes: 0 };
+    archive::unpack(path, format, &mut unpacking)
+}
+
+/// Of archives that a walk found, one that cannot be opened is counted and not fatal.
+fn counted(
+    unpacked: Result<(), SourceError>,
+    name: &str,
+    report: &mut ScanReport,
+) -> Result<(), SourceError> {
+    match unpacked {
+        Err(SourceError::Archive { .. }) => {
+            report.skip(SkipReason::Damaged, name);
+            Ok(())
+        }
+        outcome => outcome,
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use spelunk_types::BlobId;
 
-use crate::digest::{digest_of, read_again};
-use crate::{Corpus, DocEntry, Outline, SourceError, decode};
+use crate::digest::{digest_of, read_text};
+use crate::{Corpus, DocEntry, Outline, SourceError};
 
 /// Part of a corpus. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -60,8 +60,7 @@ impl View {
 
     /// The same, for a reader that is done with one document before the next: one copy less.
     pub fn read_owned(&self, document: &DocEntry) -> Result<String, SourceError> {
-        let DocEntry { idx: _, name, bytes, digest, origin } = document;
-        read_again(name, origin, *bytes, digest).map(decode::decode)
+        read_text(document)
     }
 
     /// What there is, without looking into any text.

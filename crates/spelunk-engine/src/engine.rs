@@ -137,7 +137,8 @@ impl Engine {
 
     /// Starts a run. Must be called within a tokio runtime; blocks for a few disk writes.
     pub fn start(&self, request: RunRequest) -> Result<RunHandle, EngineError> {
-        let run = RunId::new(self.clock.now_ms(), random_tail());
+        let now_ms = self.clock.now_ms();
+        let run = RunId::new(now_ms, tail(now_ms));
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
@@ -295,8 +296,10 @@ fn scanned(corpus: &Corpus) -> Vec<EventKind> {
     corpus.reports().iter().map(of_report).collect()
 }
 
-/// Tells runs of the same second apart. The hasher's keys are the standard library's own randomness.
-fn random_tail() -> u32 {
-    let hash = RandomState::new().build_hasher().finish();
-    u32::try_from(hash & u64::from(u32::MAX)).unwrap_or_default()
+/// Tells runs of the same second apart, and sorts them by the millisecond. The hasher's keys are the standard library's
+/// own randomness.
+fn tail(now_ms: u64) -> u32 {
+    let random = RandomState::new().build_hasher().finish();
+    let tail = (now_ms % 1000) << 22 | random & 0x003f_ffff;
+    u32::try_from(tail).unwrap_or_default()
 }

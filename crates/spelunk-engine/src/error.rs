@@ -13,16 +13,16 @@ use crate::purse::BudgetExceeded;
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum FrameError {
     #[error("call `{call}` got no reply: {message}")]
-    Call { call: CallId, code: ErrorCode, message: String, hint: Option<String> },
+    Call { call: CallId, code: ErrorCode, message: String },
     #[error("frame `{frame}` got no answer: {message}")]
-    Child { frame: FrameId, code: ErrorCode, message: String, hint: Option<String> },
+    Child { frame: FrameId, code: ErrorCode, message: String },
     #[error("frame `{frame}` may not go deeper: {message}")]
     Refused { frame: FrameId, code: ErrorCode, message: String },
     #[error(transparent)]
     Stopped(#[from] Stop),
 }
 
-/// What ends a run at once, whatever its strategy would like.
+/// What ends a run. A strategy passes it on; whatever it asks after it is refused too.
 #[derive(Debug, Clone, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Stop {
@@ -34,6 +34,8 @@ pub enum Stop {
     Journal(Arc<JournalError>),
     #[error("call `{call}` asks something else than the journal recorded")]
     Diverged { call: CallId },
+    #[error("frame `{frame}` is given another task than the journal recorded")]
+    TaskDiverged { frame: FrameId },
     #[error(transparent)]
     Source(Arc<SourceError>),
     #[error("frame `{frame}` broke: {message}")]
@@ -62,8 +64,9 @@ impl Explain for FrameError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Call { hint, .. } | Self::Child { hint, .. } => hint.clone(),
-            Self::Refused { .. } => Some("raise `limits.depth_max` or the limit on children".into()),
+            Self::Call { code, .. } | Self::Child { code, .. } | Self::Refused { code, .. } => {
+                code.hint().map(str::to_owned)
+            }
             Self::Stopped(stop) => stop.hint(),
         }
     }
@@ -75,7 +78,7 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.code(),
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Journal(error) => error.code(),
-            Self::Diverged { .. } => ErrorCode::ReplayDiverged,
+            Self::Diverged { .. } | Self::TaskDiverged { .. } => ErrorCode::ReplayDiverged,
             Self::Source(error) => error.code(),
             Self::Bug { .. } => ErrorCode::Bug,
         }
@@ -86,7 +89,7 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.hint(),
             Self::Journal(error) => error.hint(),
             Self::Source(error) => error.hint(),
-            Self::Diverged { .. } | Self::Bug { .. } => {
+            Self::Diverged { .. } | Self::TaskDiverged { .. } | Self::Bug { .. } => {
                 Some("please report it, with the run's journal".into())
             }
             Self::Cancelled => None,

@@ -34,7 +34,7 @@ pub(crate) async fn check(frame: &Frame, view: &View, reply: &str) -> Result<Ans
     }
     let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
     if n_claims > 0 && citations.is_empty() {
-        let message = format!("none of the answer's {n_claims} citations is in the sources");
+        let message = "what the answer quotes is not in the sources".to_owned();
         frame.warn(message, "do not rely on this answer without checking it".to_owned()).await?;
     }
     Ok(Answer { text, citations, grounding })

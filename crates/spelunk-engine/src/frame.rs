@@ -18,6 +18,7 @@ use spelunk_types::{
 };
 
 use crate::run::Run;
+use crate::scribe::Receipt;
 use crate::{Answer, FrameError, Program, Stop, Task, attempt, strategy, wire};
 
 /// One recursive invocation inside a run. Cloning gives another handle on the same frame.
@@ -82,7 +83,7 @@ impl Frame {
         let past = self.move_past_failures();
         let frame = self.clone();
         async move {
-            frame.record_failures(past).await?;
+            durable(past).await?;
             frame.ask_as(call, prompt).await
         }
     }
@@ -102,7 +103,7 @@ impl Frame {
         let past = self.move_past_failures();
         let frame = self.clone();
         Box::pin(async move {
-            frame.record_failures(past).await?;
+            durable(past).await?;
             frame.check_may_open(idx)?;
             let solving = Self::new(Arc::clone(&frame.shared.run), child.clone()).solve(task);
             let answer = frame.bound_child(&child, solving).await;
@@ -121,8 +122,7 @@ impl Frame {
             Ok(answer) => answer,
             Err(_) => {
                 let message = format!("`limits.frame_ms_max` is {frame_ms_max}");
-                let hint = Some("raise `limits.frame_ms_max`".to_owned());
-                Err(FrameError::Child { frame: child.clone(), code: ErrorCode::TimeExhausted, message, hint })
+                Err(FrameError::Child { frame: child.clone(), code: ErrorCode::TimeExhausted, message })
             }
         }
     }
@@ -131,6 +131,9 @@ impl Frame {
     /// it returned then.
     pub(crate) async fn solve(self, task: Task) -> Result<Answer, FrameError> {
         let replay = &self.run().replay;
+        if replay.opened(self.id()).is_some_and(|opened| !opened.is(&task)) {
+            return Err(Stop::TaskDiverged { frame: self.id().clone() }.into());
+        }
         match replay.closed(self.id()) {
             Some(FrameOutcome::Answered { answer, citations, grounding }) => {
                 let text = self.run().blobs.text(answer).map_err(Arc::new)?;
@@ -138,11 +141,11 @@ impl Frame {
             }
             Some(FrameOutcome::Failed { code, message }) => {
                 let (frame, code, message) = (self.id().clone(), *code, message.clone());
-                return Err(FrameError::Child { frame, code, message, hint: None });
+                return Err(FrameError::Child { frame, code, message });
             }
             None => {}
         }
-        if !replay.is_opened(self.id()) {
+        if replay.opened(self.id()).is_none() {
             self.record_opened(&task).await?;
         }
         let solving = std::panic::AssertUnwindSafe(strategy::solve(self.clone(), task)).catch_unwind();
@@ -150,7 +153,7 @@ impl Frame {
             let message = panic_text(panic.as_ref());
             Err(Stop::Bug { frame: self.id().clone(), message }.into())
         })?;
-        self.record_failures(self.move_past_failures()).await?;
+        durable(self.move_past_failures()).await?;
         self.record_answer(&answer).await?;
         Ok(answer)
     }
@@ -208,7 +211,7 @@ impl Frame {
         reply.usage = Some(usage);
         self.record_reply(&call, &reply, usage, Served::Live).await?;
         reservation.settle(usage);
-        run.keep_in_cache(key.clone(), &reply).await?;
+        run.keep_in_cache(key.clone(), &reply)?;
         Ok(reply)
     }
 
@@ -248,7 +251,7 @@ impl Frame {
                 Ok(Reply { text, stop: *stop, usage: Some(*usage) })
             }
             CallOutcome::Failed { code, message } => {
-                Err(FrameError::Call { call, code: *code, message: message.clone(), hint: None })
+                Err(FrameError::Call { call, code: *code, message: message.clone() })
             }
         }
     }
@@ -273,9 +276,9 @@ impl Frame {
     }
 
     fn remember_call(&self, call: CallId, error: &ModelError) -> FrameError {
-        let (code, message, hint) = (error.code(), error.to_string(), error.hint());
+        let (code, message) = (error.code(), error.to_string());
         self.remember(Failure::Call { call: call.clone(), code, message: message.clone() });
-        FrameError::Call { call, code, message, hint }
+        FrameError::Call { call, code, message }
     }
 
     /// What stops the run stays what it is, and a failure on record keeps the words it was recorded in; any other error
@@ -284,21 +287,25 @@ impl Frame {
         if matches!(error, FrameError::Stopped(_)) || self.run().replay.closed(&frame).is_some() {
             return error;
         }
-        let (code, message, hint) = (error.code(), error.to_string(), error.hint());
+        let code = error.code();
+        let message = match error {
+            // Out of time: that is about the child already.
+            FrameError::Child { frame: of, message, .. } if of == frame => message,
+            other => other.to_string(),
+        };
         self.remember(Failure::Child { frame: frame.clone(), code, message: message.clone() });
-        FrameError::Child { frame, code, message, hint }
+        FrameError::Child { frame, code, message }
     }
 
     fn remember(&self, failure: Failure) {
         self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
-    fn move_past_failures(&self) -> Vec<Failure> {
-        std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    async fn record_failures(&self, past: Vec<Failure>) -> Result<(), Arc<JournalError>> {
-        for failure in past {
+    /// Makes facts of the failures that the strategy has seen: they stand in the journal's queue before anything the
+    /// strategy does next, even if it never awaits that.
+    fn move_past_failures(&self) -> Vec<Receipt> {
+        let past = std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner));
+        let post = |failure| {
             let (frame, kind) = match failure {
                 Failure::Call { call, code, message } => {
                     let outcome = CallOutcome::Failed { code, message };
@@ -308,9 +315,9 @@ impl Frame {
                     (frame, EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } })
                 }
             };
-            self.run().scribe.record(&frame, kind).await?;
-        }
-        Ok(())
+            self.run().scribe.post(&frame, Box::new(move |_| Ok(kind)))
+        };
+        past.into_iter().map(post).collect()
     }
 
     async fn record_opened(&self, task: &Task) -> Result<(), Arc<JournalError>> {
@@ -365,6 +372,13 @@ impl Frame {
         };
         self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }
+}
+
+async fn durable(receipts: Vec<Receipt>) -> Result<(), Arc<JournalError>> {
+    for receipt in receipts {
+        receipt.written().await?;
+    }
+    Ok(())
 }
 
 /// The tokens of a prompt, estimated.

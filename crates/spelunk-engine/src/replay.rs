@@ -1,19 +1,40 @@
 //! Replay: the recorded outcomes of a run, by call and by frame. A resumed strategy runs from its first line again; what
 //! it asked before is answered from here, and no request is sent.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use spelunk_types::{BlobId, CallId, CallOutcome, Event, EventKind, FrameId, FrameOutcome};
+use spelunk_types::{BlobId, CallId, CallOutcome, Event, EventKind, FrameId, FrameOutcome, Strategy, Text};
+
+use crate::Task;
 
 /// What the journal already knows.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     prompts: HashMap<CallId, BlobId>,
     settled: HashMap<CallId, CallOutcome>,
-    opened: HashSet<FrameId>,
+    opened: HashMap<FrameId, OpenedFrame>,
     closed: HashMap<FrameId, FrameOutcome>,
     /// Facts without an outcome that a strategy records on its way, such as checked citations: how many each frame has.
     noted: HashMap<FrameId, usize>,
+}
+
+/// The task of a frame, as recorded.
+#[derive(Debug)]
+pub(crate) struct OpenedFrame {
+    strategy: Strategy,
+    question: Text,
+    view: BlobId,
+}
+
+impl OpenedFrame {
+    /// Whether this is the task that the frame is given now.
+    pub(crate) fn is(&self, task: &Task) -> bool {
+        let is_question = match &self.question {
+            Text::Inline { text } => *text == task.question,
+            Text::Blob { blob, .. } => *blob == spelunk_journal::digest(task.question.as_bytes()),
+        };
+        is_question && self.strategy == task.strategy && self.view == task.view.digest()
+    }
 }
 
 impl Replay {
@@ -27,8 +48,9 @@ impl Replay {
                 EventKind::CallSettled { call, outcome, .. } => {
                     replay.settled.insert(call.clone(), outcome.clone());
                 }
-                EventKind::FrameOpened { .. } => {
-                    replay.opened.insert(frame.clone());
+                EventKind::FrameOpened { strategy, question, view } => {
+                    let (strategy, question, view) = (*strategy, question.clone(), view.clone());
+                    replay.opened.insert(frame.clone(), OpenedFrame { strategy, question, view });
                 }
                 EventKind::FrameClosed { outcome } => {
                     replay.closed.insert(frame.clone(), outcome.clone());
@@ -60,9 +82,9 @@ impl Replay {
         self.settled.get(call)
     }
 
-    /// Whether a frame was opened.
-    pub(crate) fn is_opened(&self, frame: &FrameId) -> bool {
-        self.opened.contains(frame)
+    /// What a frame was opened with.
+    pub(crate) fn opened(&self, frame: &FrameId) -> Option<&OpenedFrame> {
+        self.opened.get(frame)
     }
 
     /// How a frame ended.

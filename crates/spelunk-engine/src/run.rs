@@ -63,12 +63,12 @@ impl Run {
     }
 
     /// Keeps a reply for later runs. A cache that cannot be written costs money later, not correctness now.
-    pub(crate) async fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
+    pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
         if !self.settings.cache_replies {
             return Ok(());
         }
         let record = wire::write_reply(reply);
-        self.scribe.chore(Box::new(move |replies| drop(replies.put(&key, &record)))).await
+        self.scribe.chore(Box::new(move |replies| drop(replies.put(&key, &record))))
     }
 
     /// What a call may cost at most.
@@ -115,8 +115,8 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
     RunResult { run: run.id.clone(), outcome, answer, error }
 }
 
-/// Runs the root frame until it answers, is cancelled or is out of time. What is left of it is dropped here: a future
-/// that nobody polls may hold a place in the journal's queue, and the end of the run needs one.
+/// Runs the root frame until it answers, is cancelled or is out of time. What is left of it is dropped here, requests in
+/// flight included, before the end is recorded.
 async fn solve_within(
     run: &Arc<Run>,
     task: Task,

@@ -10,13 +10,12 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::Clock;
 
-const QUEUE_ENTRIES_MAX: usize = 1024;
 const BATCH_ENTRIES_MAX: usize = 512;
 /// Watchers that fall further behind catch up from the journal.
 const WATCHER_EVENTS_MAX: usize = 8192;
 
 /// Makes an event once its long texts are kept; runs on the scribe's thread.
-type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
+pub(crate) type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
 type Chore = Box<dyn FnOnce(&Replies) + Send>;
 type Broken = Arc<OnceLock<Arc<JournalError>>>;
 type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
@@ -29,7 +28,8 @@ enum Entry {
 /// The strategy's side of the queue.
 #[derive(Clone)]
 pub(crate) struct Scribe {
-    queue: mpsc::Sender<Entry>,
+    /// Not bounded by itself: every call waits for its own facts, so the calls in flight bound it.
+    queue: mpsc::UnboundedSender<Entry>,
     events: broadcast::Sender<Event>,
     seq_last: Arc<AtomicU64>,
     /// The first fact that could not be written.
@@ -50,7 +50,7 @@ pub(crate) struct Desk {
 impl Scribe {
     /// Starts the thread. The receiver resolves when the last fact is written and the lock is free.
     pub(crate) fn start(desk: Desk) -> (Self, oneshot::Receiver<()>) {
-        let (queue, entries) = mpsc::channel(QUEUE_ENTRIES_MAX);
+        let (queue, entries) = mpsc::unbounded_channel();
         let events = broadcast::Sender::new(WATCHER_EVENTS_MAX);
         let (done, finished) = oneshot::channel();
         let seq_last = Arc::new(AtomicU64::new(desk.journal.seq_last()));
@@ -92,15 +92,18 @@ impl Scribe {
         draft: Draft,
     ) -> Result<(), Arc<JournalError>> {
         match durability {
-            Durability::Synced => {
-                let (ack, written) = oneshot::channel();
-                self.send(Entry::Fact { frame: frame.clone(), draft, ack: Some(ack) }).await?;
-                written.await.unwrap_or_else(|_| Err(gone()))
-            }
+            Durability::Synced => self.post(frame, draft).written().await,
             Durability::Buffered | Durability::Ephemeral => {
-                self.send(Entry::Fact { frame: frame.clone(), draft, ack: None }).await
+                self.send(Entry::Fact { frame: frame.clone(), draft, ack: None })
             }
         }
+    }
+
+    /// Puts a fact in its place in the order of truth now; whoever needs it durable waits for the receipt.
+    pub(crate) fn post(&self, frame: &FrameId, draft: Draft) -> Receipt {
+        let (ack, written) = oneshot::channel();
+        let sent = self.send(Entry::Fact { frame: frame.clone(), draft, ack: Some(ack) });
+        Receipt { sent, written }
     }
 
     /// Tells watchers something that is not kept.
@@ -112,8 +115,8 @@ impl Scribe {
     }
 
     /// Work on the reply cache, done when it is its turn.
-    pub(crate) async fn chore(&self, chore: Chore) -> Result<(), Arc<JournalError>> {
-        self.send(Entry::Chore(chore)).await
+    pub(crate) fn chore(&self, chore: Chore) -> Result<(), Arc<JournalError>> {
+        self.send(Entry::Chore(chore))
     }
 
     /// Refuses to go on once a fact could not be written: nothing may be paid for that cannot be recorded.
@@ -121,9 +124,23 @@ impl Scribe {
         self.broken.get().map_or(Ok(()), |error| Err(Arc::clone(error)))
     }
 
-    async fn send(&self, entry: Entry) -> Result<(), Arc<JournalError>> {
+    fn send(&self, entry: Entry) -> Result<(), Arc<JournalError>> {
         self.check()?;
-        self.queue.send(entry).await.map_err(|_| gone())
+        self.queue.send(entry).map_err(|_| gone())
+    }
+}
+
+/// A fact that is on its way to the disk.
+pub(crate) struct Receipt {
+    sent: Result<(), Arc<JournalError>>,
+    written: oneshot::Receiver<Result<(), Arc<JournalError>>>,
+}
+
+impl Receipt {
+    /// Waits until the fact is on disk.
+    pub(crate) async fn written(self) -> Result<(), Arc<JournalError>> {
+        self.sent?;
+        self.written.await.unwrap_or_else(|_| Err(gone()))
     }
 }
 
@@ -134,7 +151,7 @@ fn gone() -> Arc<JournalError> {
 
 fn write_all(
     mut desk: Desk,
-    mut entries: mpsc::Receiver<Entry>,
+    mut entries: mpsc::UnboundedReceiver<Entry>,
     events: &broadcast::Sender<Event>,
     seq_last: &AtomicU64,
     broken: &Broken,

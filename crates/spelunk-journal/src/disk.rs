@@ -102,7 +102,7 @@ fn private(options: &mut OpenOptions) -> &OpenOptions {
 }
 
 /// Makes the directories above `path`, each durable in its own parent.
-fn make_parent(path: &Path) -> io::Result<()> {
+pub(crate) fn make_parent(path: &Path) -> io::Result<()> {
     let Some(parent) = path.parent() else { return Ok(()) };
     if parent.is_dir() {
         return Ok(());

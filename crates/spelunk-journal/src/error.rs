@@ -28,6 +28,8 @@ pub enum JournalError {
     UnknownEvent { run: RunId, line: u64, name: String },
     #[error("no run is called `{name}`")]
     NotFound { name: String },
+    #[error("there are no runs here")]
+    NoRuns,
     #[error("{} runs are called `{name}…`", runs.len())]
     Ambiguous { name: String, runs: Vec<RunId> },
     #[error("another process{} is working on run `{}`", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default(), run.short())]
@@ -42,7 +44,7 @@ pub enum JournalError {
         #[source]
         source: io::Error,
     },
-    #[error("the workspace `{path}` has format {format}, which this engine does not know")]
+    #[error("the workspace `{path}` says `{format}`, which this engine does not know")]
     WorkspaceNewer { path: String, format: String },
 }
 
@@ -52,7 +54,7 @@ impl Explain for JournalError {
             Self::Write { .. } => ErrorCode::JournalUnwritable,
             Self::Damaged { .. } => ErrorCode::JournalDamaged,
             Self::Newer { .. } | Self::UnknownEvent { .. } => ErrorCode::JournalNewer,
-            Self::NotFound { .. } => ErrorCode::RunNotFound,
+            Self::NotFound { .. } | Self::NoRuns => ErrorCode::RunNotFound,
             Self::Ambiguous { .. } => ErrorCode::RunAmbiguous,
             Self::Locked { .. } | Self::WorkspaceBusy => ErrorCode::RunLocked,
             Self::Blob { .. } => ErrorCode::BlobDamaged,
@@ -78,6 +80,7 @@ impl Explain for JournalError {
                 Some("use the engine that wrote it, or a newer one".into())
             }
             Self::NotFound { .. } => Some("run `spelunk run list` to see the runs of this workspace".into()),
+            Self::NoRuns => Some("ask something first, such as `spelunk ask \"what is this?\" .`".into()),
             Self::Ambiguous { runs, .. } => {
                 let names: Vec<&str> = runs.iter().map(RunId::short).collect();
                 Some(format!("name one of {}", names.join(", ")))

@@ -1,6 +1,5 @@
 //! The lock: one writer for each run, held by the operating system so that it ends with its process. A run also holds
 //! the workspace's lock with others, so that collecting garbage waits for no run and no run starts under it.
-#![expect(clippy::disallowed_methods, reason = "locks are files of the operating system, not durable bytes")]
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -9,6 +8,7 @@ use std::path::Path;
 use spelunk_types::RunId;
 
 use crate::JournalError;
+use crate::disk::make_parent;
 
 /// Held while a process writes a run.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ impl RunLock {
             Err(TryLockError::WouldBlock) => return Err(JournalError::WorkspaceBusy),
             Err(TryLockError::Error(source)) => return Err(unusable(root, source)),
         }
-        let directory = root.join("runs").join(run.as_str());
-        std::fs::create_dir_all(&directory).map_err(|source| unusable(root, source))?;
-        let mut file = open(&directory.join("run.lock")).map_err(|source| unusable(root, source))?;
+        let path = root.join("runs").join(run.as_str()).join("run.lock");
+        make_parent(&path).map_err(|source| unusable(root, source))?;
+        let mut file = open(&path).map_err(|source| unusable(root, source))?;
         match file.try_lock() {
             Ok(()) => {
                 // The pid only serves the message of the process that comes second.

@@ -105,8 +105,11 @@ impl Workspace {
         for entry in entries {
             let name = entry.map_err(unusable)?.file_name();
             let run = name.to_str().and_then(|name| name.parse::<RunId>().ok());
-            // A directory without a journal is a run that died before its first event: there is nothing to go on with.
-            runs.extend(run.filter(|run| root.join(crate::journal::file_name(run)).is_file()));
+            // Without a line in its journal, a run died before its first event: there is nothing to go on with.
+            let has_events = |run: &RunId| {
+                root.join(crate::journal::file_name(run)).metadata().is_ok_and(|journal| journal.len() > 0)
+            };
+            runs.extend(run.filter(has_events));
         }
         runs.sort();
         Ok(runs)
@@ -116,7 +119,7 @@ impl Workspace {
     pub fn find(&self, name: Option<&str>) -> Result<RunId, JournalError> {
         let mut runs = self.runs()?;
         let Some(name) = name else {
-            return runs.pop().ok_or_else(|| JournalError::NotFound { name: "(newest)".into() });
+            return runs.pop().ok_or(JournalError::NoRuns);
         };
         runs.retain(|run| run.short().starts_with(name) || run.as_str().starts_with(name));
         match runs.len() {

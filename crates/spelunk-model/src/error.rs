@@ -90,24 +90,6 @@ impl Explain for ModelError {
     }
 
     fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Unauthorized { .. } => "check the key in the environment, then run `spelunk doctor`",
-            Self::NotFound { .. } => "name another model with `--model`, or check `--base-url`",
-            Self::RateLimited { .. } => "wait a little, or lower `limits.calls_parallel_max`",
-            Self::PromptTooLong { .. } => {
-                "lower `limits.direct_tokens_max`, or choose a model with a longer window"
-            }
-            Self::Unreachable { .. } => {
-                "check that the server runs and that `--base-url` is right, then `spelunk doctor`"
-            }
-            Self::TimedOut { .. } => "raise `limits.call_ms_max` or `limits.call_idle_ms_max`",
-            Self::ReplyTooLong { .. } => "raise `limits.reply_bytes_max`",
-            Self::Overloaded { .. }
-            | Self::ServerError { .. }
-            | Self::RequestRefused { .. }
-            | Self::StreamCut
-            | Self::ReplyMalformed { .. } => return None,
-        };
-        Some(hint.to_owned())
+        self.code().hint().map(str::to_owned)
     }
 }

@@ -39,7 +39,7 @@ pub trait Explain: std::error::Error {
 }
 
 macro_rules! error_codes {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $blame:ident;)+) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $blame:ident $(, $hint:literal)?;)+) => {
         /// The stable name of a failure, kebab-case.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum ErrorCode {
@@ -76,8 +76,19 @@ macro_rules! error_codes {
                     Self::Unrecognised => Blame::Bug,
                 }
             }
+
+            /// The next step where it is always the same, imperative, no period. A failure that is read from a
+            /// journal has the same hint as it had when it happened.
+            pub fn hint(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$variant => error_codes!(@hint $($hint)?),)+
+                    Self::Unrecognised => None,
+                }
+            }
         }
     };
+    (@hint) => { None };
+    (@hint $hint:literal) => { Some($hint) };
 }
 
 error_codes! {
@@ -96,11 +107,11 @@ error_codes! {
     /// No model is configured and none was found.
     ModelNotConfigured = "model-not-configured", Settings;
     /// The provider does not accept the key.
-    ModelUnauthorized = "model-unauthorized", Settings;
+    ModelUnauthorized = "model-unauthorized", Settings, "check the key in the environment, then run `spelunk doctor`";
     /// The provider does not know the model or the address.
-    ModelNotFound = "model-not-found", Settings;
+    ModelNotFound = "model-not-found", Settings, "name another model with `--model`, or check `--base-url`";
     /// The provider asks for fewer requests.
-    ModelRateLimited = "model-rate-limited", Upstream;
+    ModelRateLimited = "model-rate-limited", Upstream, "wait a little, or lower `limits.calls_parallel_max`";
     /// The provider has no capacity right now.
     ModelOverloaded = "model-overloaded", Upstream;
     /// The provider broke.
@@ -108,17 +119,17 @@ error_codes! {
     /// The provider does not accept the request.
     ModelRequestRefused = "model-request-refused", Upstream;
     /// The prompt is longer than the model's window.
-    ModelPromptTooLong = "model-prompt-too-long", Upstream;
+    ModelPromptTooLong = "model-prompt-too-long", Upstream, "lower `limits.direct_tokens_max`, or choose a model with a longer window";
     /// No connection to the provider.
-    ModelUnreachable = "model-unreachable", Upstream;
+    ModelUnreachable = "model-unreachable", Upstream, "check that the server runs and that `--base-url` is right, then `spelunk doctor`";
     /// The provider took too long.
-    ModelTimedOut = "model-timed-out", Upstream;
+    ModelTimedOut = "model-timed-out", Upstream, "raise `limits.call_ms_max` or `limits.call_idle_ms_max`";
     /// The reply ended before its end mark.
     ModelStreamCut = "model-stream-cut", Upstream;
     /// The reply is not in the provider's own format.
     ModelReplyMalformed = "model-reply-malformed", Upstream;
     /// The reply is longer than is accepted.
-    ModelReplyTooLong = "model-reply-too-long", Upstream;
+    ModelReplyTooLong = "model-reply-too-long", Upstream, "raise `limits.reply_bytes_max`";
     /// The run has made all the calls it may.
     CallsExhausted = "calls-exhausted", Limit;
     /// The run has used all the tokens it may.
@@ -126,11 +137,11 @@ error_codes! {
     /// The run has cost all it may.
     CostExhausted = "cost-exhausted", Limit;
     /// The run has taken all the time it may.
-    TimeExhausted = "time-exhausted", Limit;
+    TimeExhausted = "time-exhausted", Limit, "raise `limits.run_ms_max` or `limits.frame_ms_max`";
     /// A frame may not open another below it.
-    DepthExceeded = "depth-exceeded", Limit;
+    DepthExceeded = "depth-exceeded", Limit, "raise `limits.depth_max`";
     /// A frame has as many children as it may.
-    ChildrenExceeded = "children-exceeded", Limit;
+    ChildrenExceeded = "children-exceeded", Limit, "raise the limit on children";
     /// The user stopped the run.
     Cancelled = "cancelled", User;
     /// No run has that name.

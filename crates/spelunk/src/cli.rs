@@ -162,13 +162,19 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
     }
 }
 
+/// Flags that take the next word as their value.
+const VALUE_FLAGS: [&str; 6] = ["--set", "--workspace", "--model", "-m", "--base-url", "--strategy"];
+
 /// `spelunk "question" PATH` means `spelunk ask "question" PATH`. A single word is left to clap, which may know which
 /// command was meant.
 fn with_default_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    let first = arguments.get(1).and_then(|first| first.to_str());
-    let is_question = first.is_some_and(|first| {
-        !first.starts_with('-') && !COMMANDS.contains(&first) && first.trim().contains(char::is_whitespace)
-    });
+    let mut words = arguments.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
+    let mut first = words.next();
+    while let Some(flag) = first.filter(|word| word.starts_with('-')) {
+        first = if VALUE_FLAGS.contains(&flag) { words.nth(1) } else { words.next() };
+    }
+    let is_question =
+        first.is_some_and(|first| !COMMANDS.contains(&first) && first.trim().contains(char::is_whitespace));
     if is_question {
         arguments.insert(1, "ask".into());
     }

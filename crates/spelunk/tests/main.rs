@@ -5,5 +5,8 @@
     reason = "tests write documents, read what was left behind and stop at the first surprise"
 )]
 
+mod bad_input;
 mod cli;
+mod kill;
 mod scene;
+mod secrets;

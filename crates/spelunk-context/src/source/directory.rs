@@ -3,7 +3,7 @@
 //! Nothing below the directory is fatal: what cannot be read is counted.
 #![expect(clippy::disallowed_methods, reason = "this is a source: it lists directories")]
 
-use std::fs::{self, DirEntry, FileType};
+use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +11,8 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::exclude;
-use crate::corpus::ScanOptions;
-use crate::{ScanReport, SkipReason, SourceError, name, secrets};
+use super::filter::Filter;
+use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// An ignore file longer than this is not obeyed, and counts as unreadable.
 const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -24,32 +23,35 @@ const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 /// Calls `found` with path, name and size of every file that may be a document.
 pub(super) fn walk(
     root: &Path,
-    options: &ScanOptions,
+    filter: &Filter<'_>,
     report: &mut ScanReport,
-    found: &mut dyn FnMut(PathBuf, String, u64),
+    found: &mut dyn FnMut(PathBuf, String, u64, &mut ScanReport) -> Result<(), SourceError>,
 ) -> Result<(), SourceError> {
     let first = list(root).map_err(|error| SourceError::from_io(root, error))?;
-    let rules = Rules::above(root);
-    let mut waiting = vec![(first, Rules::in_directory(root, rules, report))];
+    let rules = |directory: &Path, above: Option<Arc<Rules>>, report: &mut ScanReport| {
+        if filter.options.gitignore { Rules::in_directory(directory, above, report) } else { None }
+    };
+    let above = if filter.options.gitignore { Rules::above(root) } else { None };
+    let mut waiting = vec![(first, rules(root, above, report))];
     // A stack of listings, not recursion: depth is untrusted.
-    while let Some((entries, rules)) = waiting.last_mut() {
+    while let Some((entries, rules_here)) = waiting.last_mut() {
         let Some(entry) = entries.pop() else {
             waiting.pop();
             continue;
         };
         let path = entry.path();
         let relative = name::printable(path.strip_prefix(root).unwrap_or(&path));
-        match judge(&entry, &path, options, rules.as_deref()) {
+        match judge(&entry, &path, &relative, filter, rules_here.as_deref()) {
             Verdict::Take => match entry.metadata() {
-                Ok(metadata) => found(path, relative, metadata.len()),
+                Ok(metadata) => found(path, relative, metadata.len(), report)?,
                 Err(_) => report.skip(SkipReason::Unreadable, &relative),
             },
             Verdict::Skip(reason) => report.skip(reason, &relative),
             Verdict::SkipDirectory(reason) => report.skip(reason, &format!("{relative}/")),
             Verdict::Enter => match list(&path) {
                 Ok(entries) => {
-                    let rules = Rules::in_directory(&path, rules.clone(), report);
-                    waiting.push((entries, rules));
+                    let rules_here = rules(&path, rules_here.clone(), report);
+                    waiting.push((entries, rules_here));
                 }
                 Err(_) => report.skip(SkipReason::Unreadable, &format!("{relative}/")),
             },
@@ -73,41 +75,25 @@ enum Verdict {
     SkipDirectory(SkipReason),
 }
 
-fn judge(entry: &DirEntry, path: &Path, options: &ScanOptions, rules: Option<&Rules>) -> Verdict {
+fn judge(entry: &DirEntry, path: &Path, relative: &str, filter: &Filter<'_>, rules: Option<&Rules>) -> Verdict {
     match entry.file_type() {
-        Ok(kind) if kind.is_dir() => match reason_against(path, kind, options, rules) {
-            None => Verdict::Enter,
-            Some(reason) => Verdict::SkipDirectory(reason),
-        },
+        Ok(kind) if kind.is_dir() => {
+            let is_ignored = || rules.is_some_and(|rules| rules.ignores(path, true));
+            match filter.against_directory(path, relative, is_ignored) {
+                None => Verdict::Enter,
+                Some(reason) => Verdict::SkipDirectory(reason),
+            }
+        }
         Ok(kind) if kind.is_symlink() => Verdict::Skip(SkipReason::Symlink),
         Ok(kind) if !kind.is_file() => Verdict::Skip(SkipReason::Special),
-        Ok(kind) => match reason_against(path, kind, options, rules) {
-            None => Verdict::Take,
-            Some(reason) => Verdict::Skip(reason),
-        },
+        Ok(_) => {
+            let is_ignored = || rules.is_some_and(|rules| rules.ignores(path, false));
+            match filter.against_file(path, relative, is_ignored) {
+                None => Verdict::Take,
+                Some(reason) => Verdict::Skip(reason),
+            }
+        }
         Err(_) => Verdict::Skip(SkipReason::Unreadable),
-    }
-}
-
-/// Secrets come first: a key that is ignored as well is still reported as what it is.
-fn reason_against(
-    path: &Path,
-    kind: FileType,
-    options: &ScanOptions,
-    rules: Option<&Rules>,
-) -> Option<SkipReason> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_excluded = if kind.is_dir() { exclude::is_excluded_directory } else { exclude::is_excluded_file };
-    if !options.allow_secrets && secrets::is_secret(path) {
-        Some(SkipReason::Secret)
-    } else if is_excluded(&name) {
-        Some(SkipReason::Excluded)
-    } else if name.starts_with('.') {
-        Some(SkipReason::Hidden)
-    } else if rules.is_some_and(|rules| rules.ignores(path, kind.is_dir())) {
-        Some(SkipReason::Ignored)
-    } else {
-        None
     }
 }
 

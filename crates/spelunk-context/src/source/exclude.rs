@@ -19,8 +19,8 @@ const DIRECTORIES: [&str; 14] = [
     ".vscode",
 ];
 
-const EXTENSIONS: [&str; 23] = [
-    "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "bz2",
+const EXTENSIONS: [&str; 24] = [
+    "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "tgz", "bz2",
     "exe", "dll", "so", "dylib", "wasm", "pyc", "class", "map",
 ];
 
@@ -37,7 +37,12 @@ const FILE_NAMES: [&str; 7] = [
 ];
 
 pub(super) fn is_excluded_directory(name: &str) -> bool {
-    DIRECTORIES.contains(&name) || name == WORKSPACE_DIRECTORY
+    DIRECTORIES.contains(&name)
+}
+
+/// Never entered, whatever a glob says.
+pub(super) fn is_workspace(name: &str) -> bool {
+    name == WORKSPACE_DIRECTORY
 }
 
 pub(super) fn is_excluded_file(name: &str) -> bool {

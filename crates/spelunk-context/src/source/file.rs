@@ -1,4 +1,5 @@
-//! A file that the user named. It is taken even where a walk would leave it out, except when its name says secret.
+//! A file that the user named. It is taken even where a walk would leave it out, except when its name says secret. An
+//! archive is opened.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is a source: it may list a directory to find similar names"
@@ -7,9 +8,9 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::Opened;
-use crate::corpus::ScanOptions;
-use crate::{SourceError, name, secrets};
+use super::{Filter, Opened};
+use crate::archive::Format;
+use crate::{SourceError, name};
 
 /// Siblings looked at to find a similar name.
 const SIBLINGS_MAX: usize = 10_000;
@@ -18,15 +19,18 @@ pub(super) fn open(
     given: &Path,
     canonical: PathBuf,
     bytes: u64,
-    options: &ScanOptions,
+    filter: &Filter<'_>,
 ) -> Result<Opened, SourceError> {
-    // Both names count: a link called `notes.txt` to a key is a key.
-    if !options.allow_secrets && (secrets::is_secret(&canonical) || secrets::is_secret(given)) {
-        return Err(SourceError::Secret { path: given.to_owned() });
-    }
     let is_plain =
         given.components().all(|component| matches!(component, Component::CurDir | Component::Normal(_)));
     let name = if is_plain { name::printable(given) } else { name::tail(given, 1) };
+    // Both names count: a link called `notes.txt` to a key is a key.
+    if filter.is_secret(&canonical, &name) || filter.is_secret(given, &name) {
+        return Err(SourceError::Secret { path: given.to_owned() });
+    }
+    if let Some(format) = Format::of(&name) {
+        return Ok(Opened::Archive { path: canonical, name, format });
+    }
     Ok(Opened::File { path: canonical, name, bytes })
 }
 

@@ -132,7 +132,10 @@ impl Material {
 
     fn render(&self, question: &str) -> String {
         let coverage = if self.bytes >= self.of_bytes {
-            format!("These are all {} documents.", self.of_documents)
+            match self.of_documents {
+                1 => "This is the whole document.".to_owned(),
+                n => format!("These are all {n} documents."),
+            }
         } else {
             format!(
                 "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by the words of the question; the rest was not read.",

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use spelunk_engine::{Answer, FrameError, Program, Task};
-use spelunk_testkit::{FaultDisk, on};
+use spelunk_testkit::{Fault, FaultDisk, on, status};
 use spelunk_types::{ErrorCode, Explain, Strategy};
 
-use super::{NOTE, answer, program, told};
+use super::{NOTE, answer, program, prompt, shown, told};
 use crate::stage::{Stage, engine_on};
 
 /// What came of a child, in words.
@@ -38,8 +38,10 @@ async fn frames_do_not_nest_deeper_than_depth_max() {
     stage.program = Some(open_children(1, Strategy::Program));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "Which number?").await;
-    expect!["depth-exceeded: frame `0.0.0` may not go deeper: `limits.depth_max` is 2 (raise `limits.depth_max` or the limit on children)"]
-        .assert_eq(&result.answer.unwrap().text);
+    expect![
+        "depth-exceeded: frame `0.0.0` may not go deeper: `limits.depth_max` is 2 (raise `limits.depth_max`)"
+    ]
+    .assert_eq(&result.answer.unwrap().text);
     expect![[r"
         run.started      program openai/scripted
         source.scanned   documents=1 bytes=24
@@ -63,7 +65,7 @@ async fn a_frame_opens_no_more_children_than_its_limit() {
     expect![[r"
         yes
         yes
-        children-exceeded: frame `0` may not go deeper: `limits.children_depth0_max` is 2 (raise `limits.depth_max` or the limit on children)"]]
+        children-exceeded: frame `0` may not go deeper: `limits.children_depth0_max` is 2 (raise the limit on children)"]]
     .assert_eq(&result.answer.unwrap().text);
     let calls: Vec<Option<String>> =
         stage.server.requests().into_iter().map(|request| request.call).collect();
@@ -76,7 +78,7 @@ async fn each_depth_has_its_own_limit_on_children() {
     (stage.limits.depth_max, stage.limits.children_depth0_max, stage.limits.children_depth1_max) = (2, 9, 0);
     stage.program = Some(open_children(1, Strategy::Program));
     let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "Which number?").await;
-    expect!["children-exceeded: frame `0.0` may not go deeper: `limits.children_depth1_max` is 0 (raise `limits.depth_max` or the limit on children)"]
+    expect!["children-exceeded: frame `0.0` may not go deeper: `limits.children_depth1_max` is 0 (raise the limit on children)"]
         .assert_eq(&result.answer.unwrap().text);
 }
 
@@ -88,4 +90,74 @@ async fn a_refusal_the_program_does_not_live_with_ends_the_run() {
     let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "Which number?").await;
     assert_eq!(result.stopped_by(), Some(ErrorCode::DepthExceeded));
     assert_eq!(result.error.unwrap().to_string(), "frame `0` may not go deeper: `limits.depth_max` is 0");
+}
+
+#[tokio::test]
+async fn a_child_that_takes_too_long_has_failed_and_its_parent_may_live_with_that() {
+    let mut stage =
+        Stage::new(&NOTE, [on("0.0#0").always(Fault::StallBeforeHeaders), on("0.1#0").reply("quick")]);
+    stage.limits.frame_ms_max = 100;
+    stage.program = Some(open_children(2, Strategy::Direct));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, "Which number?").await;
+    expect![[r"
+        time-exhausted: frame `0.0` got no answer: `limits.frame_ms_max` is 100 (raise `limits.run_ms_max` or `limits.frame_ms_max`)
+        quick"]].assert_eq(&result.answer.unwrap().text);
+    expect![[r"
+        run.started      program openai/scripted
+        source.scanned   documents=1 bytes=24
+        frame.opened     0 program
+        frame.opened     0.0 direct
+        passages.chosen  0.0 documents=1 bytes=24 of=24
+        call.started     0.0#0
+        frame.closed     0.0 failed time-exhausted
+        frame.opened     0.1 direct
+        passages.chosen  0.1 documents=1 bytes=24 of=24
+        call.started     0.1#0
+        call.settled     0.1#0 replied live tokens=217+2
+        frame.closed     0.1 answered uncited
+        frame.closed     0 answered uncited
+        run.finished     answered"]]
+    .assert_eq(&told(&engine, &result.run));
+}
+
+#[tokio::test]
+async fn a_child_that_is_given_another_task_is_stopped() {
+    let mut stage = Stage::new(&NOTE, [on("0.0#0").reply("yes"), on("0#0").fault(status(400)).reply("end")]);
+    let asking = |question: &'static str| {
+        program(move |frame, task| async move {
+            let found =
+                frame.descend(Task { question: question.into(), strategy: Strategy::Direct, ..task }).await?;
+            Ok(answer(found.text + &frame.ask(prompt("end")).await?.text))
+        })
+    };
+    stage.program = Some(asking("Which number?"));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let failed = stage.ask(&engine, "").await;
+    stage.program = Some(asking("Which colour?"));
+    let diverged = stage.resume(&engine, &failed.run).unwrap().join().await;
+    expect![[r"
+        replay-diverged: frame `0.0` is given another task than the journal recorded
+        hint: please report it, with the run's journal"]]
+    .assert_eq(&shown(diverged.error.as_ref().unwrap(), &failed.run));
+    stage.program = Some(asking("Which number?"));
+    let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
+    assert_eq!(resumed.answer, Some(answer("yesend")));
+}
+
+/// Moving on makes a fact of a failure, even if what the program moved on to is never awaited.
+#[tokio::test]
+async fn a_failure_is_a_fact_once_the_program_asks_on() {
+    let mut stage =
+        Stage::new(&NOTE, [on("0#0").always(status(400)), on("0#2").fault(status(400)).reply("end")]);
+    stage.program = Some(program(|frame, _| async move {
+        let refused = frame.ask(prompt("one")).await.err().map(|error| error.code());
+        drop(frame.ask(prompt("two")));
+        Ok(answer(format!("{refused:?} {}", frame.ask(prompt("three")).await?.text)))
+    }));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let failed = stage.ask(&engine, "").await;
+    let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
+    assert_eq!(resumed.answer, Some(answer("Some(ModelRequestRefused) end")));
+    assert_eq!(stage.server.times_received("0#0"), 1);
 }

@@ -86,7 +86,8 @@ impl App {
         })
     }
 
-    fn workspace_root(&self) -> PathBuf {
+    /// Where the workspace is or would be.
+    pub(crate) fn workspace_root(&self) -> PathBuf {
         self.current_dir.join(&self.settings.workspace_path)
     }
 
@@ -103,7 +104,7 @@ impl App {
 
     /// The engine on the workspace.
     pub(crate) fn engine(&self, allow_secrets: bool) -> Result<Engine, Failure> {
-        let scan = ScanOptions { allow_secrets };
+        let scan = ScanOptions { allow_secrets, ..ScanOptions::default() };
         Ok(Engine::new(self.workspace()?, Arc::new(SystemClock), scan))
     }
 

@@ -55,9 +55,11 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
     let Some(chosen) = provider::choose(&app.settings.model, &app.environment).await? else {
         return show_passages(app, &args);
     };
+    // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
+    let inputs = inputs(app, &args.paths)?;
+    let corpus = scan(app, &inputs, args.allow_secrets)?;
     let engine = app.engine(args.allow_secrets)?;
-    let sources = sources(app, &engine, &args.paths)?;
-    let corpus = open_corpus(app, &engine, &sources)?;
+    let sources = keep(&engine, inputs)?;
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
@@ -91,9 +93,9 @@ fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Failure> {
 }
 
 /// The same in a form that a resumed run can open again.
-fn sources(app: &App, engine: &Engine, paths: &[String]) -> Result<Vec<SourceSpec>, Failure> {
+fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
     let mut sources = Vec::new();
-    for input in inputs(app, paths)? {
+    for input in inputs {
         sources.push(match input {
             SourceInput::Path(path) => SourceSpec::Path { path: path.display().to_string() },
             SourceInput::Text { name, bytes } => engine.keep_text(&name, &bytes)?,
@@ -115,12 +117,10 @@ fn read_stdin() -> Result<Vec<u8>, Failure> {
 }
 
 /// Reads the sources through, with progress.
-pub(crate) fn open_corpus(app: &App, engine: &Engine, sources: &[SourceSpec]) -> Result<Corpus, Failure> {
+fn scan(app: &App, inputs: &[SourceInput], allow_secrets: bool) -> Result<Corpus, Failure> {
     let mut progress = Progress::new(app.quiet);
-    let corpus =
-        engine.open_corpus(sources, &mut |scan: ScanProgress| progress.draw(|| scan_status(&scan)))?;
-    progress.clear();
-    Ok(corpus)
+    let options = ScanOptions { allow_secrets, ..ScanOptions::default() };
+    Ok(Corpus::scan(inputs, &options, &mut |scan| progress.draw(|| scan_status(&scan)))?)
 }
 
 pub(crate) fn scan_status(scan: &ScanProgress) -> String {
@@ -135,10 +135,8 @@ pub(crate) fn scan_status(scan: &ScanProgress) -> String {
 
 /// The job without a model: the passages that share most words with the question. Nothing is recorded.
 fn show_passages(app: &App, args: &AskArgs) -> Result<ExitCode, Failure> {
+    let corpus = scan(app, &inputs(app, &args.paths)?, args.allow_secrets)?;
     let mut progress = Progress::new(app.quiet);
-    let options = ScanOptions { allow_secrets: args.allow_secrets };
-    let corpus =
-        Corpus::scan(&inputs(app, &args.paths)?, &options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     let view = View::of(Arc::new(corpus));
     let question = args.question.as_str();
     let ranking = rank(&view, question, &RankOptions::new(PASSAGES_MAX, PASSAGE_BYTES_MAX), &mut |done| {

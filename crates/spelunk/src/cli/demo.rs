@@ -15,7 +15,6 @@ use spelunk_model::Prompt;
 use spelunk_types::{Grounding, ModelRef, RunId, SourceSpec, Strategy};
 
 use super::app::{App, Failure};
-use super::ask::open_corpus;
 use super::watch;
 use crate::render::tree::tree;
 use script::ScriptedModel;
@@ -42,6 +41,10 @@ pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
     app.say(&format!("\nresuming, as `spelunk resume {}` would:", run.short()));
     let handle = engine.resume(&run, resume_request(app), &mut |_| {})?;
     let (result, view) = watch::follow(app, handle, false).await?;
+    let n_new = view.n_paid_calls().saturating_sub(REPLIES_BEFORE_CRASH);
+    app.say(&format!(
+        "{REPLIES_BEFORE_CRASH} replies came from the journal, only {n_new} calls were made now\n"
+    ));
     app.say(&tree(&view));
     let code = watch::show_result(app, &result, &view, false);
     app.say(&format!(
@@ -66,7 +69,7 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
 }
 
 async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -> Result<RunId, Failure> {
-    let corpus = open_corpus(app, engine, &sources)?;
+    let corpus = engine.open_corpus(&sources, &mut |_| {})?;
     let ResumeRequest { model, settings, program } = resume_request(app);
     app.say(&format!("question: {QUESTION}"));
     let (question, strategy) = (QUESTION.to_owned(), Strategy::Program);

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use spelunk_model::{Model, Prompt, collect, list_models};
+use spelunk_model::{Model, Price, Prompt, collect, list_models};
 use spelunk_types::{CallId, Explain, FrameId};
 
 use super::ModelFlags;
 use super::app::{App, Failure, print};
 use crate::config::{project_path, user_path};
 use crate::provider;
-use crate::render::units::{dollars, head, time};
+use crate::render::units::{count, dollars, head, time};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 
@@ -94,11 +94,19 @@ fn settings(app: &App) -> Check {
 }
 
 fn workspace(app: &App) -> Check {
-    match app.workspace().map_err(|failure| failure.0) {
-        Ok(workspace) => {
-            let n_runs = workspace.runs().map(|runs| runs.len()).unwrap_or_default();
+    match app.existing_workspace().map_err(|failure| failure.0) {
+        Ok(None) => {
+            let detail = format!("none yet; the first `ask` makes {}", app.workspace_root().display());
+            Check { name: "workspace", outcome: Outcome::Good, detail }
+        }
+        Ok(Some(workspace)) => {
+            let n_runs = workspace.runs().map(|runs| runs.len() as u64).unwrap_or_default();
             let root = workspace.root().map(|root| root.display().to_string()).unwrap_or_default();
-            Check { name: "workspace", outcome: Outcome::Good, detail: format!("{root} ({n_runs} runs)") }
+            Check {
+                name: "workspace",
+                outcome: Outcome::Good,
+                detail: format!("{root} ({})", count(n_runs, "run")),
+            }
         }
         Err(error) => bad("workspace", error.as_ref()),
     }
@@ -106,6 +114,7 @@ fn workspace(app: &App) -> Check {
 
 fn price(model: &dyn Model) -> Check {
     match model.price() {
+        Some(Price::FREE) => Check { name: "price", outcome: Outcome::Good, detail: "free".into() },
         Some(price) => {
             let (input, output) = (price.input_microusd_per_mtok, price.output_microusd_per_mtok);
             let detail = format!("{} in, {} out per million tokens", dollars(input), dollars(output));

@@ -3,15 +3,17 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use spelunk_engine::{EngineError, ResumeRequest, RunView};
-use spelunk_journal::{JournalError, Record};
-use spelunk_types::{ModelRef, RunOutcome};
+use spelunk_engine::{Answer, ResumeRequest, RunResult, RunView};
+use spelunk_journal::Workspace;
+use spelunk_types::{ModelRef, RunId, RunOutcome};
 
-use super::app::{App, Failure};
+use super::app::{App, Failure, Usage};
 use super::ask::scan_status;
-use super::{ModelFlags, demo, show, watch};
+use super::show::{find, read_view};
+use super::{ModelFlags, demo, watch};
 use crate::provider;
 use crate::render::progress::Progress;
+use crate::render::units::count;
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
@@ -28,52 +30,56 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Failure> {
-    let Some(workspace) = app.existing_workspace()? else {
-        return Err(JournalError::NotFound { name: args.run.unwrap_or_else(|| "(newest)".into()) }.into());
-    };
-    let run = workspace.find(args.run.as_deref())?;
-    let of_run = |source| EngineError::Journal { run: run.clone(), source };
-    let mut view = RunView::default();
-    for record in workspace.read_journal(&run).map_err(of_run)? {
-        if let Record::Known(event) = record {
-            view.apply(&event);
-        }
-    }
+    let (workspace, run) = find(app, args.run.as_deref())?;
+    let view = read_view(&workspace, &run)?;
     if view.outcome == Some(RunOutcome::Answered) {
         app.say(&format!("run {} has its answer already", run.short()));
-        return show::show_answer(app, &workspace, &run, &view);
+        let result = recorded_result(&workspace, run, &view)?;
+        return Ok(watch::show_result(app, &result, &view, false));
     }
-    let recorded = view.model.clone().unwrap_or(ModelRef {
-        provider: String::new(),
-        name: String::new(),
-        base_url: String::new(),
-    });
-    let request = if demo::is_demo(&recorded) {
-        demo::resume_request(app)
-    } else {
-        let model = if args.model.model.is_some() || args.model.base_url.is_some() {
-            provider::choose(&app.settings.model, &app.environment).await?.map(|chosen| chosen.model)
-        } else {
-            Some(provider::recorded(&recorded, &app.settings.model, &app.environment)?)
-        };
-        let Some(model) = model else {
-            return Err(provider::ProviderError::KeyMissing {
-                provider: "the run's model",
-                variable: "ANTHROPIC_API_KEY".into(),
-            }
-            .into());
-        };
-        ResumeRequest { model, settings: app.run_settings(), program: None }
+    let Some(recorded) = &view.model else {
+        let message =
+            format!("run `{}` died before its first event: there is nothing to go on with", run.short());
+        return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     };
+    let request = request(app, &args.model, recorded).await?;
     let engine = app.engine(args.allow_secrets)?;
     let mut progress = Progress::new(app.quiet);
     let handle = engine.resume(&run, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
     let n_settled = view.n_paid_calls() + view.n_cached_calls();
-    app.say(&format!(
-        "resuming run {} after event {}: {n_settled} settled calls are not made again",
-        run.short(),
-        view.seq_last
-    ));
+    let settled = match n_settled {
+        0 => "no call was settled before".to_owned(),
+        n => format!("{} not made again", count(n, "settled call")),
+    };
+    app.say(&format!("resuming run {} after event {}: {settled}", run.short(), view.seq_last));
     watch::finish(app, handle, args.events).await
+}
+
+/// What the run goes on with: its own model, unless another one is named, which the engine then refuses.
+async fn request(app: &App, flags: &ModelFlags, recorded: &ModelRef) -> Result<ResumeRequest, Failure> {
+    if demo::is_demo(recorded) {
+        return Ok(demo::resume_request(app));
+    }
+    let named = if flags.model.is_some() || flags.base_url.is_some() {
+        provider::choose(&app.settings.model, &app.environment).await?
+    } else {
+        None
+    };
+    let model = match named {
+        Some(chosen) => chosen.model,
+        None => provider::recorded(recorded, &app.settings.model, &app.environment)?,
+    };
+    Ok(ResumeRequest { model, settings: app.run_settings(), program: None })
+}
+
+/// The result of a run that has ended, as its journal holds it.
+fn recorded_result(workspace: &Workspace, run: RunId, view: &RunView) -> Result<RunResult, Failure> {
+    let answer = match view.answer() {
+        Some((text, citations, grounding)) => {
+            Some(Answer { text: workspace.blobs().text(text)?, citations: citations.to_vec(), grounding })
+        }
+        None => None,
+    };
+    Ok(RunResult { run, outcome: RunOutcome::Answered, answer, error: None })
 }

@@ -10,7 +10,7 @@ use spelunk_types::{Explain, RunId};
 
 use super::app::{App, Failure, print};
 use super::show::state;
-use crate::render::units::{dollars, head};
+use crate::render::units::{count, dollars, head};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -53,13 +53,14 @@ fn list(app: &App) -> Result<ExitCode, Failure> {
     for row in &rows {
         let cost = dollars(row.cost_microusd);
         let when = row.run.as_str().get(4..20).unwrap_or_default();
-        print(&format!(
-            "{}  {when}  {:<28} {:>4} calls  {cost:>8}  {}\n",
+        let line = format!(
+            "{}  {when}  {:<28} {:>10}  {cost:>8}  {}",
             row.run.short(),
             row.state,
-            row.n_calls,
+            count(row.n_calls, "call"),
             head(&row.question, 60)
-        ));
+        );
+        print(&format!("{}\n", line.trim_end()));
     }
     if rows.is_empty() {
         app.say("no runs yet");

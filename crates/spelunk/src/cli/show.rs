@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use spelunk_engine::{CallState, RunView};
+use spelunk_engine::{CallState, EngineError, RunView};
 use spelunk_journal::{JournalError, Record, Workspace};
 use spelunk_types::{CallId, RunId, RunOutcome};
 
@@ -68,25 +68,21 @@ pub(crate) fn find(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), 
             let run = workspace.find(name)?;
             Ok((workspace, run))
         }
-        None => Err(JournalError::NotFound { name: name.unwrap_or("(newest)").to_owned() }.into()),
+        None => Err(JournalError::NoRuns.into()),
     }
 }
 
-/// Prints the answer of a finished run as `ask` would have.
-pub(crate) fn show_answer(
-    app: &App,
-    workspace: &Workspace,
-    run: &RunId,
-    view: &RunView,
-) -> Result<ExitCode, Failure> {
-    if app.json {
-        return show_json(workspace, run, view);
+/// The state of a run, as far as this engine understands its events.
+pub(crate) fn read_view(workspace: &Workspace, run: &RunId) -> Result<RunView, Failure> {
+    let of_run = |source| EngineError::Journal { run: run.clone(), source };
+    let mut view = RunView::default();
+    for record in workspace.read_journal(run).map_err(of_run)? {
+        match record {
+            Record::Known(event) => view.apply(&event),
+            Record::Unknown { .. } => {}
+        }
     }
-    if let Some((answer, citations, _)) = view.answer() {
-        print(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint));
-    }
-    app.say(&closing_line(view, run));
-    Ok(ExitCode::SUCCESS)
+    Ok(view)
 }
 
 /// How a run stands, in a word or two.

@@ -12,6 +12,12 @@ fn a_question_means_ask() {
     assert_eq!(arguments(&["spelunk", "shwo"]), ["spelunk", "shwo"]);
     assert_eq!(arguments(&["spelunk", "--help"]), ["spelunk", "--help"]);
     assert_eq!(arguments(&["spelunk"]), ["spelunk"]);
+    assert_eq!(
+        arguments(&["spelunk", "-q", "-m", "none", "a b"]),
+        ["spelunk", "ask", "-q", "-m", "none", "a b"]
+    );
+    assert_eq!(arguments(&["spelunk", "-q", "show"]), ["spelunk", "-q", "show"]);
+    assert_eq!(arguments(&["spelunk", "--set", "a b"]), ["spelunk", "--set", "a b"]);
 }
 
 #[test]

@@ -141,8 +141,8 @@ pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, print_e
         }
         (Some(code), Some(error)) => {
             app.report_text(error);
-            // A limit's own hint says how to go on.
-            if !app.json && code.blame() != Blame::Limit {
+            // A limit's own hint says how to go on, and a run cannot go on with another model.
+            if !app.json && code.blame() != Blame::Limit && code != ErrorCode::ModelNotFound {
                 app.say(&format!("resume with: spelunk resume {short}"));
             }
             ExitCode::from(exit_code(code))

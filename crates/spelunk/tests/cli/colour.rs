@@ -21,7 +21,11 @@ fn a_pipe_gets_no_escapes() {
 fn always_colours_the_places_of_citations() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let ran = scene.ask(&server).arg("--set=output.color=always").env("NO_COLOR", "1").run();
-    expect![[""]].assert_eq(&visible(&ran.stdout));
+    expect![[r"
+        The magic number is 42.
+          ESC[36ma.md:3ESC[0m  The magic number is 42.
+    "]]
+    .assert_eq(&visible(&ran.stdout));
     assert_eq!(ran.stderr.matches('\u{1b}').count(), 0);
 }
 
@@ -29,22 +33,22 @@ fn always_colours_the_places_of_citations() {
 fn always_colours_passages_and_never_does_not() {
     let scene = Scene::new(&NOTE);
     let ran = scene.spelunk(["ask", QUESTION, "--set", "output.color=always"]).run();
-    expect![[r#"
+    expect![[r"
         No model wrote this: the passages that share most words with the question.
 
         ESC[36mnotes/a.md:3ESC[0m
             # Numbers
             The ESC[1mmagicESC[0m ESC[1mnumberESC[0m is 42.
-    "#]]
+    "]]
     .assert_eq(&visible(&ran.stdout));
     let ran = scene.spelunk(["ask", QUESTION, "--set", "output.color=never"]).run();
-    expect![[r#"
+    expect![[r"
         No model wrote this: the passages that share most words with the question.
 
         notes/a.md:3
             # Numbers
             The magic number is 42.
-    "#]]
+    "]]
     .assert_eq(&visible(&ran.stdout));
 }
 
@@ -53,16 +57,16 @@ fn always_colours_the_labels_of_errors() {
     let scene = Scene::new(&NOTE);
     let ran = scene.spelunk(["show", "--set", "output.color=always"]).run();
     expect![[r#"
-        ESC[1;31merror:ESC[0m no run is called `(newest)`
+        ESC[1;31merror:ESC[0m there are no runs here
 
-        ESC[1;36mhint:ESC[0m run `spelunk run list` to see the runs of this workspace
+        ESC[1;36mhint:ESC[0m ask something first, such as `spelunk ask "what is this?" .`
     "#]]
     .assert_eq(&visible(&ran.stderr));
     let ran = scene.spelunk(["show"]).run();
     expect![[r#"
-        error: no run is called `(newest)`
+        error: there are no runs here
 
-        hint: run `spelunk run list` to see the runs of this workspace
+        hint: ask something first, such as `spelunk ask "what is this?" .`
     "#]]
     .assert_eq(&visible(&ran.stderr));
 }

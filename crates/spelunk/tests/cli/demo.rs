@@ -7,14 +7,20 @@ use crate::scene::{Scene, short};
 #[test]
 fn the_demo_crashes_resumes_and_answers() {
     let scene = Scene::new(&[]);
-    scene.spelunk(["demo"]).run().check(&expect![[r#"
+    let ran = scene.spelunk(["demo"]).run();
+    expect![[r#"
         Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.
           deploys.csv:3  drop v1 token audience
           deploys.csv:4  use v2 token audience
           gateway.log:3  token audience "billing-v1" not accepted
           gateway.log:7  config reloaded: billing.audience=billing-v2
           runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
-        --- stderr
+    "#]].assert_eq(&scene.normalise(&ran.stdout));
+    // Which frames had closed by the moment of the crash is up to the machine; that two replies had come is not.
+    let stderr = scene.normalise(&ran.stderr);
+    let (before, rest) = stderr.split_once("0  program  open\n").unwrap();
+    let (at_crash, after) = rest.split_once("\n\n\n").unwrap();
+    expect![[r"
         A demonstration. The model is scripted: its replies are shipped with the program, nothing is sent anywhere.
         Everything else is real: the engine, its journal, the checked citations, the crash and the resume.
 
@@ -23,31 +29,32 @@ fn the_demo_crashes_resumes_and_answers() {
 
         crash! The run was cut off after 2 replies. What its journal holds:
 
-        0  program  open
-        ├─ 0.0  direct  answered, 2 cited  TIME
-        │  └─ 0.0#0  280 → 46 tokens  $0.0006  TIME
-        ├─ 0.1  direct  open
-        │  └─ 0.1#0  393 → 60 tokens  $0.0007  TIME
-        └─ 0.2  direct  open
-           └─ 0.2#0  open
-
-
+    "]].assert_eq(before);
+    assert_eq!(
+        (at_crash.matches(" tokens ").count(), at_crash.matches("#0  open").count()),
+        (2, 1),
+        "{at_crash}"
+    );
+    expect![[r#"
         resuming, as `spelunk resume SHORT` would:
+        2 replies came from the journal, only 2 calls were made now
+
         0  program  answered, 5 cited  TIME
         ├─ 0.0  direct  answered, 2 cited  TIME
-        │  └─ 0.0#0  280 → 46 tokens  $0.0006  TIME
+        │  └─ 0.0#0  281 → 46 tokens  $0.0006  TIME
         ├─ 0.1  direct  answered, 2 cited  TIME
-        │  └─ 0.1#0  393 → 60 tokens  $0.0007  TIME
+        │  └─ 0.1#0  394 → 60 tokens  $0.0007  TIME
         ├─ 0.2  direct  answered, 1 cited  TIME
-        │  └─ 0.2#0  321 → 42 tokens  $0.0006  TIME
+        │  └─ 0.2#0  322 → 42 tokens  $0.0006  TIME
         └─ 0#0  107 → 52 tokens  $0.0004  TIME
 
         3 files · 1.2 kB read · 4 calls · 1.3k tokens · $0.0022 · TIME · run SHORT
 
         look at it again:  spelunk show SHORT   spelunk tail SHORT
         ask about your own text:  spelunk ask "what is this about?" PATH
-        --- exit 0
-    "#]]);
+    "#]]
+    .assert_eq(after);
+    assert_eq!(ran.code, 0);
     let run = scene.only_run();
     scene.spelunk(["show", short(&run)]).run().check(&expect![[r#"
         run       RUN  (answered)
@@ -58,11 +65,11 @@ fn the_demo_crashes_resumes_and_answers() {
 
         0  program  answered, 5 cited  TIME
         ├─ 0.0  direct  answered, 2 cited  TIME
-        │  └─ 0.0#0  280 → 46 tokens  $0.0006  TIME
+        │  └─ 0.0#0  281 → 46 tokens  $0.0006  TIME
         ├─ 0.1  direct  answered, 2 cited  TIME
-        │  └─ 0.1#0  393 → 60 tokens  $0.0007  TIME
+        │  └─ 0.1#0  394 → 60 tokens  $0.0007  TIME
         ├─ 0.2  direct  answered, 1 cited  TIME
-        │  └─ 0.2#0  321 → 42 tokens  $0.0006  TIME
+        │  └─ 0.2#0  322 → 42 tokens  $0.0006  TIME
         └─ 0#0  107 → 52 tokens  $0.0004  TIME
 
         Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.

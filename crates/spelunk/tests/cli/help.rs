@@ -46,7 +46,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 
 #[test]
 fn help_of_ask_lists_its_flags() {
-    Scene::new(&[]).spelunk(["ask", "--help"]).run().check(&expect![[r#"
+    Scene::new(&[]).spelunk(["ask", "--help"]).run().check(&expect![[r"
         Answer a question from files, directories or standard input
 
         Usage: spelunk ask [OPTIONS] <QUESTION> [PATH]...
@@ -70,16 +70,16 @@ fn help_of_ask_lists_its_flags() {
           -h, --help                 Print help
         --- stderr
         --- exit 0
-    "#]]);
+    "]]);
 }
 
 #[test]
 fn the_version_is_printed() {
-    Scene::new(&[]).spelunk(["--version"]).run().check(&expect![[r#"
+    Scene::new(&[]).spelunk(["--version"]).run().check(&expect![[r"
         spelunk 0.1.0
         --- stderr
         --- exit 0
-    "#]]);
+    "]]);
 }
 
 #[test]

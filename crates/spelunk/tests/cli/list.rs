@@ -22,7 +22,11 @@ fn listed() -> Scene {
 #[test]
 fn runs_are_listed_newest_first_and_a_damaged_one_hides_none() {
     let ran = listed().spelunk(["run", "list"]).run();
-    expect![[""]].assert_eq(&ran.stdout);
+    expect![[r"
+        0000000c  20260103T000000Z  open                            0 calls     $0.00  What is the magic number?
+        0000000b  20260102T000000Z  journal-damaged                 0 calls     $0.00
+        0000000a  20260101T000000Z  answered                         1 call     $0.00  What is the magic number?
+    "]].assert_eq(&ran.stdout);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 }
 
@@ -30,21 +34,46 @@ fn runs_are_listed_newest_first_and_a_damaged_one_hides_none() {
 fn json_lists_the_same_runs() {
     let ran = listed().spelunk(["run", "list", "--json"]).run();
     let listed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    expect![[""]].assert_eq(&format!("{listed:#}\n"));
+    expect![[r#"
+        [
+          {
+            "calls": 0,
+            "cost_microusd": 0,
+            "question": "What is the magic number?",
+            "run": "rlm-20260103T000000Z-0000000c",
+            "state": "open"
+          },
+          {
+            "calls": 0,
+            "cost_microusd": 0,
+            "question": "",
+            "run": "rlm-20260102T000000Z-0000000b",
+            "state": "journal-damaged"
+          },
+          {
+            "calls": 1,
+            "cost_microusd": 0,
+            "question": "What is the magic number?",
+            "run": "rlm-20260101T000000Z-0000000a",
+            "state": "answered"
+          }
+        ]
+    "#]]
+    .assert_eq(&format!("{listed:#}\n"));
 }
 
 #[test]
 fn a_place_without_a_workspace_has_no_runs_and_gets_none() {
     let scene = Scene::new(&[]);
-    scene.spelunk(["run", "list"]).run().check(&expect![[r#"
+    scene.spelunk(["run", "list"]).run().check(&expect![[r"
         --- stderr
         no runs yet: there is no workspace here
         --- exit 0
-    "#]]);
-    scene.spelunk(["run", "list", "--json", "-q"]).run().check(&expect![[r#"
+    "]]);
+    scene.spelunk(["run", "list", "--json", "-q"]).run().check(&expect![[r"
         []
         --- stderr
         --- exit 0
-    "#]]);
+    "]]);
     assert!(!scene.exists(".spelunk"));
 }

@@ -13,7 +13,7 @@ const FILES: [(&str, &str); 3] = [
 #[test]
 fn without_a_model_the_best_passages_are_shown() {
     let scene = Scene::new(&FILES);
-    scene.spelunk(["ask", QUESTION]).run().check(&expect![[r#"
+    scene.spelunk(["ask", QUESTION]).run().check(&expect![[r"
         No model wrote this: the passages that share most words with the question.
 
         notes/a.md:3
@@ -30,7 +30,7 @@ fn without_a_model_the_best_passages_are_shown() {
         2 passages of 2 that match · 3 files · 107 B searched
         for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
         --- exit 0
-    "#]]);
+    "]]);
     assert!(!scene.exists(".spelunk"));
 }
 
@@ -38,7 +38,7 @@ fn without_a_model_the_best_passages_are_shown() {
 fn the_model_none_asks_nobody() {
     let scene = Scene::new(&FILES);
     let ask = scene.spelunk(["ask", QUESTION, "log.txt", "--model", "none"]);
-    ask.env("OPENAI_API_KEY", "sk-unused").run().check(&expect![[r#"
+    ask.env("OPENAI_API_KEY", "sk-unused").run().check(&expect![[r"
         No model wrote this: the passages that share most words with the question.
 
         log.txt:2
@@ -50,7 +50,7 @@ fn the_model_none_asks_nobody() {
         1 passage of 1 that match · 1 file · 29 B searched
         for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
         --- exit 0
-    "#]]);
+    "]]);
     assert!(!scene.exists(".spelunk"));
 }
 
@@ -88,7 +88,7 @@ fn json_says_that_it_is_degraded() {
 #[test]
 fn standard_input_is_searched_too() {
     let scene = Scene::new(&[]);
-    scene.spelunk(["ask", QUESTION, "-"]).stdin("one\nthe magic number\n").run().check(&expect![[r#"
+    scene.spelunk(["ask", QUESTION, "-"]).stdin("one\nthe magic number\n").run().check(&expect![[r"
         No model wrote this: the passages that share most words with the question.
 
         stdin:2
@@ -99,19 +99,19 @@ fn standard_input_is_searched_too() {
         1 passage of 1 that match · 1 file · 21 B searched
         for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
         --- exit 0
-    "#]]);
+    "]]);
 }
 
 #[test]
 fn where_nothing_matches_the_exit_code_says_so() {
     let scene = Scene::new(&FILES);
-    scene.spelunk(["ask", "zebra quagga okapi"]).run().check(&expect![[r#"
+    scene.spelunk(["ask", "zebra quagga okapi"]).run().check(&expect![[r"
         No model wrote this: no passage shares a word with the question.
         --- stderr
 
         0 passages of 0 that match · 3 files · 107 B searched
         for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
         --- exit 1
-    "#]]);
+    "]]);
     assert!(!scene.exists(".spelunk"));
 }

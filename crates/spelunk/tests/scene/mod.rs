@@ -11,25 +11,35 @@ use std::time::{Duration, Instant};
 
 use expect_test::Expect;
 use serde_json::Value;
-use spelunk_testkit::{ModelServer, Rule, when};
+use spelunk_testkit::{Gate, ModelServer, Rule, when};
 
 pub(crate) use names::{json_without_times, without_times};
 
 /// The documents most scenes are about.
 pub(crate) const NOTE: [(&str, &str); 1] = [("notes/a.md", "# Numbers\n\nThe magic number is 42.\n")];
 pub(crate) const QUESTION: &str = "What is the magic number?";
-/// An answer with evidence that is in [`NOTE`].
-pub(crate) const REPLY: &str =
-    "The magic number is 42.\n\n```evidence\nnotes/a.md:3: The magic number is 42.\n```";
+/// An answer with evidence that is in [`NOTE`]; names begin below the folder that is asked about.
+pub(crate) const REPLY: &str = "The magic number is 42.\n\n```evidence\na.md:3: The magic number is 42.\n```";
 
 /// A server that gives every prompt the same reply for 100 tokens in and 20 out.
 pub(crate) fn answering(reply: &str) -> ModelServer {
     ModelServer::start_blocking([to_all().reply(reply).usage(100, 20)])
 }
 
-/// A rule for every prompt.
+/// A rule for every prompt; a request for the list of models has none.
 pub(crate) fn to_all() -> Rule {
-    when(|_| true)
+    when(|prompt| !prompt.is_empty())
+}
+
+/// How many calls arrived, requests for the list of models not counted.
+pub(crate) fn n_calls(server: &ModelServer) -> usize {
+    server.requests().iter().filter(|request| request.method == "POST").count()
+}
+
+/// Waits until a reply is held at the gate.
+pub(crate) fn wait_at(gate: &Gate, server: &ModelServer) {
+    wait_for("a call", || (n_calls(server) > 0).then_some(()));
+    gate.reached_blocking(1);
 }
 
 /// Where the binary runs.
@@ -78,16 +88,31 @@ impl Scene {
 
     /// The binary with these arguments, in an environment with nothing but a home and a path.
     pub(crate) fn spelunk<'a>(&'a self, args: impl IntoIterator<Item = &'a str>) -> Call<'a> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_spelunk"));
+        self.call(Command::new(env!("CARGO_BIN_EXE_spelunk")), args)
+    }
+
+    /// The same after some words of shell.
+    pub(crate) fn after_shell<'a>(
+        &'a self,
+        words: &str,
+        args: impl IntoIterator<Item = &'a str>,
+    ) -> Call<'a> {
+        let mut command = Command::new("sh");
+        let script = format!("{words}; exec \"$0\" \"$@\"");
+        command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_spelunk"));
+        self.call(command, args)
+    }
+
+    fn call<'a>(&'a self, mut command: Command, args: impl IntoIterator<Item = &'a str>) -> Call<'a> {
         command.args(args).current_dir(self.path("")).env_clear().env("HOME", self.home());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("SPELUNK_MODEL_PROBE_LOCAL", "false");
         Call { scene: self, command, stdin: Vec::new() }
     }
 
-    /// `ask` of the server, about everything here.
+    /// `ask` of the server, about the notes.
     pub(crate) fn ask<'a>(&'a self, server: &ModelServer) -> Call<'a> {
-        self.spelunk(["ask", QUESTION]).server(server)
+        self.spelunk(["ask", QUESTION, "notes"]).server(server)
     }
 
     /// Asks and expects an answer; gives the run.

@@ -1,0 +1,305 @@
+//! Archives: entries are streamed to scratch files and become documents named `archive.zip/inner/path`. An archive is
+//! hostile: names must stay inside, sizes are limited by what is really unpacked and not by what a header says, links
+//! and devices are left out, and an archive in an archive is not opened. Everything left out is counted.
+
+mod entry_name;
+mod gzip;
+mod tar;
+mod zip;
+
+use std::io::{self, Read, Write as _};
+use std::path::{Path, PathBuf};
+
+pub(crate) use entry_name::safe_name;
+
+use crate::decode::{self, HEAD_BYTES};
+use crate::extract::ExtractKind;
+use crate::scratch::Scratch;
+use crate::source::Filter;
+use crate::{ScanReport, SkipReason, SourceError, name};
+
+/// How an archive is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Zip,
+    Tar,
+    TarGz,
+    /// One file without a name worth trusting.
+    Gz,
+}
+
+impl Format {
+    /// By the end of the name, in any case.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        const ENDS: [(&str, Format); 5] = [
+            (".zip", Format::Zip),
+            (".tar", Format::Tar),
+            (".tar.gz", Format::TarGz),
+            (".tgz", Format::TarGz),
+            (".gz", Format::Gz),
+        ];
+        let name = name.to_ascii_lowercase();
+        ENDS.iter().find(|(end, _)| name.ends_with(end)).map(|&(_, format)| format)
+    }
+}
+
+/// How far unpacking one archive goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UnpackLimits {
+    /// All its entries together.
+    pub(crate) bytes_max: u64,
+    pub(crate) entries_max: u64,
+    /// Unpacked bytes per packed byte, once more than `ratio_bytes_min` were unpacked.
+    pub(crate) ratio_max: u64,
+    pub(crate) ratio_bytes_min: u64,
+}
+
+impl Default for UnpackLimits {
+    fn default() -> Self {
+        Self {
+            bytes_max: 1024 * 1024 * 1024,
+            entries_max: 100_000,
+            ratio_max: 200,
+            ratio_bytes_min: 1024 * 1024,
+        }
+    }
+}
+
+impl UnpackLimits {
+    pub(crate) fn is_bomb(&self, unpacked: u64, packed: u64) -> bool {
+        unpacked > self.ratio_bytes_min && unpacked / self.ratio_max > packed
+    }
+}
+
+/// An entry that was unpacked.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    /// In the scratch directory.
+    pub(crate) path: PathBuf,
+    /// Within the archive.
+    pub(crate) relative: String,
+    pub(crate) bytes: u64,
+}
+
+/// Unpacks the archive at `path`. `Err` only if nothing in it could be made out.
+pub(crate) fn unpack(
+    path: &Path,
+    format: Format,
+    unpacking: &mut Unpacking<'_>,
+) -> Result<(), SourceError> {
+    let outcome = match format {
+        Format::Zip => zip::unpack(path, unpacking),
+        Format::Tar => tar::unpack(path, unpacking),
+        Format::TarGz => gzip::unpack_tar(path, unpacking),
+        Format::Gz => gzip::unpack_one(path, unpacking),
+    };
+    let archive = unpacking.archive.to_owned();
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(Stop::TooLarge) => {
+            unpacking.report.skip(SkipReason::TooLarge, &archive);
+            Ok(())
+        }
+        Err(Stop::Damaged(_)) if unpacking.n_seen > 0 => {
+            unpacking.report.skip(SkipReason::Damaged, &archive);
+            Ok(())
+        }
+        Err(Stop::Damaged(source)) => Err(SourceError::Archive { name: archive, source }),
+        Err(Stop::Scratch(source)) => Err(SourceError::Scratch { source }),
+    }
+}
+
+/// Why an archive is not read on.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// A limit on the archive as a whole.
+    TooLarge,
+    Damaged(io::Error),
+    /// Our own disk.
+    Scratch(io::Error),
+}
+
+impl Stop {
+    fn of(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::FileTooLarge => Self::TooLarge,
+            // The library quotes the header, which may say anything.
+            io::ErrorKind::Other => Self::Damaged(io::Error::other("a header in it is broken")),
+            _ => Self::Damaged(error),
+        }
+    }
+}
+
+/// An archive on its way into documents.
+pub(crate) struct Unpacking<'a> {
+    /// Its name in reports.
+    pub(crate) archive: &'a str,
+    pub(crate) filter: &'a Filter<'a>,
+    pub(crate) scratch: &'a Scratch,
+    pub(crate) limits: UnpackLimits,
+    pub(crate) report: &'a mut ScanReport,
+    pub(crate) found: &'a mut dyn FnMut(Unpacked),
+    /// Entries that could be told apart, taken or not.
+    pub(crate) n_seen: u64,
+    pub(crate) bytes: u64,
+}
+
+/// What became of an entry's bytes.
+enum Kept {
+    Whole { bytes: u64 },
+    Skipped(SkipReason),
+    /// The input broke off after this many bytes.
+    Torn { bytes: u64, error: io::Error },
+}
+
+impl Unpacking<'_> {
+    /// Counts an entry and judges its name. `None` means it is left out, and reported.
+    fn admit(&mut self, raw_name: &str) -> Result<Option<String>, Stop> {
+        self.n_seen += 1;
+        if self.n_seen > self.limits.entries_max {
+            return Err(Stop::TooLarge);
+        }
+        let Some(relative) = safe_name(raw_name) else {
+            self.skip(SkipReason::UnsafeName, &name::printable_text(raw_name));
+            return Ok(None);
+        };
+        let reason = match Format::of(&relative) {
+            Some(_) => Some(SkipReason::NestedArchive),
+            None => self.filter.against_entry(&relative),
+        };
+        match reason {
+            Some(reason) => {
+                self.skip(reason, &relative);
+                Ok(None)
+            }
+            None => Ok(Some(relative)),
+        }
+    }
+
+    fn skip(&mut self, reason: SkipReason, relative: &str) {
+        let relative = name::shortened(relative, NAME_CHARS_SHOWN_MAX);
+        self.report.skip(reason, &format!("{}/{relative}", self.archive));
+    }
+
+    /// Streams an entry to a scratch file. `packed` says how many packed bytes it took so far. An entry that is torn
+    /// is treated as `torn` says.
+    fn keep(
+        &mut self,
+        relative: String,
+        input: &mut dyn Read,
+        packed: &dyn Fn() -> u64,
+        torn: Torn,
+    ) -> Result<(), Stop> {
+        let mut head = vec![0; HEAD_BYTES];
+        let (n_head, error) = fill(input, &mut head);
+        head.truncate(n_head);
+        if error.is_none()
+            && let Some(reason) = reason_against_head(&relative, &head, self.filter)
+        {
+            self.skip(reason, &relative);
+            return Ok(());
+        }
+        let (mut file, path) = self.scratch.create().map_err(Stop::Scratch)?;
+        let kept = self.copy(&mut file, &head, error, input, packed);
+        match kept {
+            Ok(Kept::Whole { bytes }) => (self.found)(Unpacked { path, relative, bytes }),
+            Ok(Kept::Skipped(reason)) => {
+                Scratch::discard(&path);
+                self.skip(reason, &relative);
+            }
+            Ok(Kept::Torn { bytes, error }) => {
+                if torn == Torn::Stop {
+                    Scratch::discard(&path);
+                    return Err(Stop::of(error));
+                }
+                self.skip(SkipReason::Damaged, &relative);
+                if torn == Torn::Keep && bytes > 0 {
+                    (self.found)(Unpacked { path, relative, bytes });
+                } else {
+                    Scratch::discard(&path);
+                }
+            }
+            Err(stop) => {
+                Scratch::discard(&path);
+                return Err(stop);
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(
+        &mut self,
+        file: &mut std::fs::File,
+        head: &[u8],
+        error: Option<io::Error>,
+        input: &mut dyn Read,
+        packed: &dyn Fn() -> u64,
+    ) -> Result<Kept, Stop> {
+        let mut bytes = 0;
+        let (mut buffer, mut error) = (head.to_vec(), error);
+        loop {
+            let n = buffer.len() as u64;
+            bytes += n;
+            self.bytes += n;
+            if self.bytes > self.limits.bytes_max || !self.scratch.reserve(n) {
+                return Err(Stop::TooLarge);
+            }
+            if self.limits.is_bomb(bytes, packed()) {
+                return Ok(Kept::Skipped(SkipReason::TooLarge));
+            }
+            file.write_all(&buffer).map_err(Stop::Scratch)?;
+            if let Some(error) = error {
+                return Ok(Kept::Torn { bytes, error });
+            }
+            buffer.resize(BUFFER_BYTES, 0);
+            let (n_read, failure) = fill(input, &mut buffer);
+            buffer.truncate(n_read);
+            error = failure;
+            if n_read == 0 && error.is_none() {
+                return Ok(Kept::Whole { bytes });
+            }
+        }
+    }
+}
+
+/// What to do with the beginning of an entry whose end cannot be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Torn {
+    Keep,
+    Drop,
+    /// Nothing after it can be had either.
+    Stop,
+}
+
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Characters of an entry's name in a report.
+const NAME_CHARS_SHOWN_MAX: usize = 200;
+
+/// What is not text need not be unpacked at all.
+fn reason_against_head(relative: &str, head: &[u8], filter: &Filter<'_>) -> Option<SkipReason> {
+    if head.is_empty() {
+        Some(SkipReason::Empty)
+    } else if ExtractKind::of(relative, filter.options).is_some() {
+        None
+    } else {
+        decode::sniff(head).err().map(SkipReason::from)
+    }
+}
+
+/// Reads until the buffer is full, the input ends or breaks.
+fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
+    let mut n_read = 0;
+    while n_read < buffer.len() {
+        match input.read(&mut buffer[n_read..]) {
+            Ok(0) => break,
+            Ok(n) => n_read += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (n_read, Some(error)),
+        }
+    }
+    (n_read, None)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! The names of entries, which an archive's maker chose freely.
+
+use crate::name;
+
+/// Longer names are refused: no file system has them.
+const NAME_BYTES_MAX: usize = 4096;
+
+/// The name as a relative path that stays inside, or `None` if it points out: `..`, an absolute path, a drive. A `\` is
+/// a separator too, because some archives are made on Windows.
+pub(crate) fn safe_name(raw: &str) -> Option<String> {
+    let is_rooted = raw.starts_with(['/', '\\']);
+    let has_drive = matches!(raw.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    if raw.len() > NAME_BYTES_MAX || raw.contains('\0') || is_rooted || has_drive {
+        return None;
+    }
+    let mut safe = String::with_capacity(raw.len());
+    for part in raw.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => return None,
+            part => {
+                if !safe.is_empty() {
+                    safe.push('/');
+                }
+                safe += &name::printable_text(part);
+            }
+        }
+    }
+    (!safe.is_empty()).then_some(safe)
+}
+
+/// The text of a name that should be UTF-8.
+pub(super) fn lossy(raw: &[u8]) -> String {
+    String::from_utf8_lossy(raw).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Gzip: one packed stream, which is a file or a tar. Members that follow each other are one stream.
+#![expect(clippy::disallowed_methods, reason = "archives are read here, on behalf of the sources")]
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use flate2::read::MultiGzDecoder;
+
+use super::{Stop, Torn, Unpacking, tar};
+use crate::name;
+
+/// A packed file is one document, called as the archive is without its last extension. What came before damage is kept.
+pub(super) fn unpack_one(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+    let (mut input, packed) = open(path)?;
+    // Judged by its first byte: what is not gzip at all has no entry.
+    let mut first = [0; 1];
+    let n_first = match input.read(&mut first) {
+        Ok(n_first) => n_first,
+        Err(error) => return Err(Stop::Damaged(error)),
+    };
+    let archive = name::file_name(unpacking.archive);
+    let inner = archive.rsplit_once('.').map_or(archive, |(stem, _)| stem).to_owned();
+    let Some(relative) = unpacking.admit(&inner)? else { return Ok(()) };
+    let mut input = first[..n_first].chain(input);
+    unpacking.keep(relative, &mut input, &|| packed.get(), Torn::Keep)
+}
+
+pub(super) fn unpack_tar(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+    let (input, packed) = open(path)?;
+    let limits = unpacking.limits;
+    let input = Bounded { input, packed, unpacked: 0, is_bomb: Box::new(move |a, b| limits.is_bomb(a, b)) };
+    tar::unpack_stream(input, unpacking)
+}
+
+type Packed = Rc<Cell<u64>>;
+
+fn open(path: &Path) -> Result<(MultiGzDecoder<BufReader<Counting>>, Packed), Stop> {
+    let packed = Packed::default();
+    let file = File::open(path).map_err(Stop::Damaged)?;
+    let input = Counting { file, n_read: Rc::clone(&packed) };
+    Ok((MultiGzDecoder::new(BufReader::new(input)), packed))
+}
+
+/// Counts what was read of a file.
+struct Counting {
+    file: File,
+    n_read: Packed,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buffer)?;
+        self.n_read.set(self.n_read.get() + n as u64);
+        Ok(n)
+    }
+}
+
+/// A stream that breaks when it turns out to be a bomb: a tar has no packed size per entry.
+struct Bounded<R> {
+    input: R,
+    packed: Packed,
+    unpacked: u64,
+    is_bomb: Box<dyn Fn(u64, u64) -> bool>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.input.read(buffer)?;
+        self.unpacked += n as u64;
+        if (self.is_bomb)(self.unpacked, self.packed.get()) {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it unpacks to far more than it is"));
+        }
+        Ok(n)
+    }
+}

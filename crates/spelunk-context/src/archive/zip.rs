@@ -1,0 +1,157 @@
+//! Zip. The central directory at the end is believed about names and kinds; one that is missing or broken costs only
+//! itself, because entries can also be read from the front.
+#![expect(clippy::disallowed_methods, reason = "archives are read here, on behalf of the sources")]
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::path::Path;
+
+use zip::ZipArchive;
+use zip::read::{ZipFile, read_zipfile_from_stream};
+use zip::result::ZipError;
+
+use super::entry_name::lossy;
+use super::{Stop, Torn, Unpacking};
+use crate::SkipReason;
+
+pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+    let mut input = BufReader::new(File::open(path).map_err(Stop::Damaged)?);
+    if announced_entries(&mut input).map_err(Stop::Damaged)? > unpacking.limits.entries_max {
+        return Err(Stop::TooLarge);
+    }
+    input.rewind().map_err(Stop::Damaged)?;
+    match ZipArchive::new(input) {
+        Ok(archive) => from_directory(archive, unpacking),
+        Err(error) => {
+            let input = BufReader::new(File::open(path).map_err(Stop::Damaged)?);
+            from_front(input, unpacking)?;
+            Err(Stop::Damaged(error.into()))
+        }
+    }
+}
+
+fn from_directory(mut archive: ZipArchive<BufReader<File>>, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+    for idx in 0..archive.len() {
+        // Without a decoder, so that an entry that cannot be decoded still has a name.
+        let (raw_name, trait_) = match archive.by_index_raw(idx) {
+            Ok(entry) => (name_of(&entry), Trait::of(&entry)),
+            Err(_) => {
+                unpacking.n_seen += 1;
+                unpacking.skip(SkipReason::Damaged, &format!("entry {idx}"));
+                continue;
+            }
+        };
+        if trait_ == Trait::Directory {
+            continue;
+        }
+        let Some(relative) = unpacking.admit(&raw_name)? else { continue };
+        if let Some(reason) = trait_.reason() {
+            unpacking.skip(reason, &relative);
+            continue;
+        }
+        match archive.by_index(idx) {
+            Ok(mut entry) => {
+                let packed = entry.compressed_size();
+                unpacking.keep(relative, &mut entry, &|| packed, Torn::Drop)?;
+            }
+            Err(error) => unpacking.skip(reason_for(&error), &relative),
+        }
+    }
+    Ok(())
+}
+
+/// Reads entries one after the other until something is not an entry.
+fn from_front(mut input: BufReader<File>, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+    while let Ok(Some(mut entry)) = read_zipfile_from_stream(&mut input) {
+        let (raw_name, trait_) = (name_of(&entry), Trait::of(&entry));
+        if trait_ == Trait::Directory {
+            continue;
+        }
+        let Some(relative) = unpacking.admit(&raw_name)? else { continue };
+        match trait_.reason() {
+            Some(reason) => unpacking.skip(reason, &relative),
+            None => {
+                let packed = entry.compressed_size();
+                unpacking.keep(relative, &mut entry, &|| packed, Torn::Drop)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an entry is besides its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trait {
+    File,
+    Directory,
+    Link,
+    Special,
+    Encrypted,
+}
+
+impl Trait {
+    fn of<R: Read>(entry: &ZipFile<'_, R>) -> Self {
+        const KIND: u32 = 0o170_000;
+        const REGULAR: u32 = 0o100_000;
+        if entry.is_dir() {
+            Self::Directory
+        } else if entry.is_symlink() {
+            Self::Link
+        } else if entry.unix_mode().is_some_and(|mode| mode & KIND != 0 && mode & KIND != REGULAR) {
+            Self::Special
+        } else if entry.encrypted() {
+            Self::Encrypted
+        } else {
+            Self::File
+        }
+    }
+
+    fn reason(self) -> Option<SkipReason> {
+        match self {
+            Self::File | Self::Directory => None,
+            Self::Link => Some(SkipReason::Symlink),
+            Self::Special => Some(SkipReason::Special),
+            Self::Encrypted => Some(SkipReason::Encrypted),
+        }
+    }
+}
+
+/// UTF-8 where it is that, marked as such or not; otherwise what the archive says it is.
+fn name_of<R: Read>(entry: &ZipFile<'_, R>) -> String {
+    let raw = entry.name_raw();
+    match std::str::from_utf8(raw) {
+        Ok(name) => name.to_owned(),
+        Err(_) => entry.name().map_or_else(|_| lossy(raw), std::borrow::Cow::into_owned),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum of another crate, which may grow")]
+fn reason_for(error: &ZipError) -> SkipReason {
+    match error {
+        ZipError::CompressionMethodNotSupported(_) | ZipError::UnsupportedArchive(_) => SkipReason::Encoding,
+        ZipError::InvalidPassword => SkipReason::Encrypted,
+        _ => SkipReason::Damaged,
+    }
+}
+
+/// The largest number of entries that any end record within reach claims. The directory is read into memory as a whole,
+/// so that number is looked at first.
+fn announced_entries(input: &mut BufReader<File>) -> io::Result<u64> {
+    const TAIL_BYTES: u64 = 66 * 1024;
+    let length = input.seek(SeekFrom::End(0))?;
+    input.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    let mut tail = Vec::new();
+    input.take(TAIL_BYTES).read_to_end(&mut tail)?;
+    let mut n_entries = 0;
+    for at in memchr::memmem::find_iter(&tail, b"PK\x05\x06") {
+        if let Some(&[low, high]) = tail.get(at + 10..at + 12) {
+            n_entries = n_entries.max(u64::from(u16::from_le_bytes([low, high])));
+        }
+    }
+    for at in memchr::memmem::find_iter(&tail, b"PK\x06\x06") {
+        if let Some(count) = tail.get(at + 32..at + 40).and_then(|count| count.try_into().ok()) {
+            n_entries = n_entries.max(u64::from_le_bytes(count));
+        }
+    }
+    Ok(n_entries)
+}

@@ -1,0 +1,117 @@
+//! Text out of documents that are not text: PDF, DOCX, HTML. Their input is hostile: sizes in and out are limited, and
+//! a library that panics over it costs that document only.
+
+mod html;
+#[cfg(feature = "extract")]
+mod docx;
+#[cfg(feature = "extract")]
+mod pdf;
+#[cfg(feature = "extract")]
+mod quiet;
+
+use crate::corpus::ScanOptions;
+use crate::{SkipReason, name};
+
+/// A longer document is not extracted.
+pub(crate) const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Longer text is not taken.
+const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// A kind of document whose text has to be extracted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtractKind {
+    /// Portable Document Format.
+    Pdf,
+    /// Word, since 2007.
+    Docx,
+    /// A web page, as Markdown.
+    Html,
+}
+
+impl ExtractKind {
+    /// By the extension of the name. HTML is text already, so it is extracted only on request.
+    pub(crate) fn of(path: &str, options: &ScanOptions) -> Option<Self> {
+        let (_, extension) = name::file_name(path).rsplit_once('.')?;
+        match extension.to_ascii_lowercase().as_str() {
+            "pdf" => Some(Self::Pdf),
+            "docx" => Some(Self::Docx),
+            "html" | "htm" | "xhtml" if options.extract_html => Some(Self::Html),
+            _ => None,
+        }
+    }
+}
+
+/// Why there is no text to be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExtractError {
+    /// It is not what its name says, or broken.
+    #[error("it is damaged: {what}")]
+    Damaged {
+        /// What the reader stumbled over.
+        what: String,
+    },
+    /// It can only be read with a password.
+    #[error("it is encrypted")]
+    Encrypted,
+    /// Pages without text, such as scanned ones.
+    #[error("it holds no text")]
+    NoText,
+    /// More than the limits allow, in or out.
+    #[error("it is too large")]
+    TooLarge,
+    /// It took longer than the limit.
+    #[error("it takes too long")]
+    TooSlow,
+    /// This program was built without the reader.
+    #[error("this build cannot read the format")]
+    NotBuilt,
+}
+
+impl ExtractError {
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Damaged { .. } => "check that it opens in another program, or convert it to text first",
+            Self::Encrypted => "save a copy without a password first",
+            Self::NoText => "run text recognition (OCR) over it first",
+            Self::TooLarge | Self::TooSlow => "convert it to text first and name that file",
+            Self::NotBuilt => "build with the feature `extract`, or convert it to text first",
+        }
+    }
+
+    pub(crate) fn reason(&self) -> SkipReason {
+        match self {
+            Self::Damaged { .. } => SkipReason::Damaged,
+            Self::Encrypted => SkipReason::Encrypted,
+            Self::NoText => SkipReason::NoText,
+            Self::TooLarge | Self::TooSlow => SkipReason::TooLarge,
+            Self::NotBuilt => SkipReason::Binary,
+        }
+    }
+}
+
+/// The text of a document. Pure: the same bytes give the same text.
+pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> {
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        return Err(ExtractError::TooLarge);
+    }
+    let text = match kind {
+        ExtractKind::Html => html::extract(bytes),
+        #[cfg(feature = "extract")]
+        ExtractKind::Pdf => quiet::catch(|| pdf::extract(bytes))?,
+        #[cfg(feature = "extract")]
+        ExtractKind::Docx => quiet::catch(|| docx::extract(bytes))?,
+        #[cfg(not(feature = "extract"))]
+        ExtractKind::Pdf | ExtractKind::Docx => return Err(ExtractError::NotBuilt),
+    };
+    if text.len() > OUTPUT_BYTES_MAX {
+        Err(ExtractError::TooLarge)
+    } else if text.trim().is_empty() {
+        Err(ExtractError::NoText)
+    } else {
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! Grep: the lines that match a pattern, in one document or over a view. Text is read in pieces and never held; the
+//! first matches are shown, and all of them are counted unless the caller wants no more than the first.
+
+mod merge;
+mod pattern;
+mod scan;
+mod show;
+mod units;
+mod view;
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use spelunk_types::Limits;
+
+pub use self::pattern::PatternError;
+use self::pattern::Pattern;
+use self::units::{Sizes, Target};
+pub use self::view::{DocumentMatches, ViewGrepReport, grep_view};
+use crate::{ReadError, Reader};
+
+/// What to look for, and how much of it to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrepQuery {
+    /// A regular expression, or plain text where `literal` is set. Matched within one line.
+    pub pattern: String,
+    /// Whether `A` and `a` differ.
+    pub case_sensitive: bool,
+    /// Whether every character of the pattern stands for itself.
+    pub literal: bool,
+    /// Lines shown before and behind each match.
+    pub context_lines: u64,
+    /// Matches shown; 0 only counts.
+    pub matches_max: u64,
+    /// The longest pattern.
+    pub pattern_bytes_max: u64,
+    /// When to stop.
+    pub extent: Extent,
+}
+
+/// How far a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// To the end: every match is counted.
+    Whole,
+    /// Until it is known that there are more matches than are shown.
+    FirstMatches,
+}
+
+impl GrepQuery {
+    /// The most lines shown around a match.
+    pub const CONTEXT_LINES_MAX: u64 = 100;
+
+    /// The most matches shown.
+    pub const MATCHES_MAX: u64 = 10_000;
+
+    /// A regular expression without regard to case, two lines of context, all matches counted.
+    pub fn new(pattern: impl Into<String>) -> Self {
+        let limits = Limits::default();
+        Self {
+            pattern: pattern.into(),
+            case_sensitive: false,
+            literal: false,
+            context_lines: 2,
+            matches_max: limits.grep_matches_max,
+            pattern_bytes_max: limits.pattern_bytes_max,
+            extent: Extent::Whole,
+        }
+    }
+
+    /// Refuses what cannot be searched for, without searching.
+    pub fn check(&self) -> Result<(), ReadError> {
+        self.compile().map(drop)
+    }
+
+    fn compile(&self) -> Result<Pattern, ReadError> {
+        ReadError::check("lines of context", self.context_lines, 0, Self::CONTEXT_LINES_MAX)?;
+        ReadError::check("matches", self.matches_max, 0, Self::MATCHES_MAX)?;
+        Ok(Pattern::compile(self)?)
+    }
+}
+
+/// What a search found in one document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GrepReport {
+    /// The first matches, in the order of the text.
+    pub matches: Vec<GrepMatch>,
+    /// Lines that match: all of them, or one more than are shown where the search stopped early.
+    pub n_matches: u64,
+    /// Whether more lines match than are shown.
+    pub truncated: bool,
+    /// Whether the search ended before the text did, so that `n_matches` is the least there can be.
+    pub stopped_early: bool,
+    /// How much was read. Threads may have read ahead of where a search stopped.
+    pub bytes_scanned: u64,
+}
+
+/// One line that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrepMatch {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Its text with its indentation; `…` where a long line is cut around its first match.
+    pub text: String,
+    /// Where the pattern matches in `text`, in bytes.
+    pub ranges: Vec<Range<usize>>,
+    /// The lines before it, cut at their ends.
+    pub before: Vec<String>,
+    /// The lines behind it.
+    pub after: Vec<String>,
+}
+
+impl Reader {
+    /// Searches the document, on several threads where it is long. Linear in its size whatever the pattern.
+    pub fn grep(&self, query: &GrepQuery, cancel: &AtomicBool) -> Result<GrepReport, ReadError> {
+        self.grep_with(query, cancel, Sizes::DEFAULT)
+    }
+
+    fn grep_with(&self, query: &GrepQuery, cancel: &AtomicBool, sizes: Sizes) -> Result<GrepReport, ReadError> {
+        let pattern = query.compile()?;
+        self.require_fresh()?;
+        let targets = [Target::Open(self)];
+        let mut found = units::search(&targets, &pattern, query, cancel, sizes)?;
+        let Some(document) = found.documents.pop() else {
+            return Ok(GrepReport { bytes_scanned: found.bytes_scanned, ..GrepReport::default() });
+        };
+        if let Some(error) = document.error {
+            return Err(error);
+        }
+        let mut matches = Vec::new();
+        for place in &document.places {
+            matches.push(self.show(&pattern, place, query.context_lines)?);
+        }
+        self.require_fresh()?;
+        Ok(GrepReport {
+            truncated: document.n_matches > matches.len() as u64,
+            matches,
+            n_matches: document.n_matches,
+            stopped_early: found.stopped_early,
+            bytes_scanned: found.bytes_scanned,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Patterns: what may be searched for, compiled for lines. The engine is linear in the text whatever the pattern; what
+//! costs memory instead is bounded. A wrong pattern is shown with a caret under the place that is wrong.
+
+use std::ops::{ControlFlow, Range};
+
+use grep_matcher::{LineMatchKind, Matcher as _};
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+
+use super::GrepQuery;
+
+/// The longest compiled pattern, in bytes of memory.
+const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// What one thread may remember while it searches.
+const DFA_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The type of a search's errors has no values that can be made.
+const NO_ERRORS: &str = "searching has no errors";
+
+/// How deep groups may nest.
+const NEST_MAX: u32 = 200;
+
+/// A pattern that cannot be searched for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PatternError {
+    #[error("the pattern is empty")]
+    Empty,
+    #[error("the pattern has {bytes} bytes, and at most {bytes_max} are allowed")]
+    TooLong { bytes: u64, bytes_max: u64 },
+    /// `column` is counted in characters from 0.
+    #[error("the pattern is not a regular expression: {why}\n    {pattern}\n    {}^", " ".repeat(*column))]
+    Syntax { pattern: String, column: usize, why: String },
+    #[error("the pattern `{pattern}` is too large once it is compiled")]
+    TooComplex { pattern: String },
+    #[error("the pattern `{pattern}` asks for a line end, and a match is within one line")]
+    LineEnd { pattern: String },
+}
+
+impl PatternError {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Empty => "name something to look for".to_owned(),
+            Self::TooLong { .. } => "look for a shorter part of it".to_owned(),
+            Self::Syntax { .. } => "correct it, or search for it literally".to_owned(),
+            Self::TooComplex { .. } => "use smaller repetition counts".to_owned(),
+            Self::LineEnd { .. } => "look for the text of one line, with lines of context".to_owned(),
+        }
+    }
+}
+
+/// A pattern that is ready to search with.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    matcher: RegexMatcher,
+}
+
+impl Pattern {
+    pub(crate) fn compile(query: &GrepQuery) -> Result<Self, PatternError> {
+        let pattern = &query.pattern;
+        let (bytes, bytes_max) = (pattern.len() as u64, query.pattern_bytes_max);
+        if bytes == 0 {
+            return Err(PatternError::Empty);
+        }
+        if bytes > bytes_max {
+            return Err(PatternError::TooLong { bytes, bytes_max });
+        }
+        if pattern.contains('\n') {
+            return Err(PatternError::LineEnd { pattern: pattern.escape_debug().to_string() });
+        }
+        if !query.literal {
+            check_syntax(pattern)?;
+        }
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .case_insensitive(!query.case_sensitive)
+            .fixed_strings(query.literal)
+            .multi_line(true)
+            .crlf(true)
+            .size_limit(COMPILED_BYTES_MAX)
+            .dfa_size_limit(DFA_BYTES_MAX);
+        builder.build(pattern).map(|matcher| Self { matcher }).map_err(|error| match error.kind() {
+            ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => PatternError::LineEnd { pattern: pattern.clone() },
+            // The syntax is known to be right, so what is left is the size. The enum may grow.
+            _ => PatternError::TooComplex { pattern: pattern.clone() },
+        })
+    }
+
+    /// Calls `found` with each line of the buffer that matches, its end included. The buffer begins with a line.
+    pub(super) fn each_line(
+        &self,
+        buffer: &[u8],
+        mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        // A pattern that asks for the beginning of the text gets each line by itself.
+        let by_lines = self.matcher.line_terminator().is_none();
+        let mut at = 0;
+        while at < buffer.len() {
+            let candidate = if by_lines { Some(LineMatchKind::Candidate(0)) } else { self.candidate(&buffer[at..]) };
+            let (offset, is_sure) = match candidate {
+                None => break,
+                Some(LineMatchKind::Confirmed(offset)) => (at + offset, true),
+                Some(LineMatchKind::Candidate(offset)) => (at + offset, false),
+            };
+            let line = line_around(buffer, at, offset);
+            at = line.end;
+            // An empty match behind the last line end is in no line of this buffer.
+            if !line.is_empty() && (is_sure || self.find(without_end(&buffer[line.clone()])).is_some()) {
+                found(line)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The first match in a line.
+    pub(super) fn find(&self, line: &[u8]) -> Option<Range<usize>> {
+        self.find_from(line, 0)
+    }
+
+    /// The first match that begins at `from` or behind, with what stands before it in sight.
+    pub(super) fn find_from(&self, line: &[u8], from: usize) -> Option<Range<usize>> {
+        let found = self.matcher.find_at(line, from).expect(NO_ERRORS);
+        found.map(|found| found.start()..found.end())
+    }
+
+    /// The matches in a line that are not empty, the first `ranges_max` of them.
+    pub(super) fn ranges(&self, line: &[u8], ranges_max: usize) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
+        let each = |found: grep_matcher::Match| {
+            if !found.is_empty() {
+                ranges.push(found.start()..found.end());
+            }
+            ranges.len() < ranges_max
+        };
+        self.matcher.find_iter(line, each).expect(NO_ERRORS);
+        ranges
+    }
+
+    fn candidate(&self, buffer: &[u8]) -> Option<LineMatchKind> {
+        self.matcher.find_candidate_line(buffer).expect(NO_ERRORS)
+    }
+}
+
+/// The line that an offset is in, its end included, no earlier than `from`, where a line begins.
+fn line_around(buffer: &[u8], from: usize, offset: usize) -> Range<usize> {
+    let start = memchr::memrchr(b'\n', &buffer[from..offset]).map_or(from, |idx| from + idx + 1);
+    let end = memchr::memchr(b'\n', &buffer[offset..]).map_or(buffer.len(), |idx| offset + idx + 1);
+    start..end
+}
+
+/// A line without its end.
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Parses the pattern as it was typed, so that the place of a mistake is a place in it.
+fn check_syntax(pattern: &str) -> Result<(), PatternError> {
+    let parsed = regex_syntax::ParserBuilder::new().utf8(false).nest_limit(NEST_MAX).build().parse(pattern);
+    let (offset, why) = match parsed {
+        Ok(_) => return Ok(()),
+        Err(regex_syntax::Error::Parse(error)) => (error.span().start.offset, error.kind().to_string()),
+        Err(regex_syntax::Error::Translate(error)) => (error.span().start.offset, error.kind().to_string()),
+        // The enum may grow.
+        Err(_) => (0, "it cannot be parsed".to_owned()),
+    };
+    let column = pattern.get(..offset).unwrap_or(pattern).chars().count();
+    Err(PatternError::Syntax { pattern: pattern.to_owned(), column, why })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Scanning one range of a document for the lines that begin in it. Ranges that touch cover a document without gap or
+//! overlap, so threads need not agree on anything but where their ranges end. A line is searched whole up to a limit;
+//! a longer one in pieces that overlap, so memory stays bounded and a match longer than the overlap may go unseen.
+
+use std::ops::{ControlFlow, Range};
+
+use super::pattern::{Pattern, without_end};
+use super::units::Sizes;
+use crate::{ReadError, Reader};
+
+/// What one range holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) n_matches: u64,
+    pub(super) places: Vec<Place>,
+    /// Line ends in the range, where they were wanted.
+    pub(super) n_line_ends: u64,
+    pub(super) bytes_read: u64,
+}
+
+/// Where a matching line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Its number: from 0 within a range, from 1 once it is reported.
+    pub(super) line: u64,
+    /// Its first byte.
+    pub(super) line_start: u64,
+    /// Its first match.
+    pub(super) found: Range<u64>,
+}
+
+/// What is wanted of a range.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Want {
+    /// Matching lines whose places are kept.
+    pub(super) places_max: usize,
+    /// Matching lines at which to stop.
+    pub(super) matches_max: u64,
+    /// Whether to count lines.
+    pub(super) line_ends: bool,
+}
+
+/// One thread's way through ranges of one document after another. The buffer is used again.
+pub(super) struct Scanner<'a> {
+    pub(super) pattern: &'a Pattern,
+    pub(super) sizes: Sizes,
+    pub(super) buffer: Vec<u8>,
+}
+
+impl Scanner<'_> {
+    /// Searches the lines that begin in the range.
+    pub(super) fn scan(&mut self, reader: &Reader, range: Range<u64>, want: Want) -> Result<Tally, ReadError> {
+        // One byte before the range tells whether its first byte begins a line.
+        let from = range.start.saturating_sub(1);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let lines = self.read_lines(reader, range.clone(), &mut buffer);
+        let tally = lines.and_then(|lines| {
+            let head = usize::try_from(range.start - from).unwrap_or(1).min(buffer.len());
+            let body_end = usize::try_from(range.end - from).unwrap_or(usize::MAX).min(buffer.len());
+            let mut tally = Tally { bytes_read: buffer.len() as u64, ..Tally::default() };
+            if want.line_ends {
+                tally.n_line_ends = count_line_ends(&buffer[head..body_end]);
+            }
+            let at = |idx: usize| from + idx as u64;
+            let whole = &buffer[lines.whole.clone()];
+            let (mut counted_to, mut line) = (head, 0);
+            let flow = self.pattern.each_line(whole, |found| {
+                tally.n_matches += 1;
+                if tally.places.len() < want.places_max {
+                    let start = lines.whole.start + found.start;
+                    line += count_line_ends(&buffer[counted_to..start]);
+                    counted_to = start;
+                    let first = self.pattern.find(without_end(&whole[found])).unwrap_or(0..0);
+                    let found = at(start + first.start)..at(start + first.end);
+                    tally.places.push(Place { line, line_start: at(start), found });
+                }
+                if tally.n_matches < want.matches_max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            if let (ControlFlow::Continue(()), Some(giant)) = (flow, lines.giant) {
+                line += count_line_ends(&buffer[counted_to..giant.max(counted_to)]);
+                self.scan_giant(reader, line, at(giant), want, &mut tally)?;
+            }
+            Ok(tally)
+        });
+        self.buffer = buffer;
+        tally
+    }
+
+    /// Reads the range and the rest of its last line into the buffer.
+    fn read_lines(&self, reader: &Reader, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<Lines, ReadError> {
+        let from = range.start.saturating_sub(1);
+        reader.read(from..range.end, buffer)?;
+        let first = match range.start {
+            0 => 0,
+            _ => memchr::memchr(b'\n', buffer).map_or(buffer.len(), |idx| idx + 1),
+        };
+        let mut lines = Lines { whole: first..buffer.len(), giant: None };
+        if first == buffer.len() || buffer.ends_with(b"\n") {
+            return Ok(lines);
+        }
+        let last = memchr::memrchr(b'\n', buffer).map_or(0, |idx| idx + 1).max(first);
+        let mut rest = Vec::new();
+        loop {
+            let at = from + buffer.len() as u64;
+            let n_more = self.sizes.step_bytes.min(reader.bytes() - at);
+            if n_more == 0 {
+                break;
+            }
+            if (buffer.len() - last) as u64 > self.sizes.line_bytes_max {
+                lines.giant = Some(last);
+                lines.whole.end = last;
+                return Ok(lines);
+            }
+            reader.read(at..at + n_more, &mut rest)?;
+            let line_end = memchr::memchr(b'\n', &rest);
+            buffer.extend_from_slice(&rest[..line_end.map_or(rest.len(), |idx| idx + 1)]);
+            if line_end.is_some() {
+                break;
+            }
+        }
+        lines.whole.end = buffer.len();
+        Ok(lines)
+    }
+
+    /// Searches a line that is too long to hold, piece by piece, until it matches or ends.
+    fn scan_giant(
+        &self,
+        reader: &Reader,
+        line: u64,
+        line_start: u64,
+        want: Want,
+        tally: &mut Tally,
+    ) -> Result<(), ReadError> {
+        const BYTES_BEFORE: u64 = 4;
+        let Sizes { line_bytes_max, overlap_bytes, .. } = self.sizes;
+        let (mut at, mut piece) = (line_start, Vec::new());
+        loop {
+            let from = at.saturating_sub(BYTES_BEFORE).max(line_start);
+            let end = (at + line_bytes_max).min(reader.bytes());
+            reader.read(from..end, &mut piece)?;
+            tally.bytes_read += piece.len() as u64;
+            let line_end = memchr::memchr(b'\n', &piece);
+            let is_last = line_end.is_some() || end == reader.bytes();
+            let text = without_end(&piece[..line_end.map_or(piece.len(), |idx| idx + 1)]);
+            let next = end.saturating_sub(overlap_bytes).max(at + 1);
+            let skip = usize::try_from(at - from).unwrap_or(0).min(text.len());
+            let found = self.pattern.find_from(text, skip);
+            let found = found.map(|found| from + found.start as u64..from + found.end as u64);
+            // What ends where the piece was cut may end otherwise in the line: the next piece decides, if it sees it.
+            let found = found.filter(|found| is_last || found.end < end || found.start < next);
+            if let Some(found) = found {
+                tally.n_matches += 1;
+                if tally.places.len() < want.places_max {
+                    tally.places.push(Place { line, line_start, found });
+                }
+                return Ok(());
+            }
+            if is_last {
+                return Ok(());
+            }
+            at = next;
+        }
+    }
+}
+
+/// The lines of a buffer that are searched, as places in it.
+struct Lines {
+    whole: Range<usize>,
+    /// Where a line begins that is longer than may be held.
+    giant: Option<usize>,
+}
+
+fn count_line_ends(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}

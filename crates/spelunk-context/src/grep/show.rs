@@ -1,0 +1,158 @@
+//! Showing a match: its line and the lines around it, read again where they are. Lines are cut to a length that fits a
+//! screen, the matching one around its first match; what is shown went through the reader's door like all text.
+
+use std::ops::Range;
+
+use super::pattern::Pattern;
+use super::scan::Place;
+use super::GrepMatch;
+use crate::{ReadError, Reader};
+
+/// The most that is shown of a line, in bytes.
+const SHOWN_BYTES_MAX: usize = 500;
+
+/// How much of that is before the first match.
+const LEAD_BYTES: usize = 100;
+
+/// How far lines of context are looked for, in each direction.
+const LOOK_BYTES: u64 = 64 * 1024;
+
+/// The most ranges named in one line.
+const RANGES_MAX: usize = 100;
+
+/// What stands where a line is cut.
+const CUT: &str = "…";
+
+impl Reader {
+    pub(super) fn show(
+        &self,
+        pattern: &Pattern,
+        place: &Place,
+        context_lines: u64,
+    ) -> Result<GrepMatch, ReadError> {
+        let line_end = self.line_end_from(place.found.end.max(place.line_start), LOOK_BYTES)?;
+        let line_end = match line_end {
+            Some(line_end) => line_end,
+            None if self.bytes() - place.found.end <= LOOK_BYTES => self.bytes(),
+            None => return self.show_alone(pattern, place),
+        };
+        if line_end - place.line_start > LOOK_BYTES {
+            return self.show_alone(pattern, place);
+        }
+        let (start, n_before) = self.back_lines(place.line_start, context_lines)?;
+        let end = self.forward_lines(line_end, context_lines)?;
+        let left = self.leave_mapped(start..end)?;
+        // Redaction keeps line ends: the lines of the text as it is and as it is shown have the same numbers.
+        let (plain, shown) = (lines_of(&left.plain), lines_of(&left.text));
+        let line_at = |lines: &[Range<usize>]| lines.get(n_before).cloned().unwrap_or(0..0);
+        let (plain_line, shown_line) = (line_at(&plain), line_at(&shown));
+        let found = pattern.ranges(&left.plain.as_bytes()[plain_line.clone()], RANGES_MAX);
+        let ranges = found.into_iter().map(|range| {
+            let range = left.shown(&(range.start + plain_line.start..range.end + plain_line.start));
+            range.start.saturating_sub(shown_line.start)..range.end.saturating_sub(shown_line.start)
+        });
+        let text_of = |line: &Range<usize>| left.text.get(line.clone()).unwrap_or_default();
+        let (text, ranges) = cut_around(text_of(&shown_line), ranges.collect());
+        let cut_all = |lines: Option<&[Range<usize>]>| {
+            lines.unwrap_or_default().iter().map(|line| cut_around(text_of(line), Vec::new()).0).collect()
+        };
+        Ok(GrepMatch {
+            line: place.line,
+            text,
+            ranges,
+            before: cut_all(shown.get(..n_before)),
+            after: cut_all(shown.get(n_before + 1..)),
+        })
+    }
+
+    /// A match in a line so long that nothing but the text around the match is read.
+    fn show_alone(&self, pattern: &Pattern, place: &Place) -> Result<GrepMatch, ReadError> {
+        let start = place.found.start.saturating_sub(LEAD_BYTES as u64).max(place.line_start);
+        let end = (place.found.start + (SHOWN_BYTES_MAX - LEAD_BYTES) as u64).min(self.bytes());
+        let line_end = self.line_end_from(place.found.start, end - place.found.start)?;
+        let shown = self.cut_to_chars(start..line_end.unwrap_or(end))?;
+        let left = self.leave_mapped(shown.clone())?;
+        let lead = if shown.start > place.line_start { CUT } else { "" };
+        let tail = if line_end.is_none() && shown.end < self.bytes() { CUT } else { "" };
+        let at = usize::try_from(place.found.start - shown.start).unwrap_or(0);
+        let first = pattern.find_from(left.plain.as_bytes(), at.min(left.plain.len()));
+        let range = first.map(|first| left.shown(&first)).filter(|range| !range.is_empty());
+        let range = range.map(|range| range.start + lead.len()..range.end + lead.len());
+        Ok(GrepMatch {
+            line: place.line,
+            text: format!("{lead}{}{tail}", left.text),
+            ranges: range.into_iter().collect(),
+            before: Vec::new(),
+            after: Vec::new(),
+        })
+    }
+
+    /// Where the lines before a line begin, and how many they are: fewer where they are too long to look through.
+    fn back_lines(&self, line_start: u64, n_lines: u64) -> Result<(u64, usize), ReadError> {
+        let lowest = line_start.saturating_sub(LOOK_BYTES);
+        let (mut start, mut n_found) = (line_start, 0);
+        for _ in 0..n_lines {
+            if start <= lowest {
+                break;
+            }
+            match self.line_end_before(start - 1, start - 1 - lowest)? {
+                Some(line_end) => start = line_end + 1,
+                None if lowest == 0 => start = 0,
+                None => break,
+            }
+            n_found += 1;
+        }
+        Ok((start, n_found))
+    }
+
+    /// Where the last of the lines behind a line ends, which itself ends at `line_end`.
+    fn forward_lines(&self, line_end: u64, n_lines: u64) -> Result<u64, ReadError> {
+        let highest = line_end.saturating_add(LOOK_BYTES).min(self.bytes());
+        let mut end = line_end;
+        for _ in 0..n_lines {
+            // Behind a final line end there is no further line.
+            if end + 1 >= highest {
+                break;
+            }
+            match self.line_end_from(end + 1, highest - end - 1)? {
+                Some(line_end) => end = line_end,
+                None if highest == self.bytes() => end = highest,
+                None => break,
+            }
+        }
+        Ok(end)
+    }
+}
+
+/// The lines of a text without their ends. The last one has none.
+fn lines_of(text: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let lines = text.split('\n').map(|line| {
+        let from = start;
+        start += line.len() + 1;
+        from..from + line.strip_suffix('\r').unwrap_or(line).len()
+    });
+    lines.collect()
+}
+
+/// A line cut to what is shown of one, from a little before the first range, and the ranges that are still in it.
+fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize>>) {
+    if line.len() <= SHOWN_BYTES_MAX {
+        return (line.to_owned(), ranges);
+    }
+    let first = ranges.first().map_or(0, |range| range.start);
+    let start = if first + LEAD_BYTES <= SHOWN_BYTES_MAX { 0 } else { first - LEAD_BYTES };
+    let start = line.ceil_char_boundary(start.min(line.len()));
+    let end = line.floor_char_boundary((start + SHOWN_BYTES_MAX).min(line.len()));
+    let lead = if start > 0 { CUT } else { "" };
+    let tail = if end < line.len() { CUT } else { "" };
+    let moved = ranges.into_iter().filter_map(|range| {
+        let (from, to) = (range.start.max(start), range.end.min(end));
+        (from < to).then(|| from - start + lead.len()..to - start + lead.len())
+    });
+    let moved = moved.collect();
+    (format!("{lead}{}{tail}", line.get(start..end).unwrap_or_default()), moved)
+}
+
+#[cfg(test)]
+mod tests;

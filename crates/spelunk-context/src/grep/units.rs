@@ -1,0 +1,249 @@
+//! Searching on several threads. Documents are cut into units, which threads take in order and whose tallies are put
+//! together in order: what is found does not depend on how many threads there were or how fast each was.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::merge::{Found, Merge};
+use super::scan::{Scanner, Tally, Want};
+use super::{Extent, GrepQuery, Pattern};
+use crate::reader::threads_for;
+use crate::{DocEntry, ReadError, Reader, View};
+
+/// How text is cut for searching. Only tests use others than the default.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// The first unit of a document: a common pattern fills the report from it.
+    pub(super) first_bytes: u64,
+    /// Every other unit. Small enough for a second-level cache.
+    pub(super) unit_bytes: u64,
+    /// Read at a time to find the end of a unit's last line.
+    pub(super) step_bytes: u64,
+    /// The longest line that is searched whole.
+    pub(super) line_bytes_max: u64,
+    /// What two pieces of a longer line share.
+    pub(super) overlap_bytes: u64,
+}
+
+impl Sizes {
+    pub(super) const DEFAULT: Self = Self {
+        first_bytes: 128 * 1024,
+        unit_bytes: 1024 * 1024,
+        step_bytes: 16 * 1024,
+        line_bytes_max: 4 * 1024 * 1024,
+        overlap_bytes: 64 * 1024,
+    };
+}
+
+/// A document to search.
+pub(super) enum Target<'a> {
+    Open(&'a Reader),
+    Closed { view: &'a View, document: &'a DocEntry },
+}
+
+/// Searches all targets.
+pub(super) fn search(
+    targets: &[Target<'_>],
+    pattern: &Pattern,
+    query: &GrepQuery,
+    cancel: &AtomicBool,
+    sizes: Sizes,
+) -> Result<Found, ReadError> {
+    let search = Search {
+        targets,
+        pattern,
+        query,
+        sizes,
+        cancel,
+        feed: Mutex::new(Feed::default()),
+        merge: Mutex::new(Merge::new(query)),
+        is_over: AtomicBool::new(false),
+        needs_lines: AtomicBool::new(query.matches_max > 0),
+    };
+    let threads = threads_for_targets(targets);
+    if threads.get() == 1 {
+        search.work();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 0..threads.get() {
+                scope.spawn(|| search.work());
+            }
+        });
+    }
+    if cancel.load(Ordering::Relaxed) {
+        return Err(ReadError::Cancelled);
+    }
+    Ok(search.merge.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
+}
+
+fn threads_for_targets(targets: &[Target<'_>]) -> NonZeroUsize {
+    // Opening a file costs about as much as searching this much of it.
+    const OPENING_BYTES: u64 = 64 * 1024;
+    let bytes = targets.iter().map(|target| match target {
+        Target::Open(reader) => reader.bytes(),
+        Target::Closed { document, .. } => document.bytes + OPENING_BYTES,
+    });
+    threads_for(bytes.sum())
+}
+
+/// What the threads of one search share.
+struct Search<'a> {
+    targets: &'a [Target<'a>],
+    pattern: &'a Pattern,
+    query: &'a GrepQuery,
+    sizes: Sizes,
+    cancel: &'a AtomicBool,
+    feed: Mutex<Feed<'a>>,
+    merge: Mutex<Merge<'a>>,
+    /// Set when enough was found: nobody takes another unit.
+    is_over: AtomicBool,
+    /// Whether a match may still be shown, which takes its line's number.
+    needs_lines: AtomicBool,
+}
+
+/// Which unit is next.
+#[derive(Default)]
+struct Feed<'a> {
+    n_units: usize,
+    next_target_idx: usize,
+    /// The document that is given out in parts, and where the next part begins.
+    open: Option<(Held<'a>, u64)>,
+}
+
+/// A reader that someone else owns, or one that was opened for this search.
+#[derive(Clone)]
+enum Held<'a> {
+    Lent(&'a Reader),
+    Shared(Arc<Reader>),
+}
+
+impl Held<'_> {
+    fn get(&self) -> &Reader {
+        match self {
+            Self::Lent(reader) => reader,
+            Self::Shared(reader) => reader,
+        }
+    }
+}
+
+struct Unit<'a> {
+    idx: usize,
+    target_idx: usize,
+    text: UnitText<'a>,
+}
+
+enum UnitText<'a> {
+    /// All of a small document, which the thread opens by itself.
+    Whole { view: &'a View, document: &'a DocEntry },
+    Part { reader: Held<'a>, range: Range<u64> },
+    Unreadable(ReadError),
+}
+
+impl<'a> Search<'a> {
+    fn work(&self) {
+        let mut scanner = Scanner { pattern: self.pattern, sizes: self.sizes, buffer: Vec::new() };
+        while !self.is_over.load(Ordering::Relaxed) && !self.cancel.load(Ordering::Relaxed) {
+            let Some(unit) = self.next_unit() else { return };
+            let outcome = match unit.text {
+                UnitText::Whole { view, document } => self.scan_whole(&mut scanner, view, document),
+                UnitText::Part { reader, range } => self.scan_part(&mut scanner, reader.get(), range),
+                UnitText::Unreadable(error) => Err(error),
+            };
+            let mut merge = locked(&self.merge);
+            merge.put(unit.idx, unit.target_idx, outcome);
+            self.needs_lines.store(merge.takes_more_places(), Ordering::Relaxed);
+            if merge.is_over() {
+                self.is_over.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn next_unit(&self) -> Option<Unit<'a>> {
+        let mut feed = locked(&self.feed);
+        let feed = &mut *feed;
+        if feed.open.is_none() {
+            let target = self.targets.get(feed.next_target_idx)?;
+            feed.next_target_idx += 1;
+            match target {
+                Target::Open(reader) => feed.open = Some((Held::Lent(reader), 0)),
+                Target::Closed { view, document } if document.bytes <= self.sizes.unit_bytes => {
+                    return Some(feed.unit(UnitText::Whole { view, document }));
+                }
+                Target::Closed { view, document } => match Reader::of_document(view, document) {
+                    Ok(reader) => feed.open = Some((Held::Shared(Arc::new(reader)), 0)),
+                    Err(error) => return Some(feed.unit(UnitText::Unreadable(error))),
+                },
+            }
+        }
+        let (reader, start) = feed.open.take()?;
+        let range = self.sizes.unit_at(start, reader.get().bytes());
+        if range.end < reader.get().bytes() {
+            feed.open = Some((reader.clone(), range.end));
+        }
+        Some(feed.unit(UnitText::Part { reader, range }))
+    }
+
+    /// The lines of a small document on disk may still be many once it is decoded, so it is cut all the same.
+    fn scan_whole(
+        &self,
+        scanner: &mut Scanner<'_>,
+        view: &View,
+        document: &DocEntry,
+    ) -> Result<Tally, ReadError> {
+        let reader = Reader::of_document(view, document)?;
+        let mut tally = Tally::default();
+        let mut range = self.sizes.unit_at(0, reader.bytes());
+        loop {
+            let part = self.scan_part(scanner, &reader, range.clone())?;
+            tally.append(part);
+            if range.end >= reader.bytes() || tally.n_matches >= self.want().matches_max {
+                return Ok(tally);
+            }
+            range = self.sizes.unit_at(range.end, reader.bytes());
+        }
+    }
+
+    fn scan_part(
+        &self,
+        scanner: &mut Scanner<'_>,
+        reader: &Reader,
+        range: Range<u64>,
+    ) -> Result<Tally, ReadError> {
+        let tally = scanner.scan(reader, range, self.want())?;
+        reader.require_fresh()?;
+        Ok(tally)
+    }
+
+    fn want(&self) -> Want {
+        let line_ends = self.needs_lines.load(Ordering::Relaxed);
+        let shown_max = usize::try_from(self.query.matches_max).unwrap_or(usize::MAX);
+        Want {
+            places_max: if line_ends { shown_max } else { 0 },
+            matches_max: match self.query.extent {
+                Extent::Whole => u64::MAX,
+                Extent::FirstMatches => self.query.matches_max + 1,
+            },
+            line_ends,
+        }
+    }
+}
+
+impl Sizes {
+    fn unit_at(self, start: u64, bytes: u64) -> Range<u64> {
+        let n_bytes = if start == 0 { self.first_bytes } else { self.unit_bytes };
+        start..start.saturating_add(n_bytes).min(bytes)
+    }
+}
+
+impl<'a> Feed<'a> {
+    fn unit(&mut self, text: UnitText<'a>) -> Unit<'a> {
+        self.n_units += 1;
+        Unit { idx: self.n_units - 1, target_idx: self.next_target_idx - 1, text }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

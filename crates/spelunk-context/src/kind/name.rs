@@ -1,0 +1,223 @@
+//! What a file's name says: whole names first, then extensions with how far they are to be trusted.
+
+use super::{ContentType, Language};
+
+/// How far an extension is to be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Confidence {
+    /// The extension decides.
+    High,
+    /// The first lines may say otherwise where they leave no doubt.
+    Medium,
+    /// The first lines decide; the extension is for when they say nothing.
+    Low,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) content_type: ContentType,
+    pub(super) confidence: Confidence,
+}
+
+/// What stands behind the last dot, in lower case. A name that only begins with a dot has no extension.
+pub(super) fn extension_of(file_name: &str) -> Option<String> {
+    let (stem, extension) = file_name.rsplit_once('.')?;
+    (!stem.is_empty() && !extension.is_empty()).then(|| extension.to_lowercase())
+}
+
+/// The type of files that are known by their whole name.
+pub(super) fn type_of_name(file_name: &str) -> Option<ContentType> {
+    const CONFIG: &[&str] = &[
+        "makefile",
+        "gnumakefile",
+        "dockerfile",
+        "containerfile",
+        "cmakelists.txt",
+        "jenkinsfile",
+        "procfile",
+        "pipfile",
+        "build",
+        "workspace",
+        "build.bazel",
+        "justfile",
+        "caddyfile",
+        "brewfile",
+        "go.mod",
+        "go.sum",
+        "constraints.txt",
+        "robots.txt",
+        "codeowners",
+        "kconfig",
+        "kbuild",
+        "setup.cfg",
+        "meson.build",
+    ];
+    const PROSE: &[&str] = &[
+        "readme",
+        "license",
+        "licence",
+        "copying",
+        "notice",
+        "authors",
+        "contributors",
+        "changelog",
+        "changes",
+        "news",
+        "todo",
+        "install",
+        "history",
+    ];
+    const CODE: &[&str] =
+        &["rakefile", "gemfile", "vagrantfile", "podfile", "sconstruct", "sconscript", "configure"];
+    let name = file_name.to_lowercase();
+    let extension = extension_of(&name);
+    let is_requirements = name.starts_with("requirements") && extension.as_deref() == Some("txt");
+    let is_docker = name.starts_with("dockerfile.") || extension.as_deref() == Some("dockerfile");
+    if is_requirements || is_docker || CONFIG.contains(&name.as_str()) {
+        return Some(ContentType::Config);
+    }
+    if PROSE.contains(&name.as_str()) {
+        return Some(ContentType::Prose);
+    }
+    if CODE.contains(&name.as_str()) || is_shell_start(&name) {
+        return Some(ContentType::SourceCode);
+    }
+    // What else begins with a dot is settings: `.gitignore`, `.env.local`, `.editorconfig`.
+    let is_dotted = name.starts_with('.') && extension.is_none_or(|_| name.starts_with(".env."));
+    is_dotted.then_some(ContentType::Config)
+}
+
+fn is_shell_start(name: &str) -> bool {
+    matches!(
+        name,
+        ".bashrc" | ".bash_profile" | ".bash_aliases" | ".profile" | ".zshrc" | ".zshenv" | ".zprofile"
+    )
+}
+
+/// The type that an extension stands for.
+pub(super) fn type_of_extension(extension: &str) -> Option<Known> {
+    use Confidence::{High, Low, Medium};
+    let known = |content_type, confidence| Some(Known { content_type, confidence });
+    match extension {
+        "csv" | "tsv" | "psv" => known(ContentType::StructuredData, High),
+        "json" | "geojson" | "ipynb" | "webmanifest" | "har" => known(ContentType::Json, High),
+        "jsonl" | "ndjson" | "ldjson" => known(ContentType::Jsonl, High),
+        "log" => known(ContentType::Log, Low),
+        "txt" | "text" => known(ContentType::Prose, Low),
+        "md" | "rst" | "adoc" | "markdown" | "mdx" | "asciidoc" | "org" | "tex" => {
+            known(ContentType::Prose, Medium)
+        }
+        "xml" | "html" | "htm" | "svg" | "xhtml" | "xsl" | "xsd" | "plist" | "rss" | "atom" => {
+            known(ContentType::Markup, Medium)
+        }
+        "yaml" | "yml" | "toml" | "ini" | "conf" | "cfg" | "properties" | "env" | "tf" | "tfvars" | "hcl"
+        | "cmake" | "mk" | "gradle" | "nix" | "service" | "editorconfig" => {
+            known(ContentType::Config, Medium)
+        }
+        _ => language_of_extension(extension)
+            .map(|_| Known { content_type: ContentType::SourceCode, confidence: High })
+            .or_else(|| {
+                is_other_code(extension)
+                    .then_some(Known { content_type: ContentType::SourceCode, confidence: High })
+            }),
+    }
+}
+
+/// The language of a file, by its name.
+pub(super) fn language_of(file_name: &str) -> Option<Language> {
+    let name = file_name.to_lowercase();
+    match name.as_str() {
+        "rakefile" | "gemfile" | "vagrantfile" | "podfile" => Some(Language::Ruby),
+        "sconstruct" | "sconscript" => Some(Language::Python),
+        "configure" => Some(Language::Bash),
+        _ if is_shell_start(&name) => Some(Language::Bash),
+        _ => language_of_extension(&extension_of(&name)?),
+    }
+}
+
+fn language_of_extension(extension: &str) -> Option<Language> {
+    Some(match extension {
+        "rs" => Language::Rust,
+        "py" | "pyi" | "pyw" => Language::Python,
+        "js" | "jsx" | "mjs" | "cjs" => Language::JavaScript,
+        "ts" | "mts" | "cts" => Language::TypeScript,
+        "tsx" => Language::Tsx,
+        "go" => Language::Go,
+        "java" => Language::Java,
+        "c" | "h" => Language::C,
+        "cpp" | "hpp" | "cc" | "cxx" | "hh" | "hxx" | "c++" | "ino" => Language::Cpp,
+        "cs" => Language::CSharp,
+        "rb" | "rake" | "gemspec" => Language::Ruby,
+        "php" => Language::Php,
+        "sh" | "bash" | "zsh" | "ksh" => Language::Bash,
+        "kt" | "kts" => Language::Kotlin,
+        "swift" => Language::Swift,
+        "scala" | "sc" => Language::Scala,
+        "lua" => Language::Lua,
+        "zig" => Language::Zig,
+        "ex" | "exs" => Language::Elixir,
+        "hs" => Language::Haskell,
+        "ml" | "mli" => Language::Ocaml,
+        "pl" | "pm" => Language::Perl,
+        "r" => Language::R,
+        "sql" => Language::Sql,
+        "css" | "scss" | "less" => Language::Css,
+        "dart" => Language::Dart,
+        "jl" => Language::Julia,
+        "erl" | "hrl" => Language::Erlang,
+        "clj" | "cljs" | "cljc" => Language::Clojure,
+        "groovy" => Language::Groovy,
+        "proto" => Language::Proto,
+        "ps1" | "psm1" => Language::PowerShell,
+        _ => return None,
+    })
+}
+
+/// Languages without a name of their own here: the line rule cuts them all alike.
+fn is_other_code(extension: &str) -> bool {
+    matches!(
+        extension,
+        "vue"
+            | "svelte"
+            | "fish"
+            | "vim"
+            | "el"
+            | "lisp"
+            | "scm"
+            | "rkt"
+            | "nim"
+            | "d"
+            | "f90"
+            | "f"
+            | "for"
+            | "asm"
+            | "s"
+            | "v"
+            | "sv"
+            | "vhd"
+            | "vhdl"
+            | "pas"
+            | "cob"
+            | "cbl"
+            | "m"
+            | "mm"
+            | "cu"
+            | "glsl"
+            | "hlsl"
+            | "wgsl"
+            | "sol"
+            | "tcl"
+            | "awk"
+            | "bat"
+            | "cmd"
+            | "fs"
+            | "fsx"
+            | "vb"
+            | "cr"
+            | "elm"
+            | "graphql"
+            | "thrift"
+            | "y"
+            | "l"
+    )
+}

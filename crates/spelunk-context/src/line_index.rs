@@ -1,0 +1,104 @@
+//! The line index of a document: for each block of bytes, how many lines begin before it. It is as long as the document
+//! has blocks, whatever the length of its lines: 32 kB for a gigabyte. Finding a line reads one block.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use crate::ReadError;
+
+/// Small enough to read at once for one line, large enough to keep the index short.
+pub(crate) const BLOCK_BYTES: u64 = 256 * 1024;
+
+/// Reads the bytes of one range, no longer than a block, into the buffer.
+pub(crate) type ReadRange<'a> = dyn Fn(Range<u64>, &mut Vec<u8>) -> Result<(), ReadError> + Sync + 'a;
+
+/// Where the lines are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LineIndex {
+    /// Line ends before each block.
+    ends_before: Vec<u64>,
+    bytes: u64,
+    n_lines: u64,
+}
+
+impl LineIndex {
+    /// Counts the lines of a document of that many bytes, on several threads where it is long.
+    pub(crate) fn build(bytes: u64, threads: NonZeroUsize, read: &ReadRange<'_>) -> Result<Self, ReadError> {
+        let n_blocks = usize::try_from(bytes.div_ceil(BLOCK_BYTES)).unwrap_or(usize::MAX);
+        let mut counts = vec![0; n_blocks];
+        let share = n_blocks.div_ceil(threads.get()).max(1);
+        let n_unended = if share >= n_blocks {
+            count_blocks(0, &mut counts, bytes, read)?
+        } else {
+            count_shares(share, &mut counts, bytes, read)?
+        };
+        let mut n_ends = 0;
+        for count in &mut counts {
+            n_ends += std::mem::replace(count, n_ends);
+        }
+        Ok(Self { ends_before: counts, bytes, n_lines: n_ends + n_unended })
+    }
+
+    /// A final newline ends the last line and begins none.
+    pub(crate) fn n_lines(&self) -> u64 {
+        self.n_lines
+    }
+
+    /// The offset at which a line, counted from 0, begins; the end of the document for the one behind the last.
+    pub(crate) fn start_of(&self, line_idx: u64, read: &ReadRange<'_>) -> Result<u64, ReadError> {
+        if line_idx == 0 {
+            return Ok(0);
+        }
+        if line_idx >= self.n_lines {
+            return Ok(self.bytes);
+        }
+        // The line begins behind the `line_idx`-th line end, which is in the last block that has fewer before it.
+        let block_idx = self.ends_before.partition_point(|&ends| ends < line_idx) - 1;
+        let from = block_idx as u64 * BLOCK_BYTES;
+        let mut block = Vec::new();
+        read(from..(from + BLOCK_BYTES).min(self.bytes), &mut block)?;
+        let nth = usize::try_from(line_idx - self.ends_before[block_idx] - 1).unwrap_or(usize::MAX);
+        let end = memchr::memchr_iter(b'\n', &block).nth(nth);
+        Ok(end.map_or(self.bytes, |end| from + end as u64 + 1))
+    }
+}
+
+/// Gives each thread one share of the blocks.
+fn count_shares(
+    share: usize,
+    counts: &mut [u64],
+    bytes: u64,
+    read: &ReadRange<'_>,
+) -> Result<u64, ReadError> {
+    std::thread::scope(|scope| {
+        let shares = counts.chunks_mut(share).enumerate();
+        let workers: Vec<_> = shares
+            .map(|(idx, counts)| scope.spawn(move || count_blocks(idx * share, counts, bytes, read)))
+            .collect();
+        let mut n_unended = 0;
+        for worker in workers {
+            n_unended = worker.join().expect("counting does not panic")?;
+        }
+        Ok(n_unended)
+    })
+}
+
+/// Fills in the line ends of some blocks, and says how many lines are begun but not ended: 1 where the document's last
+/// byte is among them and is no line end.
+fn count_blocks(
+    first_idx: usize,
+    counts: &mut [u64],
+    bytes: u64,
+    read: &ReadRange<'_>,
+) -> Result<u64, ReadError> {
+    let mut block = Vec::new();
+    for (idx, count) in counts.iter_mut().enumerate() {
+        let from = (first_idx + idx) as u64 * BLOCK_BYTES;
+        read(from..(from + BLOCK_BYTES).min(bytes), &mut block)?;
+        *count = memchr::memchr_iter(b'\n', &block).count() as u64;
+    }
+    Ok(u64::from(block.last().is_some_and(|&last| last != b'\n')))
+}
+
+#[cfg(test)]
+mod tests;

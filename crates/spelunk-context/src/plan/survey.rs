@@ -1,0 +1,94 @@
+//! Reading every document of a view once: what it is, how long, and where it would be cut. Documents are taken by
+//! several threads, the largest first, and let go of one by one; the outcome does not depend on how many threads.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use spelunk_types::Limits;
+
+use super::{ManifestRow, PlanOptions, Tier};
+use crate::split::{Chunk, CodeRule, Cutting, DocText, Partitioner, estimate_tokens};
+use crate::{DocEntry, SourceError, View, lines};
+
+/// Threads, and so documents in memory at once.
+const THREADS_MAX: usize = 4;
+
+/// One document, read.
+pub(super) struct Surveyed {
+    pub(super) row: ManifestRow,
+    /// None for what is batched.
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// The documents of a view in their order, with their names.
+pub(super) fn survey(
+    view: &View,
+    options: &PlanOptions,
+    code_rule: CodeRule,
+) -> Vec<(String, Result<Surveyed, SourceError>)> {
+    let partitioner = Partitioner::new(&options.limits, options.mode).with_code_rule(code_rule);
+    let documents: Vec<&DocEntry> = view.documents().collect();
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    order.sort_by_key(|&idx| std::cmp::Reverse(documents[idx].bytes));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(&idx) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((idx, survey_one(view, documents[idx], options, partitioner)));
+        }
+        done
+    };
+    let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+    let n_threads = n_cores.clamp(2, THREADS_MAX).min(documents.len());
+    let mut surveyed: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("surveying does not panic")).collect()
+    });
+    surveyed.sort_by_key(|(idx, _)| *idx);
+    surveyed.into_iter().map(|(idx, one)| (documents[idx].name.clone(), one)).collect()
+}
+
+fn survey_one(
+    view: &View,
+    document: &DocEntry,
+    options: &PlanOptions,
+    partitioner: Partitioner<'_>,
+) -> Result<Surveyed, SourceError> {
+    let text = view.read_owned(document)?;
+    let DocEntry { idx, name, .. } = document;
+    let detected = options.detector.detect(name, &text);
+    Ok(survey_text(
+        DocText { idx: *idx, name, text: &text, detected: &detected },
+        &options.limits,
+        partitioner,
+    ))
+}
+
+fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<'_>) -> Surveyed {
+    let DocText { idx, name, text, detected } = document;
+    let bytes = text.len() as u64;
+    let tokens = estimate_tokens(bytes);
+    let row = |cutting: &Cutting, tier: Tier| ManifestRow {
+        document_idx: idx,
+        name: name.to_owned(),
+        bytes,
+        lines: cutting.lines,
+        units: cutting.units,
+        detected: detected.clone(),
+        tier,
+        partitions_expected: cutting.partitions_expected,
+        n_chunks: cutting.chunks.len() as u64,
+    };
+    // Counting lines is cheap; counting rows or elements is half of cutting, so it is done only for what may be small.
+    let n_lines = lines::count_lines(text);
+    if Tier::of(n_lines, n_lines, tokens, limits) == Tier::Small {
+        let (lines, units) = partitioner.measure(document);
+        if Tier::of(lines, units.count(), tokens, limits) == Tier::Small {
+            let whole = Cutting { lines, units, partitions_expected: 0, chunks: Vec::new() };
+            return Surveyed { row: row(&whole, Tier::Small), chunks: Vec::new() };
+        }
+    }
+    let cutting = partitioner.cut(document);
+    let tier = Tier::of(cutting.lines, cutting.units.count(), tokens, limits).max(Tier::Medium);
+    Surveyed { row: row(&cutting, tier), chunks: cutting.chunks }
+}

@@ -1,0 +1,241 @@
+//! A reader: random access to the text of one document without holding it. Opening costs the same whatever the size.
+//! Offsets and sizes are bytes of text behind the byte order mark; UTF-16 is decoded into memory once. Lines end with
+//! `\n` or `\r\n`, and a final one begins no further line. What a reader gives out is redacted unless that was waived.
+
+mod error;
+mod leave;
+mod page;
+mod peek;
+mod raw;
+mod seek;
+
+use std::num::NonZeroUsize;
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use self::error::ReadError;
+pub use self::page::Page;
+pub use self::peek::{More, Peek, Tail};
+use self::raw::Raw;
+pub use self::raw::Revision;
+use crate::corpus::Origin;
+use crate::decode::{self, HEAD_BYTES};
+use crate::line_index::{BLOCK_BYTES, LineIndex};
+use crate::{DocEntry, View, name};
+
+/// The text of one document. Send and Sync: several threads may read at once.
+#[derive(Debug)]
+pub struct Reader {
+    name: String,
+    raw: Raw,
+    /// Bytes of the byte order mark, which are no text.
+    mark_bytes: u64,
+    bytes: u64,
+    revision: Revision,
+    redact: bool,
+    index: Mutex<Option<Arc<LineIndex>>>,
+}
+
+impl Reader {
+    /// The most text that one call gives out.
+    pub const READ_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+    /// The largest UTF-16 file that is read; it is held in memory.
+    pub const UTF16_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+    /// Threads that count or search one document. More would only wait for the same memory.
+    pub(crate) const THREADS_MAX: usize = 4;
+
+    /// Opens a file after a look at its first bytes. An empty file is a text of no lines; a missing one is an error.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let raw = Raw::open(path)?;
+        let name = name::printable_text(&path.to_string_lossy());
+        let revision = raw.revision();
+        let mut head = vec![0; HEAD_BYTES];
+        let n_read = raw.read_at(0, &mut head)?;
+        head.truncate(n_read);
+        decode::sniff(&head).map_err(|why| ReadError::NotText { name: name.clone(), why })?;
+        if !is_utf16(&head) {
+            return Ok(Self::over(name, raw, revision, mark_bytes(&head)));
+        }
+        if revision.bytes > Self::UTF16_BYTES_MAX {
+            return Err(ReadError::TooLarge { name, bytes: revision.bytes, bytes_max: Self::UTF16_BYTES_MAX });
+        }
+        let mut bytes = vec![0; usize::try_from(revision.bytes).unwrap_or(usize::MAX)];
+        if raw.read_at(0, &mut bytes)? < bytes.len() {
+            return Err(ReadError::Changed { name });
+        }
+        Ok(Self::over(name, raw.decoded(decode::decode(bytes)), revision, 0))
+    }
+
+    /// Reads bytes that are in memory. They are taken for text: a caller that does not know sniffs first.
+    pub fn of_bytes(name: &str, bytes: Arc<[u8]>) -> Self {
+        let revision = Revision { bytes: bytes.len() as u64, modified: None };
+        if is_utf16(&bytes) {
+            let text = decode::decode(bytes.to_vec());
+            return Self::over(name.to_owned(), Raw::Memory(text.into_bytes().into()), revision, 0);
+        }
+        let mark_bytes = mark_bytes(&bytes);
+        Self::over(name.to_owned(), Raw::Memory(bytes), revision, mark_bytes)
+    }
+
+    /// Reads a document of a view, and keeps back what the view does. A file must have the size it was scanned with;
+    /// its hash is not checked, because that would read it through.
+    pub fn of_document(view: &View, document: &DocEntry) -> Result<Self, ReadError> {
+        let changed = || ReadError::Changed { name: document.name.clone() };
+        if view.find(&document.name).is_none() {
+            return Err(changed());
+        }
+        let reader = match &document.origin {
+            Origin::Text(bytes) => Self::of_bytes(&document.name, Arc::clone(bytes)),
+            Origin::File(path) => match Self::open(path) {
+                Ok(reader) if reader.revision.bytes == document.bytes => reader,
+                Ok(_) | Err(ReadError::NotFound { .. }) => return Err(changed()),
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(Self { name: document.name.clone(), redact: document.redacts, ..reader })
+    }
+
+    /// Whether secrets are taken out of what is given. On unless a person asked for this document as it is.
+    #[must_use]
+    pub fn with_redaction(mut self, redact: bool) -> Self {
+        self.redact = redact;
+        self
+    }
+
+    /// The name in errors and reports.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The size of the text.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What the file was when it was opened.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Whether the file is another by now, or gone. A stale reader gives nothing but `ReadError::Changed`.
+    pub fn is_stale(&self) -> bool {
+        self.raw.is_stale()
+    }
+
+    /// How many lines there are. Reads the document through once; the index is kept.
+    pub fn n_lines(&self) -> Result<u64, ReadError> {
+        self.index().map(|index| index.n_lines())
+    }
+
+    /// Lines counted from 1, each without its end. The range may reach beyond the last line, but must begin before.
+    pub fn lines(&self, lines: RangeInclusive<u64>) -> Result<Vec<String>, ReadError> {
+        let index = self.index()?;
+        let (first, n_lines) = (*lines.start(), index.n_lines());
+        let last = (*lines.end()).min(n_lines);
+        if first == 0 || first > n_lines {
+            return Err(ReadError::LineOutOfRange { name: self.name.clone(), line: first, n_lines });
+        }
+        if last < first {
+            return Ok(Vec::new());
+        }
+        let read = self.read_range();
+        let range = index.start_of(first - 1, &read)?..index.start_of(last, &read)?;
+        self.require_small(range.end - range.start, Self::READ_BYTES_MAX)?;
+        let text = self.leave(range)?;
+        self.require_fresh()?;
+        Ok(split_lines(&text).map(str::to_owned).collect())
+    }
+
+    /// The text between two offsets, cut inwards to whole characters and to the end of the document.
+    pub fn slice(&self, range: Range<u64>) -> Result<String, ReadError> {
+        let range = range.start.min(self.bytes)..range.end.min(self.bytes);
+        self.require_small(range.end.saturating_sub(range.start), Self::READ_BYTES_MAX)?;
+        let text = self.leave(self.cut_to_chars(range)?)?;
+        self.require_fresh()?;
+        Ok(text)
+    }
+
+    /// The whole text, where it is no larger than `bytes_max`.
+    pub fn load(&self, bytes_max: u64) -> Result<String, ReadError> {
+        self.require_small(self.bytes, bytes_max)?;
+        let text = self.leave(0..self.bytes)?;
+        self.require_fresh()?;
+        Ok(text)
+    }
+
+    fn over(name: String, raw: Raw, revision: Revision, mark_bytes: u64) -> Self {
+        let bytes = raw.bytes() - mark_bytes;
+        Self { name, raw, mark_bytes, bytes, revision, redact: true, index: Mutex::new(None) }
+    }
+
+    fn require_small(&self, bytes: u64, bytes_max: u64) -> Result<(), ReadError> {
+        if bytes <= bytes_max {
+            return Ok(());
+        }
+        Err(ReadError::TooLarge { name: self.name.clone(), bytes, bytes_max })
+    }
+
+    /// What was read is given out only if the file is still the one that was opened.
+    pub(crate) fn require_fresh(&self) -> Result<(), ReadError> {
+        if self.is_stale() { Err(ReadError::Changed { name: self.name.clone() }) } else { Ok(()) }
+    }
+
+    /// Reads a range of the text whole. A file that ends earlier than it did has changed.
+    pub(crate) fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), ReadError> {
+        let bytes = range.end.saturating_sub(range.start);
+        buffer.resize(usize::try_from(bytes).unwrap_or(usize::MAX), 0);
+        if self.raw.read_at(self.mark_bytes + range.start, buffer)? == buffer.len() {
+            Ok(())
+        } else {
+            Err(ReadError::Changed { name: self.name.clone() })
+        }
+    }
+
+    fn read_range(&self) -> impl Fn(Range<u64>, &mut Vec<u8>) -> Result<(), ReadError> + Sync {
+        |range, buffer| self.read(range, buffer)
+    }
+
+    /// The line index, built by the first who asks.
+    fn index(&self) -> Result<Arc<LineIndex>, ReadError> {
+        self.require_fresh()?;
+        let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = &*slot {
+            return Ok(Arc::clone(index));
+        }
+        let index = Arc::new(LineIndex::build(self.bytes, threads_for(self.bytes), &self.read_range())?);
+        self.require_fresh()?;
+        *slot = Some(Arc::clone(&index));
+        Ok(index)
+    }
+
+    /// The line index, if someone built it already and is not building it now.
+    fn index_if_built(&self) -> Option<Arc<LineIndex>> {
+        self.index.try_lock().ok()?.clone()
+    }
+}
+
+/// How many threads are worth starting for that much text.
+pub(crate) fn threads_for(bytes: u64) -> NonZeroUsize {
+    let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let n_useful = usize::try_from(bytes / (8 * BLOCK_BYTES)).unwrap_or(usize::MAX);
+    NonZeroUsize::new(n_cores.min(Reader::THREADS_MAX).min(n_useful)).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// The lines of a text without their ends. A final newline begins no further line.
+pub(crate) fn split_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_terminator('\n').map(|line| line.strip_suffix('\r').unwrap_or(line))
+}
+
+fn is_utf16(head: &[u8]) -> bool {
+    !head.starts_with(&[0xFF, 0xFE, 0, 0]) && (head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]))
+}
+
+fn mark_bytes(head: &[u8]) -> u64 {
+    if head.starts_with(&[0xEF, 0xBB, 0xBF]) { 3 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests;

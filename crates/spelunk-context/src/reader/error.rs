@@ -1,0 +1,134 @@
+//! What can go wrong while a document is read: it is not there, not text, not what it was, or what was asked for makes
+//! no sense. Each names the document and one thing to try.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use spelunk_types::{ErrorCode, Explain};
+
+use crate::grep::PatternError;
+use crate::{Nearest, NotText, SourceError, error, source};
+
+/// A document, or a part of one, that could not be read.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ReadError {
+    #[error("there is nothing at `{path}`")]
+    NotFound { path: PathBuf, nearest: Nearest },
+    #[error("`{path}` is a directory, not a file")]
+    Directory { path: PathBuf },
+    #[error("`{path}` is neither a file nor a directory")]
+    Special { path: PathBuf },
+    #[error("could not read `{path}`")]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{name}` is not text: {why}")]
+    NotText { name: String, why: NotText },
+    #[error("`{name}` changed while it was open")]
+    Changed { name: String },
+    #[error("`{name}` has {bytes} bytes there, and {bytes_max} are read at once")]
+    TooLarge { name: String, bytes: u64, bytes_max: u64 },
+    #[error("`{name}` has no page {page}: {}", PagesThere(*n_pages))]
+    PageOutOfRange { name: String, page: u64, n_pages: u64 },
+    #[error("`{name}` has no line {line}: it has {n_lines}, counted from 1")]
+    LineOutOfRange { name: String, line: u64, n_lines: u64 },
+    #[error("{what} must be between {min} and {max}, not {value}")]
+    ValueOutOfRange { what: &'static str, value: u64, min: u64, max: u64 },
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error("the search was stopped")]
+    Cancelled,
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+impl ReadError {
+    /// Refuses a value outside its bounds: the one place where a line count, a page size or a limit is judged.
+    pub fn check(what: &'static str, value: u64, min: u64, max: u64) -> Result<(), Self> {
+        if (min..=max).contains(&value) {
+            Ok(())
+        } else {
+            Err(Self::ValueOutOfRange { what, value, min, max })
+        }
+    }
+
+    /// Names the path in an I/O failure. A path that does not exist is looked for nearby.
+    pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
+        if error::is_absence(&error) {
+            Self::NotFound { path: path.to_owned(), nearest: source::nearest(path) }
+        } else {
+            Self::Read { path: path.to_owned(), source: error }
+        }
+    }
+}
+
+/// The pages that exist, for people who asked for another.
+struct PagesThere(u64);
+
+impl std::fmt::Display for PagesThere {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            0 | 1 => f.write_str("the only one is page 0"),
+            n_pages => write!(f, "the last one is page {}", n_pages - 1),
+        }
+    }
+}
+
+impl Explain for ReadError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. } => ErrorCode::SourceNotFound,
+            Self::Directory { .. } | Self::Special { .. } | Self::Read { .. } | Self::NotText { .. } => {
+                ErrorCode::SourceUnreadable
+            }
+            Self::Changed { .. } => ErrorCode::CorpusChanged,
+            Self::TooLarge { .. }
+            | Self::PageOutOfRange { .. }
+            | Self::LineOutOfRange { .. }
+            | Self::ValueOutOfRange { .. }
+            | Self::Pattern(_) => ErrorCode::UsageWrong,
+            Self::Cancelled => ErrorCode::Cancelled,
+            Self::Source(error) => error.code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NotFound { nearest: Nearest::Sibling(path), .. } => {
+                format!("try `{}`, which does exist", path.display())
+            }
+            Self::NotFound { nearest: Nearest::Parent(path), .. } => {
+                format!("look in `{}`, the nearest directory that exists", path.display())
+            }
+            Self::Directory { .. } => "name one file in it".to_owned(),
+            Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                "run as a user who may read it, or leave it out".to_owned()
+            }
+            Self::Read { .. } => "check that it can be read, or leave it out".to_owned(),
+            Self::NotText { why: NotText::Binary, .. } => {
+                "extract its text first and name that file".to_owned()
+            }
+            Self::NotText { why: NotText::Encoding, .. } => {
+                "convert it to UTF-8 first, for example with `iconv`".to_owned()
+            }
+            Self::Changed { .. } => "read it again as it is now".to_owned(),
+            Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part".to_owned(),
+            Self::PageOutOfRange { n_pages, .. } => {
+                format!("ask for a page from 0 to {}", n_pages.saturating_sub(1))
+            }
+            Self::LineOutOfRange { n_lines: 0, .. } => "it is empty".to_owned(),
+            Self::LineOutOfRange { n_lines, .. } => format!("ask for lines from 1 to {n_lines}"),
+            Self::ValueOutOfRange { min, max, .. } => format!("give a value from {min} to {max}"),
+            Self::Pattern(error) => return Some(error.hint()),
+            Self::Cancelled => return None,
+            Self::Source(error) => return error.hint(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Peeks: the first lines of a document and its last ones, read without the rest. What is left out is counted as far as
+//! it is known, and said in the words that follow the text.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{ReadError, Reader};
+
+/// The first lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peek {
+    /// The lines, without the end of the last one.
+    pub text: String,
+    /// Whether the last line shown is cut.
+    pub truncated: bool,
+    /// Lines shown, the cut one included; 0 only for an empty document.
+    pub lines_shown: u64,
+    /// Lines behind the last one shown.
+    pub more_lines: More,
+}
+
+/// How many lines are not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum More {
+    /// None.
+    None,
+    /// That many.
+    Exactly(u64),
+    /// That many were seen; the rest of the document was not looked at.
+    AtLeast(u64),
+}
+
+/// The last lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// The lines, without the end of the last one.
+    pub text: String,
+    /// Whether the first line shown is cut.
+    pub truncated: bool,
+    /// Lines shown, the cut one included; 0 only for an empty document.
+    pub lines_shown: u64,
+    /// Whether there is text before these lines.
+    pub has_before: bool,
+}
+
+impl Reader {
+    /// The most lines of a page, a peek or a tail.
+    pub const LINES_MAX: u64 = 1_000_000;
+
+    /// Read for a peek even where less is shown: a document that ends within has its lines counted exactly.
+    const PEEK_BYTES_MIN: u64 = 64 * 1024;
+
+    /// The first `lines` lines or the first 4 times `tokens` characters, whichever is less.
+    pub fn peek(&self, lines: u64, tokens: u64) -> Result<Peek, ReadError> {
+        ReadError::check("lines of a peek", lines, 1, Self::LINES_MAX)?;
+        ReadError::check("tokens of a peek", tokens, 1, u64::MAX)?;
+        let chars_max = tokens.saturating_mul(4);
+        // A character has 4 bytes at most, and the `\r` of a line is not counted.
+        let bytes_max = chars_max.saturating_add(lines).saturating_mul(4);
+        let window_end = bytes_max.clamp(Self::PEEK_BYTES_MIN, Self::READ_BYTES_MAX).min(self.bytes);
+        let mut window = Vec::new();
+        self.read(0..window_end, &mut window)?;
+        let nth = usize::try_from(lines - 1).unwrap_or(usize::MAX);
+        let lines_end = match memchr::memchr_iter(b'\n', &window).nth(nth) {
+            Some(end) => Some(end as u64),
+            None if window_end == self.bytes => Some(self.bytes - u64::from(window.ends_with(b"\n"))),
+            None => None,
+        };
+        let end = lines_end.unwrap_or(window_end).min(bytes_max);
+        let left = without_returns(&self.leave(self.cut_to_chars(0..end)?)?);
+        let (text, cut_by_chars) = cut_to(left, chars_max);
+        let more_lines = self.more_lines(&window, lines_of(&text, self.bytes));
+        self.require_fresh()?;
+        let truncated = cut_by_chars || lines_end.is_none_or(|lines_end| end < lines_end);
+        Ok(Peek { lines_shown: lines_of(&text, self.bytes), text, truncated, more_lines })
+    }
+
+    /// The last `lines` lines, read from the end. At most `bytes_max` bytes of them.
+    pub fn tail(&self, lines: u64, bytes_max: u64) -> Result<Tail, ReadError> {
+        ReadError::check("lines of a tail", lines, 1, Self::LINES_MAX)?;
+        ReadError::check("bytes of a tail", bytes_max, 1, Self::READ_BYTES_MAX)?;
+        let has_final_end = self.bytes > 0 && self.line_end_before(self.bytes, 1)?.is_some();
+        let end = self.bytes - u64::from(has_final_end);
+        let lowest = end.saturating_sub(bytes_max);
+        let start = self.start_of_last(lines, lowest..end)?;
+        let truncated = start > 0 && self.line_end_before(start, 1)?.is_none();
+        let text = without_returns(&self.leave(self.cut_to_chars(start..end)?)?);
+        self.require_fresh()?;
+        Ok(Tail { lines_shown: lines_of(&text, self.bytes), text, truncated, has_before: start > 0 })
+    }
+
+    /// Where the last `lines` lines of a range begin; the range itself where it has fewer. Reads little first, then more.
+    fn start_of_last(&self, lines: u64, range: Range<u64>) -> Result<u64, ReadError> {
+        let nth = usize::try_from(lines - 1).unwrap_or(usize::MAX);
+        let (mut window_bytes, mut window) = (Self::PEEK_BYTES_MIN, Vec::new());
+        loop {
+            let from = range.end.saturating_sub(window_bytes).max(range.start);
+            self.read(from..range.end, &mut window)?;
+            match memchr::memrchr_iter(b'\n', &window).nth(nth) {
+                Some(idx) => return Ok(from + idx as u64 + 1),
+                None if from == range.start => return Ok(range.start),
+                None => window_bytes *= 4,
+            }
+        }
+    }
+
+    /// Counts the lines behind the first `n_shown`: exactly where the window is the document or an index exists.
+    fn more_lines(&self, window: &[u8], n_shown: u64) -> More {
+        let n_ends = memchr::memchr_iter(b'\n', window).count() as u64;
+        let n_begun = n_ends + u64::from(window.last().is_some_and(|&last| last != b'\n'));
+        let is_whole = window.len() as u64 == self.bytes;
+        let n_lines = if is_whole { Some(n_begun) } else { self.index_if_built().map(|index| index.n_lines()) };
+        match n_lines {
+            Some(n_lines) if n_lines <= n_shown => More::None,
+            Some(n_lines) => More::Exactly(n_lines - n_shown),
+            None => More::AtLeast((n_ends + 1).saturating_sub(n_shown)),
+        }
+    }
+}
+
+/// The lines of a text whose last one has no end.
+fn without_returns(text: &str) -> String {
+    text.strip_suffix('\r').unwrap_or(text).replace("\r\n", "\n")
+}
+
+fn lines_of(text: &str, document_bytes: u64) -> u64 {
+    if document_bytes == 0 { 0 } else { memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64 + 1 }
+}
+
+/// The first `chars_max` characters, and whether there were more. No line is begun at the very end.
+fn cut_to(mut text: String, chars_max: u64) -> (String, bool) {
+    let nth = usize::try_from(chars_max).unwrap_or(usize::MAX);
+    let Some((at, _)) = text.char_indices().nth(nth) else { return (text, false) };
+    text.truncate(at);
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    (text, true)
+}
+
+impl fmt::Display for Peek {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.lines_shown == 0 {
+            return f.write_str("[empty]");
+        }
+        f.write_str(&self.text)?;
+        if self.truncated {
+            f.write_str("... [truncated]")?;
+        }
+        match self.more_lines {
+            More::None | More::AtLeast(0) => Ok(()),
+            More::Exactly(1) => f.write_str("\n[1 more line]"),
+            More::Exactly(n_lines) => write!(f, "\n[{n_lines} more lines]"),
+            More::AtLeast(n_lines) => write!(f, "\n[at least {n_lines} more lines]"),
+        }
+    }
+}

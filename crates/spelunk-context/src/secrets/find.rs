@@ -1,0 +1,191 @@
+//! Finding secrets: an automaton finds the keywords of all rules in one pass, and the expressions of a rule are tried
+//! only there. Every find depends on the bytes around its keyword alone, and finds that overlap are joined.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::judge::{is_assigned_secret, is_placeholder, is_random, is_wordy};
+use super::rules::{After, Before, Judge, RULES, Rule};
+
+/// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, look at as
+/// much before and behind it.
+pub const REDACT_REACH_BYTES: usize = 16 * 1024;
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretSpan {
+    /// The bytes that are replaced. Never a line break, so a key of many lines is many spans.
+    pub bytes: Range<usize>,
+    /// The name of the rule.
+    pub rule: &'static str,
+}
+
+/// The secrets in a text, in order and apart from each other.
+pub fn find_secrets(text: &str) -> Vec<SecretSpan> {
+    let mut spans = Vec::new();
+    for find in joined(finds_in(text.as_bytes(), 0, text.len())) {
+        let rule = find.rule();
+        spans.extend(lines_of(text.as_bytes(), find.bytes).map(|bytes| SecretSpan { bytes, rule }));
+    }
+    spans
+}
+
+/// What one rule matched; a key is still one range of many lines.
+#[derive(Debug, Clone)]
+pub(super) struct Find {
+    pub(super) bytes: Range<usize>,
+    rule_idx: usize,
+}
+
+impl Find {
+    pub(super) fn rule(&self) -> &'static str {
+        RULES[self.rule_idx].name
+    }
+}
+
+/// Everything that begins at a keyword in `from..to`, unsorted. `text` reaches further on both sides where it can.
+pub(super) fn finds_in(text: &[u8], from: usize, to: usize) -> Vec<Find> {
+    let engine = &*ENGINE;
+    let mut finds = Vec::new();
+    let end = to.saturating_add(engine.keyword_bytes_max).min(text.len());
+    for hit in engine.keywords.find_overlapping_iter(&text[from..end]) {
+        let at = from + hit.start();
+        if at < to {
+            let rule_idx = engine.rule_of[hit.pattern().as_usize()];
+            let bytes = engine.rules[rule_idx].find_at(text, at);
+            finds.extend(bytes.map(|bytes| Find { bytes, rule_idx }));
+        }
+    }
+    finds
+}
+
+/// Finds in order, those that overlap as one. The most specific of them gives the name.
+pub(super) fn joined(mut finds: Vec<Find>) -> Vec<Find> {
+    finds.sort_by_key(|find| find.bytes.start);
+    let mut apart: Vec<Find> = Vec::with_capacity(finds.len());
+    for find in finds {
+        match apart.last_mut() {
+            Some(last) if find.bytes.start < last.bytes.end => {
+                last.bytes.end = last.bytes.end.max(find.bytes.end);
+                last.rule_idx = last.rule_idx.min(find.rule_idx);
+            }
+            Some(_) | None => apart.push(find),
+        }
+    }
+    apart
+}
+
+/// The parts of a range that are not line breaks or empty.
+fn lines_of(text: &[u8], bytes: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut start = bytes.start;
+    let lines = text[bytes].split_inclusive(|&byte| byte == b'\n').map(move |line| {
+        let range = start..start + line.trim_ascii_end().len();
+        start += line.len();
+        range
+    });
+    lines.filter(|line| !line.is_empty())
+}
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::build);
+
+struct Engine {
+    keywords: AhoCorasick,
+    keyword_bytes_max: usize,
+    /// By keyword.
+    rule_of: Vec<usize>,
+    rules: Vec<Compiled>,
+}
+
+impl Engine {
+    fn build() -> Self {
+        let of_rule = |(idx, rule): (usize, &'static Rule)| rule.keywords.iter().map(move |word| (idx, *word));
+        let words: Vec<(usize, &str)> = RULES.iter().enumerate().flat_map(of_rule).collect();
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(words.iter().map(|(_, word)| word))
+            .expect("a hundred short keywords fit");
+        Self {
+            keywords,
+            keyword_bytes_max: words.iter().map(|(_, word)| word.len()).max().unwrap_or_default(),
+            rule_of: words.iter().map(|&(idx, _)| idx).collect(),
+            rules: RULES.iter().map(Compiled::new).collect(),
+        }
+    }
+}
+
+struct Compiled {
+    rule: &'static Rule,
+    head: Regex,
+    value: Regex,
+}
+
+impl Compiled {
+    fn new(rule: &'static Rule) -> Self {
+        let anchored = |pattern: &str| {
+            RegexBuilder::new(&format!("\\A(?:{pattern})")).unicode(false).build().expect("rules are tested")
+        };
+        Self { rule, head: anchored(rule.head), value: anchored(rule.value) }
+    }
+
+    fn find_at(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
+        let rule = self.rule;
+        let is_edge = |at: Option<usize>| {
+            at.and_then(|at| text.get(at)).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+        };
+        let previous = at.checked_sub(1);
+        if rule.before == Before::Edge && !is_edge(previous) {
+            return None;
+        }
+        // Our own marker is not the name of a secret.
+        let window = &text[at..at.saturating_add(REDACT_REACH_BYTES).min(text.len())];
+        if previous.is_some_and(|previous| text[previous] == b'[') && window.starts_with(b"secret:") {
+            return None;
+        }
+        let head = self.head.find(window)?.end();
+        let length = match rule.judge {
+            Judge::KeyBody => key_body_bytes(&window[head..])?,
+            Judge::Random | Judge::RandomWords | Judge::Form | Judge::Assigned => self.value.find(&window[head..])?.end(),
+        };
+        let (start, end) = (at + head, at + head + length);
+        let ends_well = match rule.after {
+            After::Anything => true,
+            After::Edge => is_edge(Some(end)),
+            After::At => text.get(end) == Some(&b'@'),
+        };
+        let value = &text[start..end];
+        let is_secret = match rule.judge {
+            Judge::KeyBody => true,
+            Judge::Form => !is_placeholder(value),
+            Judge::Random => is_random(value) && !is_placeholder(value),
+            Judge::RandomWords => is_random(value) && !is_wordy(value) && !is_placeholder(value),
+            // What fills the whole window is data, not a password.
+            Judge::Assigned => head + length < REDACT_REACH_BYTES && is_assigned_secret(value) && !is_placeholder(value),
+        };
+        (ends_well && is_secret).then_some(start..end)
+    }
+}
+
+/// How much of what follows a header is the key: up to the footer, or while lines look like one.
+fn key_body_bytes(text: &[u8]) -> Option<usize> {
+    /// Characters in a row that only a key has.
+    const RUN_BYTES_MIN: usize = 20;
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let length = match memchr::memmem::find(text, b"-----END ") {
+        Some(footer) => footer,
+        None => {
+            let is_key_line = |line: &&[u8]| {
+                let line = line.trim_ascii();
+                line.iter().all(is_base64) || memchr::memmem::find(line, b": ").is_some_and(|at| at < 16)
+            };
+            text.split_inclusive(|&byte| byte == b'\n').take_while(is_key_line).map(<[u8]>::len).sum()
+        }
+    };
+    let body = &text[..length];
+    let longest = body.split(|byte| !is_base64(byte)).map(<[u8]>::len).max().unwrap_or_default();
+    let has_key = longest >= RUN_BYTES_MIN && !is_placeholder(body);
+    has_key.then_some(length)
+}

@@ -1,0 +1,83 @@
+//! Counting secrets while a file streams by, without holding more of it than a rule can reach.
+
+use std::collections::BTreeMap;
+
+use super::Redaction;
+use super::find::{REDACT_REACH_BYTES, finds_in, joined};
+use crate::decode::Utf16Stream;
+
+/// Secrets of one document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SecretTally {
+    pub(crate) counts: BTreeMap<&'static str, u64>,
+    /// The first few. A key of many lines counts once.
+    pub(crate) first: Vec<Redaction>,
+}
+
+/// Places kept per document.
+const FIRST_MAX: usize = 5;
+
+/// Looks for secrets in bytes as they come.
+#[derive(Debug, Default)]
+pub(crate) struct SecretWatch {
+    utf16: Option<Utf16Stream>,
+    has_begun: bool,
+    /// What is not decided yet, and one byte before it.
+    pending: Vec<u8>,
+    /// Where in `pending` it begins.
+    decided: usize,
+    /// Line breaks before `pending`.
+    n_lines: u64,
+    /// Where in `pending` the last secret ends.
+    covered: usize,
+    tally: SecretTally,
+}
+
+impl SecretWatch {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        if !self.has_begun {
+            self.has_begun = true;
+            self.utf16 = Utf16Stream::of(bytes);
+        }
+        match &mut self.utf16 {
+            Some(utf16) => utf16.feed(bytes, &mut self.pending),
+            None => self.pending.extend_from_slice(bytes),
+        }
+        let sure = self.pending.len().saturating_sub(REDACT_REACH_BYTES);
+        if sure > self.decided {
+            self.decide(sure);
+            self.forget();
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> SecretTally {
+        self.decide(self.pending.len());
+        self.tally
+    }
+
+    fn decide(&mut self, to: usize) {
+        for find in joined(finds_in(&self.pending, self.decided, to)) {
+            if find.bytes.start >= self.covered {
+                *self.tally.counts.entry(find.rule()).or_default() += 1;
+                if self.tally.first.len() < FIRST_MAX {
+                    let before = memchr::memchr_iter(b'\n', &self.pending[..find.bytes.start]).count() as u64;
+                    self.tally.first.push(Redaction { line: self.n_lines + before + 1, rule: find.rule() });
+                }
+            }
+            self.covered = self.covered.max(find.bytes.end);
+        }
+        self.decided = to;
+    }
+
+    /// Drops what is decided, except for the byte before what is not.
+    fn forget(&mut self) {
+        let n_dropped = self.decided.saturating_sub(1);
+        self.n_lines += memchr::memchr_iter(b'\n', &self.pending[..n_dropped]).count() as u64;
+        self.pending.drain(..n_dropped);
+        self.decided -= n_dropped;
+        self.covered = self.covered.saturating_sub(n_dropped);
+    }
+}
+
+#[cfg(test)]
+mod tests;

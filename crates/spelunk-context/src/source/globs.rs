@@ -1,0 +1,132 @@
+//! The globs of a scan, compiled. They see paths relative to the root of their source, with `/` between the parts.
+//!
+//! Precedence, first match wins: secrets, `exclude`, ignore files, default exclusions and hidden names unless an
+//! `include` names them, not matched by `include`. An excluded or hidden directory is entered only if a glob has its name
+//! as one of its parts: `*.rs` does not open `target/`, `target/**/*.rs` does.
+
+use std::collections::BTreeSet;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::SourceError;
+use crate::corpus::ScanOptions;
+
+/// The globs of one scan.
+#[derive(Debug)]
+pub(crate) struct Globs {
+    include: Globset,
+    exclude: Globset,
+    allow_secret: Globset,
+}
+
+impl Globs {
+    pub(crate) fn compile(options: &ScanOptions) -> Result<Self, SourceError> {
+        Ok(Self {
+            include: Globset::compile(&options.include)?,
+            exclude: Globset::compile(&options.exclude)?,
+            allow_secret: Globset::compile(&options.allow_secret_globs)?,
+        })
+    }
+
+    /// Whether the user wants no part of this file or directory.
+    pub(crate) fn excludes(&self, path: &str) -> bool {
+        self.exclude.any.is_match(path)
+    }
+
+    /// Whether a file is among what is asked for.
+    pub(crate) fn includes(&self, path: &str) -> bool {
+        self.include.is_empty || self.include.any.is_match(path) || self.allows_secret(path)
+    }
+
+    /// Whether a glob asks for this file in particular, against the default exclusions.
+    pub(crate) fn names(&self, path: &str) -> bool {
+        self.include.explicit.is_match(path) || self.allows_secret(path)
+    }
+
+    /// Whether a glob asks for this hidden file: `*` does not stand for a leading dot.
+    pub(crate) fn names_hidden(&self, path: &str) -> bool {
+        self.include.dotted.is_match(path) || self.allows_secret(path)
+    }
+
+    /// Whether a glob has this directory's name as one of its parts.
+    pub(crate) fn names_directory(&self, name: &str) -> bool {
+        self.include.parts.contains(name) || self.allow_secret.parts.contains(name)
+    }
+
+    /// Whether the same is true of the globs that open secrets.
+    pub(crate) fn names_secret_directory(&self, name: &str) -> bool {
+        self.allow_secret.parts.contains(name)
+    }
+
+    /// Whether secrets in this file may be read.
+    pub(crate) fn allows_secret(&self, path: &str) -> bool {
+        self.allow_secret.any.is_match(path)
+    }
+}
+
+#[derive(Debug)]
+struct Globset {
+    is_empty: bool,
+    any: GlobSet,
+    /// Those whose last part says more than "everything": `*.svg` asks for drawings, `src/**` does not.
+    explicit: GlobSet,
+    /// Those whose last part begins with a dot.
+    dotted: GlobSet,
+    /// Every part without wildcards.
+    parts: BTreeSet<String>,
+}
+
+impl Globset {
+    fn compile(globs: &[String]) -> Result<Self, SourceError> {
+        let (mut any, mut explicit, mut dotted) =
+            (GlobSetBuilder::new(), GlobSetBuilder::new(), GlobSetBuilder::new());
+        let mut parts = BTreeSet::new();
+        for glob in globs {
+            let rooted = rooted(glob);
+            // What lies in a directory that the glob matches.
+            let below = if rooted.ends_with("/**") { rooted.clone() } else { format!("{rooted}/**") };
+            let itself = compile(glob, &rooted)?;
+            let last = rooted.rsplit('/').next().unwrap_or_default();
+            if last.bytes().any(|byte| !matches!(byte, b'*' | b'.')) {
+                explicit.add(itself.clone());
+            }
+            if last.starts_with('.') {
+                dotted.add(itself.clone());
+            }
+            any.add(itself);
+            any.add(compile(glob, &below)?);
+            let is_literal = |part: &&str| !part.is_empty() && !part.contains(['*', '?', '[', '{', '\\']);
+            parts.extend(rooted.split('/').filter(is_literal).map(str::to_owned));
+        }
+        let build = |builder: GlobSetBuilder| builder.build().map_err(|error| unusable(&globs.join(", "), &error));
+        Ok(Self {
+            is_empty: globs.is_empty(),
+            any: build(any)?,
+            explicit: build(explicit)?,
+            dotted: build(dotted)?,
+            parts,
+        })
+    }
+}
+
+fn compile(given: &str, rooted: &str) -> Result<Glob, SourceError> {
+    GlobBuilder::new(rooted).literal_separator(true).build().map_err(|error| unusable(given, &error))
+}
+
+fn unusable(glob: &str, error: &globset::Error) -> SourceError {
+    SourceError::Glob { glob: glob.to_owned(), why: error.kind().to_string() }
+}
+
+/// The glob as it is held against a path from the root.
+fn rooted(glob: &str) -> String {
+    let plain = glob.strip_prefix("./").unwrap_or(glob);
+    let plain = plain.strip_suffix('/').unwrap_or(plain);
+    match plain.strip_prefix('/') {
+        Some(from_root) => from_root.to_owned(),
+        None if plain.contains('/') => plain.to_owned(),
+        None => format!("**/{plain}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Chunks: spans produced by partitioning for analysis, and the text an analyst reads for one. The spans of a document
+//! cover it exactly; what is shown before a span (imports, a header, the lines it shares with its neighbour) is not
+//! part of it.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use super::slice;
+use crate::pack::Span;
+
+/// Part of a document, for one analyst.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// The document's position in its corpus.
+    pub document_idx: u32,
+    /// The document's name.
+    pub document: Arc<str>,
+    /// From 0.
+    pub index: u32,
+    /// How many chunks the document has.
+    pub n_chunks: u32,
+    /// The bytes that are this chunk's own.
+    pub span: Span,
+    /// The lines these bytes lie on, from 1.
+    pub lines: RangeInclusive<u64>,
+    /// What every chunk of this document is shown first, unless it is part of the chunk.
+    pub prelude: Option<Prelude>,
+    /// The bytes of the chunk before that are shown again; empty if none are.
+    pub overlap: Span,
+    /// Lines before `lines` on which the overlap lies.
+    pub overlap_lines: u64,
+    /// A guess at the tokens of the rendered text.
+    pub tokens_estimate: u64,
+    /// What the chunk holds, in the unit of its format.
+    pub units: Units,
+    /// Where in the document it is: a JSON path, a heading, an enclosing definition.
+    pub scope: Option<String>,
+    /// The brackets around JSON that was cut out of them.
+    pub shell: Option<Shell>,
+}
+
+/// Lines that are shown before each chunk: imports, a header row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prelude {
+    /// Where they are in the document.
+    pub span: Span,
+    /// The same in lines, from 1.
+    pub lines: RangeInclusive<u64>,
+}
+
+/// What makes a cut-out piece of JSON a value again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shell {
+    /// Brackets and keys before it; one line.
+    pub open: String,
+    /// The piece without the commas around it.
+    pub body: Span,
+    /// Brackets behind it.
+    pub close: String,
+}
+
+/// How much of something there is, in the unit of its format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Units {
+    /// Lines of text.
+    Lines(u64),
+    /// Rows of a table, without its header.
+    Rows(u64),
+    /// Elements of an array, or keys of an object.
+    Elements(u64),
+}
+
+impl Units {
+    /// How many.
+    pub fn count(self) -> u64 {
+        match self {
+            Self::Lines(count) | Self::Rows(count) | Self::Elements(count) => count,
+        }
+    }
+
+    /// The word for the unit.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lines(_) => "lines",
+            Self::Rows(_) => "rows",
+            Self::Elements(_) => "elements",
+        }
+    }
+}
+
+impl Chunk {
+    /// The line of the document that a line of the rendered text is, both from 1.
+    pub fn line_of(&self, rendered_line: u64) -> Option<u64> {
+        let before = self.prelude.as_ref().map_or(0, |prelude| n_lines(&prelude.lines));
+        let idx = rendered_line.checked_sub(1)?;
+        if let Some(prelude) = self.prelude.as_ref().filter(|_| idx < before) {
+            return Some(prelude.lines.start() + idx);
+        }
+        let first = self.lines.start().saturating_sub(self.overlap_lines);
+        let line = first + (idx - before);
+        (line <= *self.lines.end()).then_some(line)
+    }
+}
+
+fn n_lines(lines: &RangeInclusive<u64>) -> u64 {
+    (lines.end() + 1).saturating_sub(*lines.start())
+}
+
+/// Exactly what an analyst reads of a chunk. `text` is the whole text of its document.
+pub fn render(chunk: &Chunk, text: &str) -> String {
+    if let Some(Shell { open, body, close }) = &chunk.shell {
+        return [open, part(text, body), close].concat();
+    }
+    let prelude = chunk.prelude.as_ref().map_or("", |prelude| part(text, &prelude.span));
+    let line_end = if prelude.is_empty() || prelude.ends_with('\n') { "" } else { "\n" };
+    [prelude, line_end, part(text, &chunk.overlap), part(text, &chunk.span)].concat()
+}
+
+fn part<'t>(text: &'t str, span: &Span) -> &'t str {
+    let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    let range: Range<usize> = to_usize(span.start)..to_usize(span.end);
+    slice(text, range)
+}

@@ -1,0 +1,102 @@
+//! Source code: definitions stay whole. They are found by parsing where there is a grammar for the language, and by
+//! how lines begin where there is none. Imports are found by lines in every language.
+
+use super::{Splitter, to_boundaries};
+use crate::kind::Language;
+use crate::lines::{is_blank, line_marks};
+use crate::pack::{Boundary, Mark, Strength};
+
+mod line_rule;
+mod prelude;
+#[cfg(feature = "grammars")]
+mod syntax;
+
+pub(super) use prelude::prelude_of;
+
+/// Cuts before definitions.
+#[derive(Debug, Clone, Copy)]
+pub struct Code {
+    /// The language, where it is known.
+    pub language: Option<Language>,
+}
+
+impl Splitter for Code {
+    fn boundaries(&self, text: &str) -> Vec<Boundary> {
+        to_boundaries(text, marks(text, &places(text, self.language)))
+    }
+}
+
+/// A line before which code can be cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The start of the line.
+    pub(super) at: usize,
+    pub(super) strength: Strength,
+}
+
+/// Where definitions begin, ascending.
+pub(super) fn places(text: &str, language: Option<Language>) -> Vec<Place> {
+    let mut places = parsed(text, language).unwrap_or_else(|| line_rule::places(text));
+    places.sort_by_key(|place| (place.at, std::cmp::Reverse(place.strength)));
+    places.dedup_by_key(|place| place.at);
+    places
+}
+
+/// Whether code in this language is parsed.
+pub(crate) fn has_grammar(language: Language) -> bool {
+    #[cfg(feature = "grammars")]
+    return syntax::has_grammar(language);
+    #[cfg(not(feature = "grammars"))]
+    return matches!(language, _ if false);
+}
+
+#[cfg(feature = "grammars")]
+fn parsed(text: &str, language: Option<Language>) -> Option<Vec<Place>> {
+    syntax::places(text, language?)
+}
+
+#[cfg(not(feature = "grammars"))]
+fn parsed(_: &str, _: Option<Language>) -> Option<Vec<Place>> {
+    None
+}
+
+/// A mark before every line; those before definitions are strong.
+pub(super) fn marks<'t>(text: &'t str, places: &'t [Place]) -> impl Iterator<Item = Mark> + 't {
+    let mut after_blank = false;
+    let mut ahead = places.iter().peekable();
+    line_marks(text, move |rest, bytes| {
+        let at = text.len() - rest.len();
+        let line = rest.get(..bytes).unwrap_or_default();
+        let is_after_blank = std::mem::replace(&mut after_blank, is_blank(line));
+        while ahead.next_if(|place| place.at < at).is_some() {}
+        match ahead.peek() {
+            Some(place) if place.at == at => place.strength,
+            Some(_) | None if is_after_blank => Strength::Sentence,
+            Some(_) | None => Strength::Word,
+        }
+    })
+}
+
+/// The first line of the innermost definition that a place lies in, by indentation.
+pub(super) fn scope_of(text: &str, at: usize) -> Option<String> {
+    const SCOPE_CHARS_MAX: usize = 100;
+    const LOOK_BACK_BYTES: usize = 256 * 1024;
+    let here = text.get(at..)?.lines().find(|line| !line.trim().is_empty())?;
+    let indent = indent_of(here);
+    if indent == 0 {
+        return None;
+    }
+    let from = text.ceil_char_boundary(at.saturating_sub(LOOK_BACK_BYTES));
+    let outer = text.get(from..at)?.lines().rev().find(|line| {
+        let is_closing = line.trim_start().starts_with(['}', ')', ']', '#', '/', '*', '@']);
+        !line.trim().is_empty() && indent_of(line) < indent && !is_closing
+    })?;
+    Some(
+        crate::name::shortened(outer.trim().trim_end_matches(['{', ':']).trim_end(), SCOPE_CHARS_MAX)
+            .into_owned(),
+    )
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}

@@ -1,0 +1,122 @@
+//! Definitions by how lines begin, for languages without a grammar: a keyword at the margin begins a definition, one
+//! that is indented once begins a member. Comments and attributes directly above belong to what follows.
+
+use super::Place;
+use crate::lines::{is_blank, lines};
+use crate::pack::Strength;
+
+/// The deepest indentation of a member, in bytes.
+const MEMBER_INDENT_MAX: usize = 4;
+
+pub(super) fn places(text: &str) -> Vec<Place> {
+    let mut places = Vec::new();
+    let mut above: Option<usize> = None;
+    for (at, line) in lines(text) {
+        let bare = line.trim_ascii_start();
+        let indent = line.len() - bare.len();
+        if is_blank(line) {
+            above = None;
+        } else if is_remark(bare) {
+            above.get_or_insert(at);
+        } else {
+            let start = above.take().unwrap_or(at);
+            let strength = match indent {
+                0 if is_definition(bare) => Some(Strength::Section),
+                1..=MEMBER_INDENT_MAX if begins_with_keyword(bare) => Some(Strength::Item),
+                _ => None,
+            };
+            places.extend(strength.map(|strength| Place { at: start, strength }));
+        }
+    }
+    places
+}
+
+/// A comment, an attribute or a decorator.
+fn is_remark(bare: &[u8]) -> bool {
+    const STARTS: [&[u8]; 7] = [b"//", b"/*", b"*", b"#", b"@", b"--", b";;"];
+    STARTS.iter().any(|start| bare.starts_with(start)) && !bare.starts_with(b"#include")
+}
+
+fn is_definition(bare: &[u8]) -> bool {
+    begins_with_keyword(bare) || is_c_function(bare)
+}
+
+fn begins_with_keyword(bare: &[u8]) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "def",
+        "class",
+        "function",
+        "func",
+        "fn",
+        "pub",
+        "impl",
+        "module",
+        "export",
+        "const",
+        "type",
+        "interface",
+        "struct",
+        "enum",
+        "trait",
+        "namespace",
+        "public",
+        "private",
+        "protected",
+        "internal",
+        "abstract",
+        "final",
+        "static",
+        "sealed",
+        "object",
+        "data",
+        "defmodule",
+        "defp",
+        "defmacro",
+        "sub",
+        "procedure",
+        "create",
+        "CREATE",
+        "local",
+        "macro_rules!",
+        "async",
+        "typedef",
+        "template",
+        "instance",
+        "message",
+        "service",
+        "rpc",
+        "override",
+        "fun",
+        "open",
+        "extension",
+        "protocol",
+        "record",
+        "newtype",
+        "let",
+        "val",
+        "task",
+        "macro",
+        "begin",
+        "mod",
+    ];
+    let length = bare.iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != b'(').count();
+    let word = bare.get(..length).unwrap_or_default();
+    length < bare.len() && KEYWORDS.iter().any(|keyword| keyword.as_bytes() == word)
+}
+
+/// `int main(int argc) {`: words, a parenthesis, and no statement.
+fn is_c_function(bare: &[u8]) -> bool {
+    const STATEMENTS: [&[u8]; 9] =
+        [b"if", b"for", b"while", b"switch", b"return", b"else", b"do", b"import", b"from"];
+    let line = bare.trim_ascii_end();
+    let length = bare.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let word = bare.get(..length).unwrap_or_default();
+    let has_two_words = bare.get(length).is_some_and(|byte| matches!(byte, b' ' | b'*' | b':' | b'\t'));
+    length > 0
+        && has_two_words
+        && !STATEMENTS.contains(&word)
+        && memchr::memchr(b'(', line).is_some()
+        && memchr::memchr(b'=', line).is_none()
+        && !line.ends_with(b";")
+        && !line.ends_with(b",")
+}

@@ -1,0 +1,148 @@
+//! The prelude of a file of code: its imports, which every chunk needs to be understood. Shebang, licence, comments
+//! and docstring may stand before them and are not part of it.
+
+use std::ops::Range;
+
+use crate::lines::{is_blank, lines};
+
+/// Lines that are looked at.
+const LOOK_LINES_MAX: usize = 1000;
+
+/// Lines of a prelude; later imports are not carried along.
+const PRELUDE_LINES_MAX: usize = 100;
+
+/// The span of the imports, whole lines; none if there are none.
+pub(in crate::split) fn prelude_of(text: &str, bytes_max: usize) -> Option<Range<usize>> {
+    let mut inside = Inside::Nothing;
+    let mut prelude: Option<Range<usize>> = None;
+    let mut n_lines = 0;
+    for (at, line) in lines(text).take(LOOK_LINES_MAX) {
+        n_lines += usize::from(prelude.is_some());
+        let bare = line.trim_ascii();
+        let is_import = match inside {
+            Inside::Comment(close) => {
+                if contains(bare, close) {
+                    inside = Inside::Nothing;
+                }
+                continue;
+            }
+            Inside::Import { .. } => true,
+            Inside::Nothing => begins_import(bare),
+        };
+        if is_import {
+            let range = prelude.get_or_insert(at..at);
+            if n_lines >= PRELUDE_LINES_MAX || at + line.len() - range.start > bytes_max {
+                break;
+            }
+            range.end = at + line.len();
+            inside = inside.after_import(bare);
+        } else if let Some(close) = opens_comment(bare) {
+            inside = Inside::Comment(close);
+        } else if !is_blank(line) && !is_passed_over(bare) {
+            break;
+        }
+    }
+    prelude.filter(|range| !range.is_empty())
+}
+
+/// What a line is in the middle of.
+#[derive(Clone, Copy)]
+enum Inside {
+    Nothing,
+    /// Until this closes it.
+    Comment(&'static [u8]),
+    /// With so many brackets open.
+    Import {
+        depth: i64,
+    },
+}
+
+impl Inside {
+    fn after_import(self, bare: &[u8]) -> Self {
+        let before = match self {
+            Self::Import { depth } => depth,
+            Self::Nothing | Self::Comment(_) => 0,
+        };
+        let depth = bare.iter().fold(before, |depth, byte| match byte {
+            b'(' | b'{' => depth + 1,
+            b')' | b'}' => depth - 1,
+            _ => depth,
+        });
+        if depth > 0 { Self::Import { depth } } else { Self::Nothing }
+    }
+}
+
+fn begins_import(bare: &[u8]) -> bool {
+    const STARTS: [&[u8]; 18] = [
+        b"import ",
+        b"import(",
+        b"from ",
+        b"use ",
+        b"pub use ",
+        b"#include",
+        b"#import",
+        b"require ",
+        b"require(",
+        b"require_relative ",
+        b"using ",
+        b"package ",
+        b"extern crate ",
+        b"library(",
+        b"open ",
+        b"@import ",
+        b"alias ",
+        b"source ",
+    ];
+    if STARTS.iter().any(|start| bare.starts_with(start)) {
+        return true;
+    }
+    let is_binding =
+        [&b"const "[..], b"let ", b"var ", b"local "].iter().any(|start| bare.starts_with(start));
+    is_binding && (contains(bare, b"require(") || contains(bare, b"require \"") || contains(bare, b"import("))
+}
+
+/// The end of a comment or docstring that begins here and does not end here.
+fn opens_comment(bare: &[u8]) -> Option<&'static [u8]> {
+    const PAIRS: [(&[u8], &[u8]); 9] = [
+        (b"/*", b"*/"),
+        (b"<!--", b"-->"),
+        (b"r\"\"\"", b"\"\"\""),
+        (b"\"\"\"", b"\"\"\""),
+        (b"'''", b"'''"),
+        (b"{-", b"-}"),
+        (b"--[[", b"]]"),
+        (b"=begin", b"=end"),
+        (b"(*", b"*)"),
+    ];
+    let (open, close) = PAIRS.iter().find(|(open, _)| bare.starts_with(open))?;
+    let rest = bare.get(open.len()..).unwrap_or_default();
+    (!contains(rest, close)).then_some(*close)
+}
+
+/// Comments and other lines that may stand before or between imports.
+fn is_passed_over(bare: &[u8]) -> bool {
+    const STARTS: [&[u8]; 15] = [
+        b"#",
+        b"//",
+        b"--",
+        b";",
+        b"%",
+        b"*",
+        b"/*",
+        b"\"\"\"",
+        b"'''",
+        b"\"use ",
+        b"'use ",
+        b"<?php",
+        b"{-",
+        b"(*",
+        b"declare(",
+    ];
+    STARTS.iter().any(|start| bare.starts_with(start))
+        || bare.starts_with(b"@file:")
+        || bare.starts_with(b"extern ")
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(haystack, needle).is_some()
+}

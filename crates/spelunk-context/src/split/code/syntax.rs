@@ -1,0 +1,179 @@
+//! Definitions by parsing with tree-sitter. What stands at the top of a file can be cut apart best, then the members of
+//! what is long, then the statements of a long function. The parser is bounded: a file that is too large or takes too
+//! many steps is left to the line rule.
+
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
+
+use super::Place;
+use crate::kind::Language;
+use crate::pack::Strength;
+
+/// Files larger than this are generated, or data; parsing them takes seconds.
+const PARSED_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Only what is longer than this is looked into.
+const LONG_LINES: usize = 8;
+
+/// How deep members are looked for.
+const DEPTH_MAX: usize = 12;
+
+pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
+    if text.len() > PARSED_BYTES_MAX {
+        return None;
+    }
+    let tree = parse(text, &grammar(language)?)?;
+    let mut walk = Walk { text: text.as_bytes(), places: Vec::new() };
+    let mut todo = vec![(tree.root_node(), Context::Top, 0)];
+    // Nodes are visited once each; only nested ones are added, and not below `DEPTH_MAX`.
+    while let Some((node, context, depth)) = todo.pop() {
+        walk.visit(node, context, depth, &mut todo);
+    }
+    Some(walk.places)
+}
+
+pub(super) fn has_grammar(language: Language) -> bool {
+    grammar(language).is_some()
+}
+
+fn grammar(language: Language) -> Option<tree_sitter::Language> {
+    Some(match language {
+        Language::Rust => tree_sitter_rust::LANGUAGE.into(),
+        Language::Python => tree_sitter_python::LANGUAGE.into(),
+        Language::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
+        Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+        Language::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
+        Language::Go => tree_sitter_go::LANGUAGE.into(),
+        Language::Java => tree_sitter_java::LANGUAGE.into(),
+        Language::C => tree_sitter_c::LANGUAGE.into(),
+        Language::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+        Language::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),
+        Language::Ruby => tree_sitter_ruby::LANGUAGE.into(),
+        Language::Php => tree_sitter_php::LANGUAGE_PHP.into(),
+        Language::Bash => tree_sitter_bash::LANGUAGE.into(),
+        Language::Kotlin
+        | Language::Swift
+        | Language::Scala
+        | Language::Lua
+        | Language::Zig
+        | Language::Elixir
+        | Language::Haskell
+        | Language::Ocaml
+        | Language::Perl
+        | Language::R
+        | Language::Sql
+        | Language::Css
+        | Language::Dart
+        | Language::Julia
+        | Language::Erlang
+        | Language::Clojure
+        | Language::Groovy
+        | Language::Proto
+        | Language::PowerShell => return None,
+    })
+}
+
+/// The tree, unless the text is so broken that repairing it takes too long.
+fn parse(text: &str, grammar: &tree_sitter::Language) -> Option<Tree> {
+    const CALLS_PER_BYTE_MAX: usize = 1;
+    const CALLS_MIN: usize = 10_000;
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
+    let calls_max = CALLS_MIN + text.len() * CALLS_PER_BYTE_MAX;
+    let mut n_calls = 0;
+    let mut progress = |_: &tree_sitter::ParseState| {
+        n_calls += 1;
+        if n_calls > calls_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let bytes = text.as_bytes();
+    let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    parser.parse_with_options(&mut read, None, Some(options))
+}
+
+/// What a node's children are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Context {
+    /// Parts of the file.
+    Top,
+    /// Members of something.
+    Members,
+    /// Statements of a function.
+    Function,
+}
+
+struct Walk<'t> {
+    text: &'t [u8],
+    places: Vec<Place>,
+}
+
+impl Walk<'_> {
+    fn visit<'n>(
+        &mut self,
+        node: Node<'n>,
+        context: Context,
+        depth: usize,
+        todo: &mut Vec<(Node<'n>, Context, usize)>,
+    ) {
+        // Comments and attributes that touch what follows belong to it.
+        let mut above: Option<(usize, usize)> = None;
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            let (first_row, last_row) = (child.start_position().row, child.end_position().row);
+            let touching = above.filter(|(_, row)| row + 1 >= first_row).map(|(at, _)| at);
+            let start = touching.unwrap_or(child.start_byte());
+            if is_remark(child) {
+                above = Some((start, last_row - usize::from(child.end_position().column == 0)));
+                continue;
+            }
+            above = None;
+            let strength = match context {
+                Context::Top if is_definition(child) => Strength::Section,
+                Context::Top | Context::Members => Strength::Item,
+                Context::Function => Strength::Paragraph,
+            };
+            self.places.extend(self.line_start(start).map(|at| Place { at, strength }));
+            if last_row - first_row >= LONG_LINES && depth < DEPTH_MAX && context != Context::Function {
+                let inner = if is_function(child) { Context::Function } else { Context::Members };
+                todo.push((child, inner, depth + 1));
+            } else if context == Context::Function && is_block(child) && depth < DEPTH_MAX {
+                todo.push((child, Context::Function, depth + 1));
+            }
+        }
+    }
+
+    /// The start of the line, if nothing but blanks stands before the place.
+    fn line_start(&self, at: usize) -> Option<usize> {
+        let before = self.text.get(..at)?;
+        let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        before.get(start..)?.iter().all(u8::is_ascii_whitespace).then_some(start)
+    }
+}
+
+fn is_remark(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    kind.contains("comment") || kind.contains("attribute_item") || matches!(kind, "decorator" | "annotation")
+}
+
+fn is_function(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    ["function", "method", "constructor", "lambda"].iter().any(|word| kind.contains(word))
+}
+
+/// The body of a function, whose children are its statements.
+fn is_block(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "block" | "statement_block" | "compound_statement" | "body_statement" | "function_body"
+    )
+}
+
+fn is_definition(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    let is_import = kind.contains("import") || kind.contains("use_declaration") || kind.contains("using");
+    let has_word = ["function", "class", "method", "module", "definition", "declaration", "_item", "export"]
+        .iter()
+        .any(|word| kind.contains(word));
+    has_word && !is_import
+}

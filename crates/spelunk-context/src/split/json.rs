@@ -1,0 +1,299 @@
+//! JSON: an array is cut between elements, an object between keys, and each chunk is rendered as a value of its own:
+//! the elements inside the brackets they stood in. What is too large for a chunk is cut inside, element by element;
+//! a long string between its characters. Nothing is parsed: `scan` finds where values end.
+
+use std::ops::Range;
+
+use super::{Shell, Splitter, slice};
+use crate::pack::{Boundary, Strength, hard_cut};
+
+mod scan;
+
+use scan::{Child, Children};
+
+/// How deep a chunk may lie. Below this, a value that is too large is cut like text.
+const DEPTH_MAX: usize = 32;
+
+/// The least room that a chunk of JSON needs; with less, text is cut like text.
+pub(super) const BYTES_MIN: usize = 64;
+
+/// Cuts between the elements or keys of the outermost value.
+#[derive(Debug, Clone, Copy)]
+pub struct Json;
+
+impl Splitter for Json {
+    fn boundaries(&self, text: &str) -> Vec<Boundary> {
+        let mut boundaries = Vec::new();
+        let Some(mut children) = Children::of_root(text.as_bytes()) else { return boundaries };
+        while let Ok(Some(child)) = children.next() {
+            if child.next < text.len() && !children.is_done() {
+                boundaries.push(Boundary { at: child.next as u64, strength: Strength::Item });
+            }
+        }
+        boundaries
+    }
+}
+
+/// A chunk of JSON before it has a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Where its span ends.
+    pub(super) end: usize,
+    /// None where it is no value of its own.
+    pub(super) shell: Option<Shell>,
+    pub(super) elements: u64,
+    /// The JSON path of what is in it.
+    pub(super) scope: String,
+}
+
+/// What cutting a JSON text gave.
+pub(super) struct Cutting {
+    pub(super) pieces: Vec<Piece>,
+    /// Elements or keys of the outermost value.
+    pub(super) elements: u64,
+}
+
+/// How many elements or keys the outermost value has; none for a text that is no container.
+pub(super) fn count_elements(text: &str) -> Option<u64> {
+    let mut children = Children::of_root(text.as_bytes())?;
+    let mut elements = 0;
+    while children.next().ok()?.is_some() {
+        elements += 1;
+    }
+    children.is_only(text.as_bytes()).then_some(elements)
+}
+
+/// Pieces of at most so many elements and bytes. None for a text that is no array or object, or broken.
+pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cutting> {
+    let root = Children::of_root(text.as_bytes())?;
+    if bytes_max < BYTES_MIN {
+        return None;
+    }
+    let mut cutter = Cutter { text, elements_max: elements_max.max(1), bytes_max, pieces: Vec::new() };
+    let mut levels = vec![Level::new(root, "", "", "$".to_owned())];
+    let mut elements = 0;
+    // Each round takes one value of the text, at one of at most `DEPTH_MAX` levels.
+    while let Some(level) = levels.last_mut() {
+        match level.children.next().ok()? {
+            None => {
+                let level = levels.pop()?;
+                cutter.flush(&level);
+                if levels.is_empty() && !level.children.is_only(text.as_bytes()) {
+                    return None;
+                }
+            }
+            Some(child) => {
+                elements += u64::from(levels.len() == 1);
+                let is_deep = levels.len() >= DEPTH_MAX;
+                let level = levels.last_mut()?;
+                let inner = cutter.take(level, &child, is_deep);
+                levels.extend(inner);
+            }
+        }
+    }
+    let mut pieces = cutter.pieces;
+    if pieces.is_empty() && text.len() <= bytes_max {
+        pieces.push(Piece { end: 0, shell: None, elements: 0, scope: "$".to_owned() });
+    }
+    pieces.last_mut()?.end = text.len();
+    Some(Cutting { pieces, elements })
+}
+
+/// A container that is being cut.
+struct Level<'t> {
+    children: Children<'t>,
+    /// What is rendered before and behind its children, its own brackets included.
+    open: String,
+    close: String,
+    path: String,
+    /// The index of the next child.
+    idx: u64,
+    group: Option<Group>,
+}
+
+/// Neighbours that go into one piece.
+struct Group {
+    body: Range<usize>,
+    next: usize,
+    first_idx: u64,
+    first_key: Option<Range<usize>>,
+    elements: u64,
+}
+
+impl<'t> Level<'t> {
+    fn new(children: Children<'t>, outer_open: &str, outer_close: &str, path: String) -> Self {
+        let (open, close) = if children.is_object() { ('{', '}') } else { ('[', ']') };
+        Self {
+            children,
+            open: format!("{outer_open}{open}"),
+            close: format!("{close}{outer_close}"),
+            path,
+            idx: 0,
+            group: None,
+        }
+    }
+}
+
+struct Cutter<'t> {
+    text: &'t str,
+    elements_max: u64,
+    bytes_max: usize,
+    pieces: Vec<Piece>,
+}
+
+impl<'t> Cutter<'t> {
+    /// Adds a child to the group of its level. A container that is too large comes back as the next level.
+    fn take(&mut self, level: &mut Level<'t>, child: &Child, is_deep: bool) -> Option<Level<'t>> {
+        let room = self.bytes_max.saturating_sub(level.open.len() + level.close.len());
+        let start = child.start();
+        let idx = level.idx;
+        level.idx += 1;
+        if child.value.end - start > room {
+            self.flush(level);
+            level.group = None;
+            return self.take_large(level, child, idx, is_deep);
+        }
+        let fits = level.group.as_ref().is_some_and(|group| {
+            group.elements < self.elements_max && child.value.end - group.body.start <= room
+        });
+        if !fits {
+            self.flush(level);
+            level.group = Some(Group {
+                body: start..start,
+                next: start,
+                first_idx: idx,
+                first_key: child.key.clone(),
+                elements: 0,
+            });
+        }
+        if let Some(group) = &mut level.group {
+            group.body.end = child.value.end;
+            group.next = child.next;
+            group.elements += 1;
+        }
+        None
+    }
+
+    fn take_large(&mut self, level: &Level<'t>, child: &Child, idx: u64, is_deep: bool) -> Option<Level<'t>> {
+        let key = child.key.clone().map(|key| slice(self.text, key));
+        let path = match key {
+            Some(key) => format!("{}[{}]", level.path, crate::name::shortened(key, 60)),
+            None => format!("{}[{idx}]", level.path),
+        };
+        let mut open = level.open.clone();
+        if let Some(key) = key {
+            open.push_str(key);
+            open.push(':');
+        }
+        let has_room = (open.len() + level.close.len()) * 4 <= self.bytes_max;
+        let first = self.text.as_bytes().get(child.value.start).copied();
+        match Children::at(self.text.as_bytes(), child.value.start) {
+            Some(children) if has_room && !is_deep => {
+                return Some(Level::new(children, &open, &level.close, path));
+            }
+            _ if has_room && first == Some(b'"') => self.take_string(child, &open, &level.close, &path),
+            _ => self.take_raw(child, &path),
+        }
+        None
+    }
+
+    /// A long string becomes several, each with its part of the characters.
+    fn take_string(&mut self, child: &Child, open: &str, close: &str, path: &str) {
+        let room = self.bytes_max.saturating_sub(open.len() + close.len() + 2).max(1);
+        let end = child.value.end - 1;
+        let mut start = child.value.start + 1;
+        while start < end {
+            let at = string_cut(self.text, start..end, room);
+            let is_last = at == end;
+            self.pieces.push(Piece {
+                end: if is_last { child.next } else { at },
+                shell: Some(Shell {
+                    open: format!("{open}\""),
+                    body: start as u64..at as u64,
+                    close: format!("\"{close}"),
+                }),
+                elements: u64::from(is_last),
+                scope: path.to_owned(),
+            });
+            start = at;
+        }
+    }
+
+    /// What cannot be made a value again is cut like text.
+    fn take_raw(&mut self, child: &Child, path: &str) {
+        let end = child.value.end;
+        let mut start = child.start();
+        while start < end {
+            let at = hard_cut(self.text, start..end, self.bytes_max);
+            let is_last = at == end;
+            self.pieces.push(Piece {
+                end: if is_last { child.next } else { at },
+                shell: None,
+                elements: u64::from(is_last),
+                scope: path.to_owned(),
+            });
+            start = at;
+        }
+    }
+
+    fn flush(&mut self, level: &Level<'_>) {
+        let Some(group) = &level.group else { return };
+        let scope = match &group.first_key {
+            Some(key) => {
+                let key = crate::name::shortened(slice(self.text, key.clone()), 60);
+                match group.elements - 1 {
+                    0 => format!("{}[{key}]", level.path),
+                    more => format!("{}[{key}] and {more} more", level.path),
+                }
+            }
+            None => format!("{}[{}:{}]", level.path, group.first_idx, group.first_idx + group.elements),
+        };
+        self.pieces.push(Piece {
+            end: group.next,
+            shell: Some(Shell {
+                open: level.open.clone(),
+                body: group.body.start as u64..group.body.end as u64,
+                close: level.close.clone(),
+            }),
+            elements: group.elements,
+            scope,
+        });
+    }
+}
+
+/// A place in the inside of a string that is not in the middle of an escape, nor between two halves of one character.
+fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
+    const ESCAPE_BYTES: usize = 6;
+    let bytes = text.as_bytes();
+    let at = hard_cut(text, range.clone(), bytes_max.max(2 * ESCAPE_BYTES));
+    if at == range.end {
+        return at;
+    }
+    // The last escape that begins in reach of the cut. A backslash begins one if an even number stands before it.
+    let reach = at.saturating_sub(2 * ESCAPE_BYTES).max(range.start);
+    let mut cut = at;
+    let mut position = reach - trailing_backslashes(bytes, range.start..reach) % 2;
+    while position < at {
+        let length = match (bytes.get(position), bytes.get(position + 1)) {
+            (Some(b'\\'), Some(b'u')) if is_high_half(bytes, position) => 2 * ESCAPE_BYTES,
+            (Some(b'\\'), Some(b'u')) => ESCAPE_BYTES,
+            (Some(b'\\'), _) => 2,
+            _ => 1,
+        };
+        if position + length > at {
+            cut = position;
+        }
+        position += length;
+    }
+    if cut > range.start { text.floor_char_boundary(cut) } else { at }
+}
+
+fn trailing_backslashes(bytes: &[u8], range: Range<usize>) -> usize {
+    bytes.get(range).unwrap_or_default().iter().rev().take_while(|&&byte| byte == b'\\').count()
+}
+
+/// Whether `\uD83D` stands here, which needs the escape behind it.
+fn is_high_half(bytes: &[u8], at: usize) -> bool {
+    let digits = bytes.get(at + 2..at + 4);
+    digits.is_some_and(|digits| matches!(digits, [b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B']))
+}

@@ -1,0 +1,19 @@
+//! Everything without rules of its own (markup, config, unknown): lines, of which none is better than another.
+
+use super::{Splitter, to_boundaries};
+use crate::lines::line_marks;
+use crate::pack::{Boundary, Mark, Strength};
+
+/// Cuts between lines.
+#[derive(Debug, Clone, Copy)]
+pub struct Other;
+
+impl Splitter for Other {
+    fn boundaries(&self, text: &str) -> Vec<Boundary> {
+        to_boundaries(text, marks(text))
+    }
+}
+
+pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark> {
+    line_marks(text, |_, _| Strength::Sentence)
+}

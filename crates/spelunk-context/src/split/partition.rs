@@ -1,0 +1,307 @@
+//! The partitioner: one document into chunks, by the target of its type and under the ceiling in tokens. Each type says
+//! where it may be cut and how large its chunks should be; the cutting itself is `pack`'s.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use spelunk_types::Limits;
+
+use super::assemble::{Draft, Overlap, assemble};
+use super::chunk::{Chunk, Units};
+use super::target::{Width, partitions_expected, target_rows, target_units};
+use super::{code, custom, json, jsonl, log, other, plain, prose, slice, table};
+use crate::kind::{ContentType, CustomKind, Detected};
+use crate::lines::count_lines;
+use crate::pack::{Cut, Mark, Room, Strength, group};
+
+/// Bytes that count as one token. Providers count otherwise; this is for planning.
+const TOKEN_BYTES: u64 = 4;
+
+/// The share of the ceiling that imports, a header or an overlap may take.
+const BESIDE_SHARE: usize = 8;
+
+/// A guess at the tokens of so many bytes of text.
+pub fn estimate_tokens(bytes: u64) -> u64 {
+    bytes.div_ceil(TOKEN_BYTES)
+}
+
+/// How documents are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// By the rules of their type.
+    ByType,
+    /// By tokens with an overlap, whatever they are.
+    Plain,
+}
+
+/// A document with its text.
+#[derive(Debug, Clone, Copy)]
+pub struct DocText<'t> {
+    /// Its position in the corpus.
+    pub idx: u32,
+    /// Its name.
+    pub name: &'t str,
+    /// All of its text.
+    pub text: &'t str,
+    /// What it is.
+    pub detected: &'t Detected,
+}
+
+/// A document cut into chunks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cutting {
+    /// The lines of the document.
+    pub lines: u64,
+    /// The same in the unit of its format.
+    pub units: Units,
+    /// What the target alone would make of it.
+    pub partitions_expected: u64,
+    /// Their spans cover the text in order. An empty text has none.
+    pub chunks: Vec<Chunk>,
+}
+
+/// Cuts documents into chunks.
+#[derive(Debug, Clone, Copy)]
+pub struct Partitioner<'l> {
+    limits: &'l Limits,
+    mode: Mode,
+    code_rule: CodeRule,
+}
+
+/// How the definitions of code are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeRule {
+    /// By parsing, where there is a grammar.
+    Parsed,
+    /// By how lines begin: some fifty times faster, and right for code that is laid out in the usual way.
+    Lines,
+}
+
+/// What a type makes of a text: where the chunks end, and what is shown before each.
+struct Drafts {
+    parts: Vec<Draft>,
+    prelude: Option<Range<usize>>,
+    units: fn(u64) -> Units,
+    n_units: u64,
+    target: u64,
+}
+
+impl<'l> Partitioner<'l> {
+    /// A partitioner under these limits. Code is parsed.
+    pub fn new(limits: &'l Limits, mode: Mode) -> Self {
+        Self { limits, mode, code_rule: CodeRule::Parsed }
+    }
+
+    /// The same with another rule for code.
+    #[must_use]
+    pub fn with_code_rule(self, code_rule: CodeRule) -> Self {
+        Self { code_rule, ..self }
+    }
+
+    /// Cuts a document.
+    pub fn cut(&self, document: DocText<'_>) -> Cutting {
+        let Drafts { parts, prelude, units, n_units, target } = self.drafts(document);
+        let name: Arc<str> = document.name.into();
+        let overlap_bytes_max = self.bytes_max() / BESIDE_SHARE;
+        let (mut chunks, lines) = assemble(document.text, parts, prelude, overlap_bytes_max);
+        let n_chunks = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
+        for chunk in &mut chunks {
+            chunk.document_idx = document.idx;
+            chunk.document = Arc::clone(&name);
+            chunk.n_chunks = n_chunks;
+            chunk.units = units(chunk.units.count());
+        }
+        let partitions_expected = partitions_expected(n_units, target);
+        Cutting { lines, units: units(n_units), partitions_expected, chunks }
+    }
+
+    /// How much there is of a document, without cutting it.
+    pub fn measure(&self, document: DocText<'_>) -> (u64, Units) {
+        let text = document.text;
+        let lines = count_lines(text);
+        let units = match document.detected.content_type {
+            ContentType::StructuredData => {
+                let shape = table::Shape::of(text);
+                Units::Rows(table::marks(text, &shape).last().map_or(0, |mark| mark.units))
+            }
+            ContentType::Json => json::count_elements(text).map_or(Units::Lines(lines), Units::Elements),
+            ContentType::SourceCode
+            | ContentType::Jsonl
+            | ContentType::Log
+            | ContentType::Prose
+            | ContentType::Markup
+            | ContentType::Config
+            | ContentType::Unknown => Units::Lines(lines),
+        };
+        (lines, units)
+    }
+
+    /// The longest chunk as rendered, in bytes.
+    fn bytes_max(&self) -> usize {
+        usize::try_from(self.limits.chunk_tokens_max.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// The same without what is shown beside the chunk's own bytes.
+    fn bytes_own_max(&self) -> usize {
+        self.bytes_max() - self.bytes_max() / BESIDE_SHARE
+    }
+
+    fn drafts(&self, document: DocText<'_>) -> Drafts {
+        let DocText { text, detected, .. } = document;
+        if self.mode == Mode::Plain {
+            return self.plain(text);
+        }
+        let kind = detected.custom.as_deref();
+        if let Some(boundary) = kind.and_then(|kind| kind.boundary.as_ref()) {
+            let target = self.target(detected.content_type, kind);
+            let room = Room::around(target, self.bytes_own_max());
+            return by_lines(text, custom::marks(text, boundary), &room, &|_| Overlap::None);
+        }
+        match detected.content_type {
+            ContentType::SourceCode => self.code(text, detected),
+            ContentType::StructuredData => self.table(text, kind),
+            ContentType::Json => self.json(text, kind),
+            ContentType::Jsonl => self.jsonl(text, kind),
+            ContentType::Log => self.log(text, kind),
+            ContentType::Prose => self.prose(text, kind),
+            ContentType::Markup | ContentType::Config | ContentType::Unknown => {
+                self.other(text, self.target(detected.content_type, kind))
+            }
+        }
+    }
+
+    fn target(&self, content_type: ContentType, kind: Option<&CustomKind>) -> u64 {
+        let own = kind.and_then(|kind| kind.target_lines);
+        own.unwrap_or_else(|| target_units(self.limits, content_type)).max(1)
+    }
+
+    fn code(&self, text: &str, detected: &Detected) -> Drafts {
+        let target = self.target(ContentType::SourceCode, detected.custom.as_deref());
+        let language = detected.language.filter(|_| self.code_rule == CodeRule::Parsed);
+        let places = code::places(text, language);
+        let prelude = code::prelude_of(text, self.bytes_max() / BESIDE_SHARE);
+        if !places.iter().any(|place| place.strength >= Strength::Item) {
+            return Drafts { prelude, ..self.other(text, target) };
+        }
+        let room = Room::around(target, self.bytes_own_max());
+        let marks = code::marks(text, &places);
+        let mut drafts = by_lines(text, marks, &room, &|_| Overlap::None);
+        let mut start = 0;
+        for draft in &mut drafts.parts {
+            draft.scope = if start > 0 { code::scope_of(text, start) } else { None };
+            start = draft.end;
+        }
+        Drafts { prelude, ..drafts }
+    }
+
+    fn table(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
+        let shape = table::Shape::of(text);
+        let own = kind.and_then(|kind| kind.target_lines);
+        let target = own.unwrap_or_else(|| target_rows(self.limits, Width::of(&shape, self.limits)));
+        let is_short = shape.header.len() <= self.bytes_max() / BESIDE_SHARE;
+        let room = Room::exactly(target, self.bytes_own_max());
+        let drafts = by_lines(text, table::marks(text, &shape), &room, &|_| Overlap::None);
+        let prelude = Some(shape.header).filter(|header| is_short && !header.is_empty());
+        Drafts { prelude, units: Units::Rows, ..drafts }
+    }
+
+    fn json(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
+        let target = self.target(ContentType::Json, kind);
+        let Some(cutting) = json::cut(text, target, self.bytes_max()) else {
+            // Several values in one file are lines; what is broken is text.
+            let first = slice(text, 0..memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len()));
+            return match json::count_elements(first) {
+                Some(_) => self.jsonl(text, None),
+                None => self.other(text, target_units(self.limits, ContentType::Unknown)),
+            };
+        };
+        let is_whole = cutting.pieces.len() == 1 && text.len() <= self.bytes_max();
+        let pieces = cutting.pieces.into_iter().map(|piece| Draft {
+            end: piece.end,
+            units: piece.elements,
+            overlap: Overlap::None,
+            scope: (!is_whole).then_some(piece.scope),
+            shell: piece.shell.filter(|_| !is_whole),
+        });
+        let (parts, n_units) = (pieces.collect(), cutting.elements);
+        Drafts { parts, prelude: None, units: Units::Elements, n_units, target }
+    }
+
+    fn jsonl(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
+        let room = Room::exactly(self.target(ContentType::Jsonl, kind), self.bytes_own_max());
+        by_lines(text, jsonl::marks(text), &room, &|_| Overlap::None)
+    }
+
+    fn log(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
+        let room = Room::up_to(self.target(ContentType::Log, kind), self.bytes_own_max());
+        let overlap = Overlap::Lines(self.limits.overlap_log_lines);
+        by_lines(text, log::marks(text), &room, &|_| overlap)
+    }
+
+    fn prose(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
+        let room = Room::up_to(self.target(ContentType::Prose, kind), self.bytes_own_max());
+        let overlap = Overlap::Lines(self.limits.overlap_prose_lines);
+        // A section that begins needs nothing from before it.
+        let overlap_at = |cut: Option<Strength>| match cut {
+            Some(Strength::Section | Strength::Item) => Overlap::None,
+            Some(Strength::Paragraph | Strength::Sentence | Strength::Word) | None => overlap,
+        };
+        let mut drafts = by_lines(text, prose::marks(text), &room, &overlap_at);
+        if drafts.parts.len() > 1 {
+            name_sections(text, &mut drafts.parts);
+        }
+        drafts
+    }
+
+    fn other(&self, text: &str, target: u64) -> Drafts {
+        let room = Room::exactly(target, self.bytes_own_max());
+        let overlap = Overlap::Lines(self.limits.overlap_other_lines);
+        by_lines(text, other::marks(text), &room, &|_| overlap)
+    }
+
+    fn plain(&self, text: &str) -> Drafts {
+        let bytes = |tokens: u64| usize::try_from(tokens.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX);
+        let bytes_max = bytes(self.limits.chunk_plain_tokens).clamp(1, self.bytes_max());
+        let overlap = Overlap::Bytes(bytes(self.limits.overlap_plain_tokens).min(bytes_max / 2));
+        let own_max = bytes_max - bytes(self.limits.overlap_plain_tokens).min(bytes_max / 2);
+        let parts = to_drafts(&plain::cuts(text, own_max.max(1)), &|_| overlap);
+        let n_units = count_lines(text);
+        let target = n_units.div_ceil((parts.len() as u64).max(1));
+        Drafts { parts, prelude: None, units: Units::Lines, n_units, target }
+    }
+}
+
+/// Groups marks and makes drafts of the cuts. Units are lines unless the caller says otherwise.
+fn by_lines(
+    text: &str,
+    marks: impl Iterator<Item = Mark>,
+    room: &Room,
+    overlap_at: &dyn Fn(Option<Strength>) -> Overlap,
+) -> Drafts {
+    let cuts = group(text, marks, room);
+    let n_units = cuts.iter().map(|cut| cut.units).sum();
+    let parts = to_drafts(&cuts, overlap_at);
+    Drafts { parts, prelude: None, units: Units::Lines, n_units, target: room.units_target }
+}
+
+fn to_drafts(cuts: &[Cut], overlap_at: &dyn Fn(Option<Strength>) -> Overlap) -> Vec<Draft> {
+    let mut overlap = Overlap::None;
+    let mut drafts = Vec::with_capacity(cuts.len());
+    for cut in cuts {
+        drafts.push(Draft { end: cut.at, units: cut.units, overlap, scope: None, shell: None });
+        overlap = overlap_at(cut.strength);
+    }
+    drafts
+}
+
+/// The heading that each chunk begins under.
+fn name_sections(text: &str, drafts: &mut [Draft]) {
+    let headings = prose::headings(text);
+    let mut start = 0;
+    for draft in drafts {
+        let n_before = headings.partition_point(|heading| heading.at <= start as u64);
+        let under = n_before.checked_sub(1).and_then(|idx| headings.get(idx));
+        draft.scope = under.map(|heading| crate::name::shortened(&heading.title, 100).into_owned());
+        start = draft.end;
+    }
+}

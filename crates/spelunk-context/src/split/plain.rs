@@ -1,0 +1,37 @@
+//! The plain mode: chunks of so many tokens with an overlap, whatever the format. Cut where prose would be cut.
+
+use super::{prose, slice};
+use crate::lines::count_newlines;
+use crate::pack::{Cut, Mark, Room, Unit, group};
+
+/// Cuts of at most `bytes_max`.
+pub(super) fn cuts(text: &str, bytes_max: usize) -> Vec<Cut> {
+    let bytes = bytes_max as u64;
+    let room = Room {
+        unit: Unit::Byte,
+        units_tiny: bytes / 8,
+        units_min: bytes / 2,
+        units_target: bytes,
+        units_max: u64::MAX,
+        bytes_max,
+    };
+    let marks = prose::marks(text).map(|mark| Mark { units: mark.at as u64, ..mark });
+    let mut cuts = group(text, marks, &room);
+    // Bytes were what the room counted; lines are what a reader wants to know.
+    let mut start = 0;
+    for cut in &mut cuts {
+        let own = slice(text, start..cut.at);
+        let is_open_end = cut.at == text.len() && !own.ends_with('\n');
+        cut.units = count_newlines(own.as_bytes()) + u64::from(is_open_end);
+        start = cut.at;
+    }
+    cuts
+}
+
+/// Where the overlap before `at` begins: behind a blank if one is near, never before `earliest`.
+pub(super) fn overlap_start(text: &str, at: usize, earliest: usize, bytes_max: usize) -> usize {
+    let reach = text.ceil_char_boundary(at.saturating_sub(bytes_max).max(earliest).min(at));
+    let half = reach + (at - reach) / 2;
+    let blank = memchr::memchr2(b' ', b'\n', text.as_bytes().get(reach..half).unwrap_or_default());
+    blank.map_or(reach, |offset| reach + offset + 1)
+}

@@ -1,0 +1,322 @@
+//! The context store: a registry of contexts, and the only memory that their texts may take. Looking at a context never
+//! copies its text into that memory; loading it does. No lock is held while anything is read, searched, written or
+//! loaded, so that a loader may use the store that calls it.
+
+mod access_log;
+mod admission;
+mod cache;
+mod catalogue;
+mod collection;
+mod context;
+mod error;
+mod factory;
+mod graph;
+mod kind;
+mod limits;
+mod look;
+mod naming;
+mod navigator;
+mod nearest;
+mod reading;
+mod registry;
+mod revision;
+mod search;
+mod suggest;
+mod wire;
+mod writing;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use access_log::{AccessEntry, AccessSummary, Action};
+pub use collection::{CollectionReport, CombinedTexts, MissingFile, parse_collection};
+pub use context::{AccessCounts, Context, ContextId, ContextSource, NewContext, NewSource, ContextRevision};
+pub use error::{IdFault, StoreError};
+pub use factory::{DirectoryReport, Factory};
+pub use kind::{ContextKind, KindName, LoadPolicy};
+pub use limits::{FileRoots, SecretFiles, StoreLimits, StoreSettings};
+pub use navigator::{GrepView, Handle, LoadView, Navigator, PageView, PeekView};
+pub use search::{SearchHit, SearchReport, Unread};
+pub use suggest::Suggestion;
+pub use writing::RegistryWarning;
+
+use cache::ContentCache;
+use catalogue::{Catalogue, Entry};
+use reading::Shelf;
+use registry::RegistryFile;
+use revision::Stamp;
+
+/// Milliseconds since 1970, from whoever runs the store.
+pub type ClockMs = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// A function that gives the text of a context, or says why not. It may use the store.
+pub type Loader = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+
+/// All contexts of a user, shared by threads.
+pub struct ContextStore {
+    /// `None` for a store that lives in memory only.
+    registry: Option<RegistryFile>,
+    clock: ClockMs,
+    settings: StoreSettings,
+    /// Held by whoever changes the catalogue, while it writes; never by a reader.
+    writer: Mutex<Writer>,
+    /// Held for moments only.
+    state: Mutex<State>,
+}
+
+/// What the last write or read of the registry left behind.
+#[derive(Debug, Default)]
+struct Writer {
+    /// A file that is still like this holds what the catalogue holds.
+    seen: Option<Stamp>,
+}
+
+struct State {
+    catalogue: Catalogue,
+    kinds: BTreeMap<KindName, LoadPolicy>,
+    loaders: HashMap<String, Loader>,
+    cache: ContentCache,
+    shelf: Shelf,
+    /// Inline texts of contexts that are not on disk.
+    held: HashMap<ContextId, Arc<str>>,
+}
+
+/// What a store holds, and how much memory it takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Contexts.
+    pub n_contexts: u64,
+    /// Contexts by kind, kinds without any included.
+    pub by_kind: BTreeMap<String, u64>,
+    /// Memory.
+    pub memory: MemoryReport,
+}
+
+/// The memory that texts take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryReport {
+    /// Texts in the cache, in bytes.
+    pub cache_bytes: u64,
+    /// What they may take.
+    pub cache_bytes_max: u64,
+    /// Contexts whose text is in the cache.
+    pub n_loaded: u64,
+    /// Inline texts that are only in memory, in bytes. They are not in the cache and are not evicted.
+    pub held_bytes: u64,
+    /// Files that are kept open for the next look.
+    pub n_open: u64,
+}
+
+impl MemoryReport {
+    /// How full the cache is, from 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
+    pub fn utilization(&self) -> f64 {
+        if self.cache_bytes_max == 0 { 0.0 } else { self.cache_bytes as f64 / self.cache_bytes_max as f64 }
+    }
+}
+
+impl ContextStore {
+    /// A store that lives in memory only.
+    pub fn in_memory(clock: ClockMs, settings: StoreSettings) -> Self {
+        Self::with(None, clock, settings)
+    }
+
+    fn with(registry: Option<RegistryFile>, clock: ClockMs, settings: StoreSettings) -> Self {
+        let cache =
+            ContentCache::new(settings.limits.content_cache_bytes_max, settings.limits.evict_to_percent);
+        let state = State {
+            catalogue: Catalogue::default(),
+            kinds: BTreeMap::new(),
+            loaders: HashMap::new(),
+            cache,
+            shelf: Shelf::default(),
+            held: HashMap::new(),
+        };
+        Self { registry, clock, settings, writer: Mutex::default(), state: Mutex::new(state) }
+    }
+
+    /// The limits that it keeps.
+    pub fn limits(&self) -> &StoreLimits {
+        &self.settings.limits
+    }
+
+    /// Where the registry is, if it is on disk.
+    pub fn registry_path(&self) -> Option<PathBuf> {
+        self.registry.as_ref().map(RegistryFile::path)
+    }
+
+    /// The context of that id, or an error with the ids that are near.
+    pub fn get(&self, id: &str) -> Result<Arc<Context>, StoreError> {
+        self.entry(id).map(|entry| entry.context)
+    }
+
+    /// All contexts in the order of registration.
+    pub fn list(&self) -> Vec<Arc<Context>> {
+        self.state().catalogue.contexts().cloned().collect()
+    }
+
+    /// The contexts of one kind. A kind that does not exist is an error.
+    pub fn list_of_kind(&self, kind: &str) -> Result<Vec<Arc<Context>>, StoreError> {
+        let kind = self.kind(kind)?;
+        Ok(self.state().catalogue.contexts().filter(|context| context.kind == kind).cloned().collect())
+    }
+
+    /// The kind of that name, if it is built in, declared, or in use.
+    pub fn kind(&self, name: &str) -> Result<ContextKind, StoreError> {
+        let state = self.state();
+        ContextKind::from_name(name)
+            .filter(|kind| state.knows_kind(kind))
+            .ok_or_else(|| StoreError::UnknownKind { kind: name.to_owned(), known: state.kind_names() })
+    }
+
+    /// Makes a kind of the user's known to this process.
+    pub fn declare_kind(&self, name: &str, policy: LoadPolicy) -> Result<ContextKind, StoreError> {
+        let kind = KindName::new(name).ok_or_else(|| StoreError::BadKindName { name: name.to_owned() })?;
+        self.state().kinds.insert(kind.clone(), policy);
+        Ok(ContextKind::Custom(kind))
+    }
+
+    /// Makes a loader known to this process. Contexts that were registered with its name in an earlier one can then be
+    /// read again. What an older loader of that name gave is forgotten.
+    pub fn add_loader(&self, name: &str, loader: Loader) {
+        let mut state = self.state();
+        state.loaders.insert(name.to_owned(), loader);
+        let is_fed = |context: &&Arc<Context>| match &context.source {
+            ContextSource::Loader { name: own } | ContextSource::Uri { uri: own } => own == name,
+            ContextSource::File { .. } | ContextSource::Inline { .. } => false,
+        };
+        let ids: Vec<ContextId> =
+            state.catalogue.contexts().filter(is_fed).map(|context| context.id.clone()).collect();
+        for id in ids {
+            state.forget(id.as_str());
+        }
+    }
+
+    /// What the store holds.
+    pub fn stats(&self) -> StoreStats {
+        let state = self.state();
+        let mut by_kind: BTreeMap<String, u64> =
+            state.kind_names().into_iter().map(|name| (name, 0)).collect();
+        for context in state.catalogue.contexts() {
+            *by_kind.entry(context.kind.name().to_owned()).or_default() += 1;
+        }
+        StoreStats { n_contexts: state.catalogue.len() as u64, by_kind, memory: state.memory() }
+    }
+
+    /// What texts take.
+    pub fn memory(&self) -> MemoryReport {
+        self.state().memory()
+    }
+
+    /// Evicts least recently used texts until at most so many bytes are left. Returns how many went.
+    pub fn evict_to(&self, bytes_target: u64) -> usize {
+        self.state().cache.evict_to(bytes_target)
+    }
+
+    /// Forgets the text of a context, so that the next access obtains it anew. Returns the bytes that were freed.
+    pub fn invalidate(&self, id: &str) -> Result<u64, StoreError> {
+        self.entry(id)?;
+        Ok(self.state().forget(id))
+    }
+
+    fn entry(&self, id: &str) -> Result<Entry, StoreError> {
+        let state = self.state();
+        if let Some(entry) = state.catalogue.get(id) {
+            return Ok(entry.clone());
+        }
+        let ids: Vec<ContextId> = state.catalogue.contexts().map(|context| context.id.clone()).collect();
+        drop(state);
+        let shown = crate::name::printable_text(id);
+        let shown = crate::name::shortened(&shown, ContextId::BYTES_MAX).into_owned();
+        Err(StoreError::UnknownContext { nearest: nearest::nearest(id, &ids), id: shown })
+    }
+
+    fn now_ms(&self) -> u64 {
+        (self.clock)()
+    }
+
+    /// A thread that panicked here had changed nothing by halves: the parts are changed by single calls.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn knows_kind(&self, kind: &ContextKind) -> bool {
+        match kind {
+            ContextKind::Custom(name) => {
+                self.kinds.contains_key(name) || self.catalogue.contexts().any(|context| context.kind == *kind)
+            }
+            ContextKind::Identity
+            | ContextKind::Project
+            | ContextKind::Temporal
+            | ContextKind::Document
+            | ContextKind::Memory
+            | ContextKind::ToolResult
+            | ContextKind::Web => true,
+        }
+    }
+
+    /// Built-in ones first, then the user's by name.
+    fn kind_names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            ContextKind::BUILT_IN.iter().map(|kind| kind.name().to_owned()).collect();
+        let declared = self.kinds.keys().map(|name| name.as_str().to_owned());
+        let used = self.catalogue.contexts().filter_map(|context| match &context.kind {
+            ContextKind::Custom(name) => Some(name.as_str().to_owned()),
+            ContextKind::Identity
+            | ContextKind::Project
+            | ContextKind::Temporal
+            | ContextKind::Document
+            | ContextKind::Memory
+            | ContextKind::ToolResult
+            | ContextKind::Web => None,
+        });
+        let custom: std::collections::BTreeSet<String> = declared.chain(used).collect();
+        names.extend(custom);
+        names
+    }
+
+    fn default_policy(&self, kind: &ContextKind) -> LoadPolicy {
+        match kind {
+            ContextKind::Custom(name) => {
+                self.kinds.get(name).copied().unwrap_or_else(|| kind.default_policy())
+            }
+            ContextKind::Identity
+            | ContextKind::Project
+            | ContextKind::Temporal
+            | ContextKind::Document
+            | ContextKind::Memory
+            | ContextKind::ToolResult
+            | ContextKind::Web => kind.default_policy(),
+        }
+    }
+
+    fn memory(&self) -> MemoryReport {
+        MemoryReport {
+            cache_bytes: self.cache.bytes(),
+            cache_bytes_max: self.cache.bytes_max(),
+            n_loaded: self.cache.n_texts() as u64,
+            held_bytes: self.held.values().map(|text| text.len() as u64).sum(),
+            n_open: self.shelf.len() as u64,
+        }
+    }
+
+    /// Drops what is kept of a context's text. The text itself stays where it is.
+    fn forget(&mut self, id: &str) -> u64 {
+        self.shelf.remove(id);
+        self.cache.remove(id)
+    }
+}
+
+impl fmt::Debug for ContextStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let root: Option<&Path> = self.registry.as_ref().map(RegistryFile::root);
+        f.debug_struct("ContextStore").field("root", &root).field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! The access log: which context was looked at, and how. Bounded in entries; its totals go on counting when entries are
+//! dropped.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+use crate::store::ContextId;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Contexts were listed.
+    List,
+    /// The beginning of one was read.
+    Peek,
+    /// One was searched.
+    Grep,
+    /// A page of one was read.
+    Page,
+    /// One was loaded whole.
+    Load,
+    /// All were searched.
+    Search,
+}
+
+impl Action {
+    /// The name in logs and summaries.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Peek => "peek",
+            Self::Grep => "grep",
+            Self::Page => "page",
+            Self::Load => "load",
+            Self::Search => "search",
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessEntry {
+    /// What was done.
+    pub action: Action,
+    /// To which context; `None` for all of them.
+    pub context: Option<ContextId>,
+    /// With what: a pattern, a page. At most 200 characters of it.
+    pub detail: String,
+    /// When.
+    pub at_ms: u64,
+}
+
+/// What was done so far, dropped entries included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccessSummary {
+    /// Everything.
+    pub n_accesses: u64,
+    /// By action. Actions that were not taken are not listed.
+    pub by_action: BTreeMap<Action, u64>,
+    /// Loads per peek; `None` before the first peek.
+    pub load_to_peek_ratio: Option<f64>,
+}
+
+/// Entries in order, newest last.
+#[derive(Debug)]
+pub(crate) struct AccessLog {
+    entries_max: usize,
+    entries_kept: usize,
+    entries: VecDeque<AccessEntry>,
+    totals: BTreeMap<Action, u64>,
+}
+
+const DETAIL_CHARS_MAX: usize = 200;
+
+impl AccessLog {
+    pub(crate) fn new(entries_max: u64, entries_kept: u64) -> Self {
+        let entries_max = usize::try_from(entries_max).unwrap_or(usize::MAX);
+        let entries_kept = usize::try_from(entries_kept).unwrap_or(usize::MAX).min(entries_max);
+        Self { entries_max, entries_kept, entries: VecDeque::new(), totals: BTreeMap::new() }
+    }
+
+    pub(crate) fn note(&mut self, action: Action, context: Option<ContextId>, detail: &str, at_ms: u64) {
+        *self.totals.entry(action).or_default() += 1;
+        let detail = crate::name::shortened(detail, DETAIL_CHARS_MAX).into_owned();
+        self.entries.push_back(AccessEntry { action, context, detail, at_ms });
+        if self.entries.len() > self.entries_max {
+            self.entries.drain(..self.entries.len() - self.entries_kept);
+        }
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &AccessEntry> {
+        self.entries.iter()
+    }
+
+    /// Drops the entries. The totals stay.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub(crate) fn summary(&self) -> AccessSummary {
+        let total = |action| self.totals.get(&action).copied().unwrap_or_default();
+        let (n_loads, n_peeks) = (total(Action::Load), total(Action::Peek));
+        AccessSummary {
+            n_accesses: self.totals.values().sum(),
+            by_action: self.totals.clone(),
+            load_to_peek_ratio: (n_peeks > 0).then(|| n_loads as f64 / n_peeks as f64),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What a new context must fulfil: a kind that exists, a description of bounded size, and a source that may be read.
+//! Everything here happens before a lock is taken.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::store::revision::Stamp;
+use crate::store::{
+    AccessCounts, Context, ContextId, ContextSource, ContextStore, FileRoots, NewContext, NewSource, ContextRevision,
+    SecretFiles, StoreError,
+};
+use crate::{ReadError, SourceError, secrets};
+
+const NAME_BYTES_MAX: usize = 800;
+const METADATA_ENTRIES_MAX: usize = 64;
+const KEY_BYTES_MAX: usize = 100;
+const VALUE_BYTES_MAX: usize = 2000;
+const ADDRESS_BYTES_MAX: usize = 2000;
+
+impl ContextStore {
+    /// The context that is to be registered, and its text if it is inline.
+    pub(super) fn admit(&self, new: NewContext) -> Result<(Arc<Context>, Option<Arc<str>>), StoreError> {
+        check_description(&new)?;
+        let kind = self.kind(new.kind.name())?;
+        let policy = new.policy.unwrap_or_else(|| self.state().default_policy(&kind));
+        let Admitted { source, revision, text } = self.admit_source(&new.id, new.source)?;
+        let context = Context {
+            id: new.id,
+            name: new.name,
+            kind,
+            content_type: new.content_type,
+            source,
+            metadata: new.metadata,
+            policy,
+            registered_at_ms: self.now_ms(),
+            revision,
+            access: AccessCounts::default(),
+        };
+        Ok((Arc::new(context), text))
+    }
+
+    fn admit_source(
+        &self,
+        id: &ContextId,
+        source: NewSource,
+    ) -> Result<Admitted, StoreError> {
+        match source {
+            NewSource::File(path) => self.admit_file(id, &path),
+            NewSource::Inline(text) => {
+                let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
+                let size_bytes = text.len() as u64;
+                let revision = ContextRevision { size_bytes, modified_ms: None, digest: Some(digest.clone()) };
+                let source = ContextSource::Inline { digest, size_bytes };
+                Ok(Admitted { source, revision: Some(revision), text: Some(text.into()) })
+            }
+            NewSource::Loader(name) => {
+                check_length(id, "name of the loader", name.len(), 1, ADDRESS_BYTES_MAX)?;
+                Ok(Admitted { source: ContextSource::Loader { name }, revision: None, text: None })
+            }
+            NewSource::Uri(uri) => match path_of_uri(&uri)? {
+                Some(path) => self.admit_file(id, &path),
+                None => {
+                    check_length(id, "URI", uri.len(), 1, ADDRESS_BYTES_MAX)?;
+                    Ok(Admitted { source: ContextSource::Uri { uri }, revision: None, text: None })
+                }
+            },
+        }
+    }
+
+    fn admit_file(
+        &self,
+        id: &ContextId,
+        path: &Path,
+    ) -> Result<Admitted, StoreError> {
+        let unreadable = |source: SourceError| StoreError::unread(id, ReadError::from(source));
+        let absent = |error| unreadable(SourceError::from_io(path, error));
+        let absolute = std::path::absolute(path).map_err(absent)?;
+        if absolute.to_str().is_none() {
+            return Err(StoreError::PathNotUnicode { path: absolute });
+        }
+        self.check_place(&absolute).map_err(|refusal| refusal.into_error(id))?;
+        let metadata = absolute.metadata().map_err(absent)?;
+        if metadata.is_dir() {
+            return Err(StoreError::IsDirectory { path: path.to_owned() });
+        }
+        if !metadata.is_file() {
+            return Err(unreadable(SourceError::Special { path: path.to_owned() }));
+        }
+        let revision = Stamp::of(&metadata).revision();
+        Ok(Admitted { source: ContextSource::File { path: absolute }, revision: Some(revision), text: None })
+    }
+
+    /// Whether a file may be read, links resolved. Asked when it is registered and each time it is opened, because a link
+    /// can be changed in between.
+    pub(super) fn check_place(&self, path: &Path) -> Result<(), Refusal> {
+        let resolved = path.canonicalize().map_err(|error| Refusal::Source(SourceError::from_io(path, error)))?;
+        let roots = match &self.settings.roots {
+            FileRoots::Anywhere => None,
+            FileRoots::Below(roots) => Some(roots),
+        };
+        if let Some(roots) = roots {
+            let is_below = |root: &PathBuf| root.canonicalize().is_ok_and(|root| resolved.starts_with(root));
+            if !roots.iter().any(is_below) {
+                return Err(Refusal::OutsideRoots { path: path.to_owned(), roots: roots.clone() });
+            }
+        }
+        let is_secret = secrets::is_secret(path) || secrets::is_secret(&resolved);
+        if is_secret && self.settings.secrets == SecretFiles::Refused {
+            return Err(Refusal::Source(SourceError::Secret { path: path.to_owned() }));
+        }
+        Ok(())
+    }
+}
+
+/// A source that may be read, and the text that came with it.
+struct Admitted {
+    source: ContextSource,
+    revision: Option<ContextRevision>,
+    text: Option<Arc<str>>,
+}
+
+/// Why a file may not be read.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Source(SourceError),
+    OutsideRoots { path: PathBuf, roots: Vec<PathBuf> },
+}
+
+impl Refusal {
+    pub(super) fn into_error(self, id: &ContextId) -> StoreError {
+        match self {
+            Self::Source(source) => StoreError::unread(id, source.into()),
+            Self::OutsideRoots { path, roots } => StoreError::OutsideRoots { path, roots },
+        }
+    }
+}
+
+fn check_description(new: &NewContext) -> Result<(), StoreError> {
+    let id = &new.id;
+    check_length(id, "name", new.name.len(), 0, NAME_BYTES_MAX)?;
+    check_length(id, "content type", new.content_type.as_ref().map_or(0, String::len), 0, KEY_BYTES_MAX)?;
+    if new.metadata.len() > METADATA_ENTRIES_MAX {
+        return Err(StoreError::DescriptionTooLong {
+            id: id.to_string(),
+            what: "metadata",
+            size: new.metadata.len() as u64,
+            size_max: METADATA_ENTRIES_MAX as u64,
+            unit: "entries",
+        });
+    }
+    for (key, value) in &new.metadata {
+        check_length(id, "metadata key", key.len(), 0, KEY_BYTES_MAX)?;
+        check_length(id, "metadata value", value.len(), 0, VALUE_BYTES_MAX)?;
+    }
+    Ok(())
+}
+
+fn check_length(
+    id: &ContextId,
+    what: &'static str,
+    bytes: usize,
+    bytes_min: usize,
+    bytes_max: usize,
+) -> Result<(), StoreError> {
+    if bytes < bytes_min {
+        return Err(StoreError::DescriptionEmpty { id: id.to_string(), what });
+    }
+    if bytes > bytes_max {
+        let (size, size_max) = (bytes as u64, bytes_max as u64);
+        return Err(StoreError::DescriptionTooLong { id: id.to_string(), what, size, size_max, unit: "bytes" });
+    }
+    Ok(())
+}
+
+/// The path of a `file:` URI of this machine; `None` for another scheme.
+fn path_of_uri(uri: &str) -> Result<Option<PathBuf>, StoreError> {
+    let bad = || StoreError::BadUri { uri: crate::name::printable_text(uri) };
+    let (scheme, rest) = uri.split_once(':').ok_or_else(bad)?;
+    let is_scheme_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_scheme_char);
+    if !is_scheme || rest.is_empty() || crate::name::printable_text(uri) != uri {
+        return Err(bad());
+    }
+    if !scheme.eq_ignore_ascii_case("file") {
+        return Ok(None);
+    }
+    let path = match rest.strip_prefix("//") {
+        None => rest,
+        Some(rest) => rest.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(rest),
+    };
+    if !path.starts_with('/') {
+        return Err(bad());
+    }
+    unescaped(path).map(|path| Some(PathBuf::from(path))).ok_or_else(bad)
+}
+
+/// Text with `%41` read as `A`; `None` if that leaves no text.
+fn unescaped(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        if byte == b'%' {
+            let (digits, tail) = tail.split_at_checked(2)?;
+            let digits = str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = tail;
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|path| !path.contains('\0'))
+}

@@ -1,0 +1,134 @@
+//! The content cache: whole texts in memory, least recently used out first, under a budget in bytes. Hot texts go last.
+//! Pure bookkeeping: it obtains nothing and keeps no clock.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::store::ContextId;
+use crate::store::revision::Stamp;
+
+/// Texts under a budget. The sum of their lengths never exceeds it.
+#[derive(Debug)]
+pub(crate) struct ContentCache {
+    bytes_max: u64,
+    /// Where an eviction stops that a new text made necessary.
+    bytes_after_eviction: u64,
+    bytes: u64,
+    n_ticks: u64,
+    texts: HashMap<ContextId, (Rank, Cached)>,
+    /// In the order of eviction.
+    order: BTreeMap<Rank, ContextId>,
+}
+
+/// A text, and what must still hold for it to be used.
+#[derive(Debug, Clone)]
+pub(crate) struct Cached {
+    pub(crate) text: Arc<str>,
+    /// The registration that it belongs to.
+    pub(crate) generation: u64,
+    /// What its file was like. `None` for a source that is no file.
+    pub(crate) stamp: Option<Stamp>,
+    pub(crate) loaded_at_ms: u64,
+    pub(crate) heat: Heat,
+}
+
+/// Cold texts are evicted before hot ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Heat {
+    Cold,
+    Hot,
+}
+
+/// What became of a text that was offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It is in the cache, for which others had to go.
+    Kept { n_evicted: usize },
+    /// It is larger than the whole budget.
+    TooLarge,
+}
+
+/// Heat, then the tick of the last use.
+type Rank = (Heat, u64);
+
+impl ContentCache {
+    pub(crate) fn new(bytes_max: u64, evict_to_percent: u64) -> Self {
+        let share = u128::from(bytes_max) * u128::from(evict_to_percent.min(100)) / 100;
+        Self {
+            bytes_max,
+            bytes_after_eviction: u64::try_from(share).unwrap_or(bytes_max),
+            bytes: 0,
+            n_ticks: 0,
+            texts: HashMap::new(),
+            order: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
+    pub(crate) fn n_texts(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Takes a text in, in place of an older one of the same id.
+    pub(crate) fn put(&mut self, id: ContextId, cached: Cached) -> Admission {
+        self.remove(id.as_str());
+        let bytes = cached.text.len() as u64;
+        if bytes > self.bytes_max {
+            return Admission::TooLarge;
+        }
+        let mut n_evicted = 0;
+        if self.bytes + bytes > self.bytes_max {
+            n_evicted = self.evict_to(self.bytes_after_eviction.saturating_sub(bytes));
+        }
+        let rank = self.next_rank(cached.heat);
+        self.order.insert(rank, id.clone());
+        self.texts.insert(id, (rank, cached));
+        self.bytes += bytes;
+        Admission::Kept { n_evicted }
+    }
+
+    /// The text of that id, which is then the last to go among its like.
+    pub(crate) fn touch(&mut self, id: &str) -> Option<Cached> {
+        let heat = self.texts.get(id)?.1.heat;
+        let next = self.next_rank(heat);
+        let (rank, cached) = self.texts.get_mut(id)?;
+        let id = self.order.remove(rank)?;
+        *rank = next;
+        let cached = cached.clone();
+        self.order.insert(next, id);
+        Some(cached)
+    }
+
+    /// Gives back the bytes of one text; 0 if it was not there.
+    pub(crate) fn remove(&mut self, id: &str) -> u64 {
+        let Some((rank, cached)) = self.texts.remove(id) else { return 0 };
+        self.order.remove(&rank);
+        let bytes = cached.text.len() as u64;
+        self.bytes -= bytes;
+        bytes
+    }
+
+    /// Evicts until at most `bytes_target` are left. Ends when nothing is left, whatever the target.
+    pub(crate) fn evict_to(&mut self, bytes_target: u64) -> usize {
+        let mut n_evicted = 0;
+        while self.bytes > bytes_target {
+            let Some((_, id)) = self.order.pop_first() else { break };
+            let Some((_, cached)) = self.texts.remove(id.as_str()) else { continue };
+            self.bytes -= cached.text.len() as u64;
+            n_evicted += 1;
+        }
+        n_evicted
+    }
+
+    fn next_rank(&mut self, heat: Heat) -> Rank {
+        self.n_ticks += 1;
+        (heat, self.n_ticks)
+    }
+}

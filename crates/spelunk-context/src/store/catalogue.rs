@@ -1,0 +1,149 @@
+//! The catalogue: all contexts of a store in the order of their registration. Pure; a change is made here only after it
+//! is on disk.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::store::{AccessCounts, Context, ContextId};
+
+/// Contexts by place and by id. Cloning copies no context.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Catalogue {
+    places: BTreeMap<u64, Entry>,
+    place_of: HashMap<ContextId, u64>,
+    n_generations: u64,
+}
+
+/// A context and which registration of its id it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) context: Arc<Context>,
+    /// Never used twice in one store. Text of another generation is another text.
+    pub(crate) generation: u64,
+    /// Looks that are counted in the context but not yet on disk.
+    pub(crate) unsaved: AccessCounts,
+}
+
+/// One change of the catalogue.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    Put(Arc<Context>),
+    Remove(ContextId),
+}
+
+impl Change {
+    pub(crate) fn id(&self) -> &ContextId {
+        match self {
+            Self::Put(context) => &context.id,
+            Self::Remove(id) => id,
+        }
+    }
+}
+
+impl Catalogue {
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&Entry> {
+        self.places.get(self.place_of.get(id)?)
+    }
+
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        self.place_of.contains_key(id)
+    }
+
+    /// In the order of registration.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.places.values()
+    }
+
+    pub(crate) fn contexts(&self) -> impl Iterator<Item = &Arc<Context>> {
+        self.places.values().map(|entry| &entry.context)
+    }
+
+    /// A context that replaces another takes its place in the order.
+    pub(crate) fn apply(&mut self, change: Change) {
+        match change {
+            Change::Put(context) => self.put(context),
+            Change::Remove(id) => self.remove(id.as_str()),
+        }
+    }
+
+    /// Counts a look, and notes what was seen, if the context is still the one that was looked at.
+    pub(crate) fn update(&mut self, id: &str, generation: u64, look: &AccessCounts) -> Option<&mut Context> {
+        let entry = self.places.get_mut(self.place_of.get(id)?)?;
+        if entry.generation != generation {
+            return None;
+        }
+        entry.unsaved.add(look);
+        let context = Arc::make_mut(&mut entry.context);
+        context.access.add(look);
+        Some(context)
+    }
+
+    /// Takes over what another process wrote. Contexts that it removed go; those that are not for the disk stay.
+    /// Returns the ids whose text may have changed.
+    pub(crate) fn adopt(&mut self, on_disk: Vec<Context>) -> Vec<ContextId> {
+        let ids: HashSet<ContextId> = on_disk.iter().map(|context| context.id.clone()).collect();
+        let gone = |entry: &&Entry| {
+            entry.context.policy.is_durable() && !ids.contains(entry.context.id.as_str())
+        };
+        let mut changed: Vec<ContextId> =
+            self.iter().filter(gone).map(|entry| entry.context.id.clone()).collect();
+        for id in &changed {
+            self.remove(id.as_str());
+        }
+        for mut context in on_disk {
+            let id = context.id.clone();
+            match self.place_of.get(id.as_str()).and_then(|place| self.places.get_mut(place)) {
+                None => self.put(Arc::new(context)),
+                // A context of this session hides one of the same id that another process registered.
+                Some(entry) if !entry.context.policy.is_durable() => {}
+                Some(entry) => {
+                    context.access.add(&entry.unsaved);
+                    let is_same = is_same_registration(&entry.context, &context);
+                    entry.context = Arc::new(context);
+                    if !is_same {
+                        self.n_generations += 1;
+                        entry.generation = self.n_generations;
+                        changed.push(id);
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    /// Looks up to here are on disk.
+    pub(crate) fn settle(&mut self, saved: &Self) {
+        for entry in saved.iter() {
+            let Some(place) = self.place_of.get(entry.context.id.as_str()) else { continue };
+            let Some(own) = self.places.get_mut(place) else { continue };
+            if own.generation == entry.generation {
+                own.unsaved.peeks -= entry.unsaved.peeks.min(own.unsaved.peeks);
+                own.unsaved.greps -= entry.unsaved.greps.min(own.unsaved.greps);
+                own.unsaved.pages -= entry.unsaved.pages.min(own.unsaved.pages);
+                own.unsaved.loads -= entry.unsaved.loads.min(own.unsaved.loads);
+            }
+        }
+    }
+
+    fn put(&mut self, context: Arc<Context>) {
+        self.n_generations += 1;
+        let next = self.places.last_key_value().map_or(0, |(place, _)| place + 1);
+        let place = *self.place_of.entry(context.id.clone()).or_insert(next);
+        let unsaved = AccessCounts::default();
+        self.places.insert(place, Entry { context, generation: self.n_generations, unsaved });
+    }
+
+    fn remove(&mut self, id: &str) {
+        if let Some(place) = self.place_of.remove(id) {
+            self.places.remove(&place);
+        }
+    }
+}
+
+fn is_same_registration(ours: &Context, theirs: &Context) -> bool {
+    ours.registered_at_ms == theirs.registered_at_ms && ours.source == theirs.source
+}

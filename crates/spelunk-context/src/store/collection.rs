@@ -1,0 +1,194 @@
+//! Collections: sets of files that belong together, under ids with a common prefix. `identity:` for who the user is,
+//! `project:<name>:` for a project, `temporal:` for what happens. A file that is not there is reported, not an error.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::is_absence;
+use crate::store::factory::new_of_file;
+use crate::store::{
+    Context, ContextId, ContextKind, DirectoryReport, Factory, Loader, NewContext, StoreError,
+};
+
+/// What a collection gave.
+#[derive(Debug, Default)]
+pub struct CollectionReport {
+    /// New contexts.
+    pub registered: Vec<Arc<Context>>,
+    /// Ids that were taken before.
+    pub already: Vec<ContextId>,
+    /// Files that are not there.
+    pub missing: Vec<MissingFile>,
+}
+
+/// A file of a collection that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingFile {
+    /// Its name in the collection.
+    pub name: String,
+    /// Where it was looked for.
+    pub path: PathBuf,
+}
+
+/// What is known about the user and one project, each text under its id without the prefix.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct CombinedTexts {
+    /// The `identity:` contexts.
+    pub user: BTreeMap<String, Arc<str>>,
+    /// The `project:<name>:` contexts.
+    pub project: BTreeMap<String, Arc<str>>,
+}
+
+const FOUNDATION: [(&str, &str); 3] = [
+    ("profile", "profile.yaml"),
+    ("preferences", "preferences.yaml"),
+    ("communication_style", "communication_style.yaml"),
+];
+
+/// Reads a collection: one `name: path` per line. Blank lines and lines that begin with `#` are passed over, and a path
+/// may stand in single or double quotes. This is the flat part of YAML and no more: nesting and lists are refused.
+pub fn parse_collection(text: &str) -> Result<Vec<(String, String)>, StoreError> {
+    let mut pairs = Vec::new();
+    for (idx, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.trim_start().starts_with('#') || line.trim_end() == "---" {
+            continue;
+        }
+        let bad = StoreError::BadCollection { line: idx as u64 + 1 };
+        let Some((name, path)) = line.split_once(": ") else { return Err(bad) };
+        let (name, path) = (name.trim_end(), unquoted(path.trim()));
+        let is_nested = name.starts_with([' ', '\t', '-', '?', '{', '[']) || path.starts_with(['{', '[', '|', '>', '&', '*']);
+        if is_nested || name.is_empty() || path.is_empty() {
+            return Err(bad);
+        }
+        pairs.push((unquoted(name).to_owned(), path.to_owned()));
+    }
+    Ok(pairs)
+}
+
+fn unquoted(text: &str) -> &str {
+    for quote in ['"', '\''] {
+        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+            return inner;
+        }
+    }
+    text
+}
+
+impl Factory<'_> {
+    /// A context for each pair of a name and a path below `base` whose file is there, under the prefix and the name.
+    pub fn from_collection(
+        &self,
+        base: &Path,
+        pairs: &[(String, String)],
+        kind: &ContextKind,
+        id_prefix: &str,
+    ) -> Result<CollectionReport, StoreError> {
+        let mut report = CollectionReport::default();
+        let mut new: Vec<NewContext> = Vec::new();
+        for (name, path) in pairs {
+            let id = ContextId::new(format!("{id_prefix}{name}"))?;
+            let path = base.join(path);
+            if path.metadata().is_err_and(|error| is_absence(&error)) {
+                report.missing.push(MissingFile { name: name.clone(), path });
+            } else if self.store.get(id.as_str()).is_ok() {
+                report.already.push(id);
+            } else {
+                let mut context = new_of_file(id, &path, kind.clone());
+                context.name = title(name);
+                context.metadata.insert("format".to_owned(), format_of(&path));
+                new.push(context);
+            }
+        }
+        report.registered = self.store.register_all(new)?;
+        Ok(report)
+    }
+
+    /// The three files of `foundation/` below the root, under `identity:`.
+    pub fn foundation(&self, root: &Path) -> Result<CollectionReport, StoreError> {
+        let pairs = FOUNDATION.map(|(name, file)| (name.to_owned(), file.to_owned()));
+        self.from_collection(&root.join("foundation"), &pairs, &ContextKind::Identity, "identity:")
+    }
+
+    /// The YAML files of a project's directory, under `project:<name>:`.
+    pub fn project(&self, project: &str, directory: &Path) -> Result<DirectoryReport, StoreError> {
+        self.from_directory(directory, "*.{yaml,yml}", &ContextKind::Project, &format!("project:{project}:"))
+    }
+
+    /// Every directory of `projects/` below the root, as a project of its name. None if there is no such directory.
+    pub fn projects(&self, root: &Path) -> Result<Vec<(String, DirectoryReport)>, StoreError> {
+        let mut reports = Vec::new();
+        let directory = root.join("projects");
+        let walk = ignore::WalkBuilder::new(&directory)
+            .max_depth(Some(1))
+            .follow_links(false)
+            .sort_by_file_name(Ord::cmp)
+            .build();
+        for entry in walk.flatten() {
+            if entry.depth() == 1 && entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                let project = crate::name::tail(entry.path(), 1);
+                let report = self.project(&project, entry.path())?;
+                reports.push((project, report));
+            }
+        }
+        Ok(reports)
+    }
+
+    /// The JSON files of `temporal/` below the root, under `temporal:`. None if there is no such directory.
+    pub fn temporal(&self, root: &Path) -> Result<DirectoryReport, StoreError> {
+        let directory = root.join("temporal");
+        if directory.metadata().is_err_and(|error| is_absence(&error)) {
+            return Ok(DirectoryReport {
+                registered: Vec::new(),
+                already: Vec::new(),
+                left_out: crate::ScanReport::default(),
+            });
+        }
+        self.from_directory(&directory, "*.{json,jsonl}", &ContextKind::Temporal, "temporal:")
+    }
+
+    /// A function that tells what happens, under `temporal:<id>`.
+    pub fn temporal_loader(&self, id: &str, name: &str, loader: Loader) -> Result<Arc<Context>, StoreError> {
+        let id = ContextId::new(format!("temporal:{id}"))?;
+        self.from_loader(id, name, ContextKind::Temporal, loader)
+    }
+
+    /// The whole texts of the user's contexts, and of one project's. One that cannot be read is an error.
+    pub fn combined(&self, project: &str) -> Result<CombinedTexts, StoreError> {
+        Ok(CombinedTexts {
+            user: self.texts_below("identity:")?,
+            project: self.texts_below(&format!("project:{project}:"))?,
+        })
+    }
+
+    fn texts_below(&self, prefix: &str) -> Result<BTreeMap<String, Arc<str>>, StoreError> {
+        let mut texts = BTreeMap::new();
+        for context in self.store.list() {
+            if let Some(name) = context.id.as_str().strip_prefix(prefix) {
+                texts.insert(name.to_owned(), self.store.load(context.id.as_str())?);
+            }
+        }
+        Ok(texts)
+    }
+}
+
+/// `communication_style` as `Communication Style`.
+fn title(name: &str) -> String {
+    let words = name.split(['_', ' ']).filter(|word| !word.is_empty());
+    let capitalised = words.map(|word| {
+        let mut chars = word.chars();
+        chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect::<String>()
+    });
+    capitalised.collect::<Vec<_>>().join(" ")
+}
+
+fn format_of(path: &Path) -> String {
+    match path.extension().map(|extension| extension.to_string_lossy().to_lowercase()) {
+        Some(extension) if extension == "yml" || extension == "yaml" => "yaml".to_owned(),
+        Some(extension) => extension,
+        None => "text".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

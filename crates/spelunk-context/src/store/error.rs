@@ -1,0 +1,214 @@
+//! What can go wrong with contexts and their registry. Each error names the context and one thing to try.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use spelunk_types::{ErrorCode, Explain};
+
+use crate::ReadError;
+use crate::store::ContextId;
+
+/// Something that could not be done with a context.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum StoreError {
+    #[error("`{id}` cannot be the id of a context: {why}")]
+    BadId { id: String, why: IdFault },
+    #[error("the context `{id}` exists already")]
+    Duplicate { id: String },
+    #[error("there is no context `{id}`")]
+    UnknownContext { id: String, nearest: Vec<String> },
+    #[error("there is no kind `{kind}`")]
+    UnknownKind { kind: String, known: Vec<String> },
+    #[error("`{name}` cannot be the name of a kind")]
+    BadKindName { name: String },
+    #[error("the {what} of `{id}` is too long: {size} of at most {size_max} {unit}")]
+    DescriptionTooLong { id: String, what: &'static str, size: u64, size_max: u64, unit: &'static str },
+    #[error("the {what} of `{id}` is empty")]
+    DescriptionEmpty { id: String, what: &'static str },
+    #[error("the store holds {contexts_max} contexts and takes no more")]
+    Full { contexts_max: u64 },
+    #[error("`{uri}` is not a URI")]
+    BadUri { uri: String },
+    #[error("`{path}` cannot be registered: its name is not Unicode")]
+    PathNotUnicode { path: PathBuf },
+    #[error("`{path}` is outside of the directories that contexts may come from")]
+    OutsideRoots { path: PathBuf, roots: Vec<PathBuf> },
+    #[error("`{path}` is a directory")]
+    IsDirectory { path: PathBuf },
+    #[error("could not read the context `{id}`")]
+    Unread {
+        id: String,
+        #[source]
+        source: ReadError,
+    },
+    #[error(transparent)]
+    Request(ReadError),
+    #[error("the text of `{id}` is gone from the store")]
+    InlineLost { id: String },
+    #[error("no loader `{loader}` is registered in this process, so `{id}` cannot be read")]
+    LoaderAbsent { id: String, loader: String },
+    #[error("the loader `{loader}` of `{id}` gave no text: {reason}")]
+    LoaderRefused { id: String, loader: String, reason: String },
+    #[error("`{id}` expired")]
+    Expired { id: String, expired_at_ms: u64 },
+    #[error("`{id}` is too large to load whole: {size_bytes} of at most {bytes_max} bytes")]
+    TooLarge { id: String, size_bytes: u64, bytes_max: u64 },
+    #[error("session texts take {held_bytes} bytes and may take {bytes_max}: no room for {size_bytes} more")]
+    SessionFull { held_bytes: u64, size_bytes: u64, bytes_max: u64 },
+    #[error("the registry `{path}` was written by a newer version of spelunk: version {version}")]
+    RegistryNewer { path: PathBuf, version: u64 },
+    #[error("the registry `{path}` is too large: {size_bytes} of at most {bytes_max} bytes")]
+    RegistryTooLarge { path: PathBuf, size_bytes: u64, bytes_max: u64 },
+    #[error("could not use the registry `{path}`")]
+    Registry {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{path}` is not a memory graph: {reason}")]
+    BadGraph { path: PathBuf, reason: String },
+    #[error("line {line} of the collection is not `name: path`")]
+    BadCollection { line: u64 },
+    #[error("`{pattern}` is not a pattern for files: {reason}")]
+    BadGlob { pattern: String, reason: String },
+}
+
+/// Why an id is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdFault {
+    /// It has no characters.
+    Empty,
+    /// It is longer than 200 bytes.
+    TooLong,
+    /// It has characters that do not print on one line.
+    Control,
+    /// It begins or ends with space.
+    SpaceAtTheEnds,
+    /// It is a word of the HTTP addresses.
+    Reserved,
+}
+
+impl fmt::Display for IdFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "it is empty",
+            Self::TooLong => "it is longer than 200 bytes",
+            Self::Control => "it has characters that do not print on one line",
+            Self::SpaceAtTheEnds => "it begins or ends with space",
+            Self::Reserved => "the word is reserved",
+        })
+    }
+}
+
+impl StoreError {
+    /// Tells a context that cannot be read from a request that makes no sense.
+    pub(super) fn unread(id: &ContextId, source: ReadError) -> Self {
+        match source {
+            ReadError::TooLarge { bytes, bytes_max, .. } => {
+                Self::TooLarge { id: id.to_string(), size_bytes: bytes, bytes_max }
+            }
+            ReadError::PageOutOfRange { .. }
+            | ReadError::LineOutOfRange { .. }
+            | ReadError::ValueOutOfRange { .. }
+            | ReadError::Pattern(_)
+            | ReadError::Cancelled => Self::Request(source),
+            ReadError::NotFound { .. }
+            | ReadError::Directory { .. }
+            | ReadError::Special { .. }
+            | ReadError::Read { .. }
+            | ReadError::NotText { .. }
+            | ReadError::Changed { .. }
+            | ReadError::Source(_) => Self::Unread { id: id.to_string(), source },
+        }
+    }
+}
+
+impl Explain for StoreError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Unread { source, .. } | Self::Request(source) => source.code(),
+            Self::BadId { .. }
+            | Self::Duplicate { .. }
+            | Self::UnknownKind { .. }
+            | Self::BadKindName { .. }
+            | Self::DescriptionTooLong { .. }
+            | Self::DescriptionEmpty { .. }
+            | Self::BadUri { .. }
+            | Self::BadCollection { .. }
+            | Self::BadGlob { .. } => ErrorCode::UsageWrong,
+            Self::UnknownContext { .. } => ErrorCode::SourceNotFound,
+            Self::PathNotUnicode { .. }
+            | Self::OutsideRoots { .. }
+            | Self::IsDirectory { .. }
+            | Self::InlineLost { .. }
+            | Self::LoaderAbsent { .. }
+            | Self::LoaderRefused { .. }
+            | Self::Expired { .. }
+            | Self::TooLarge { .. }
+            | Self::SessionFull { .. }
+            | Self::BadGraph { .. } => ErrorCode::SourceUnreadable,
+            Self::Full { .. }
+            | Self::RegistryNewer { .. }
+            | Self::RegistryTooLarge { .. }
+            | Self::Registry { .. } => ErrorCode::WorkspaceUnusable,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unread { source, .. } | Self::Request(source) => source.hint(),
+            Self::BadId { why: IdFault::Reserved, .. } => {
+                Some("put a prefix before it, as in `document:stats`".to_owned())
+            }
+            Self::BadId { .. } => Some("take a short id on one line, as in `project:notes`".to_owned()),
+            Self::Duplicate { .. } => Some("take another id, or replace the context".to_owned()),
+            Self::UnknownContext { nearest, .. } if nearest.is_empty() => {
+                Some("list the contexts to see their ids".to_owned())
+            }
+            Self::UnknownContext { nearest, .. } => Some(format!("did you mean {}?", ticked(nearest, " or "))),
+            Self::UnknownKind { known, .. } => Some(format!("the kinds are {}", ticked(known, ", "))),
+            Self::BadKindName { .. } => {
+                Some("use 1 to 64 small letters, digits, `_` or `-`, and no built-in name".to_owned())
+            }
+            Self::DescriptionTooLong { .. } => {
+                Some("shorten it, or put it into the text of the context".to_owned())
+            }
+            Self::DescriptionEmpty { what, .. } => Some(format!("give the {what}")),
+            Self::Full { .. } => Some("remove contexts that are not needed any more".to_owned()),
+            Self::BadUri { .. } => Some("write it with its scheme, as in `file:///tmp/a.txt`".to_owned()),
+            Self::PathNotUnicode { .. } => Some("rename the file".to_owned()),
+            Self::OutsideRoots { roots, .. } if roots.is_empty() => {
+                Some("allow a directory in the settings first".to_owned())
+            }
+            Self::OutsideRoots { roots, .. } => {
+                let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
+                Some(format!("take a file below {}", ticked(&roots, " or ")))
+            }
+            Self::IsDirectory { .. } => Some("register the files of the directory instead".to_owned()),
+            Self::InlineLost { .. } => Some("register the text again".to_owned()),
+            Self::LoaderAbsent { loader, .. } => Some(format!("register the loader `{loader}` first")),
+            Self::LoaderRefused { .. } => Some("try again, or look at what the loader reads".to_owned()),
+            Self::Expired { .. } => Some("ask the tool again and register what it says".to_owned()),
+            Self::TooLarge { .. } => Some("grep it or read it in pages".to_owned()),
+            Self::SessionFull { .. } => Some("remove session contexts that are not needed any more".to_owned()),
+            Self::RegistryNewer { .. } => Some("use the newer version of spelunk".to_owned()),
+            Self::RegistryTooLarge { .. } | Self::Registry { .. } => {
+                Some("look at the file, or move it away to start with an empty registry".to_owned())
+            }
+            Self::BadGraph { .. } => {
+                Some("give a JSON object with `nodes` and `edges`, or one node or edge per line".to_owned())
+            }
+            Self::BadCollection { .. } => {
+                Some("write one `name: path` per line, without nesting and without lists".to_owned())
+            }
+            Self::BadGlob { .. } => Some("take a pattern like `*.md` or `**/*.md`".to_owned()),
+        }
+    }
+}
+
+/// The words in backticks.
+fn ticked(words: &[String], between: &str) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(between)
+}

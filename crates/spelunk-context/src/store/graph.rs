@@ -1,0 +1,206 @@
+//! Memory graphs: a file of nodes and edges as contexts, one that gives an overview and one for each domain. Texts are
+//! rendered when they are read, from the file as it is then; the name of the loader says all that takes, so that these
+//! contexts survive a restart.
+//!
+//! The file is either one JSON object `{"nodes": [...], "edges": [...]}` or JSON lines. A node has a `label` or an `id`,
+//! and may have `type`, `domain`, `description` and `access_count`; an edge has `source` and `target`, or `from` and `to`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::name::{printable_text, shortened};
+use crate::store::wire::{GraphEdge, GraphFile, GraphNode};
+use crate::store::{Context, ContextId, ContextKind, Factory, NewContext, NewSource, StoreError};
+use crate::{ReadError, Reader};
+
+/// What of a graph a context shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum GraphView {
+    Overview { path: PathBuf },
+    Domain { path: PathBuf, domain: String },
+}
+
+/// A graph in memory, as long as it takes to render it.
+#[derive(Debug, Default)]
+struct Graph {
+    nodes: Vec<GraphNode>,
+    n_edges: u64,
+}
+
+const GRAPH_BYTES_MAX: u64 = 64 * 1024 * 1024;
+const DOMAINS_MAX: usize = 1000;
+const TOP_NODES: usize = 20;
+const DOMAIN_NODES_MAX: usize = 50;
+const DESCRIPTION_CHARS_MAX: usize = 100;
+const LABEL_CHARS_MAX: usize = 200;
+const LOADER_PREFIX: &str = "memory-graph:";
+
+impl Factory<'_> {
+    /// `memory:graph_overview`, and `memory:domain:<d>` for each domain, at most 1000. Those that exist are kept.
+    pub fn from_memory_graph(&self, path: &Path) -> Result<Vec<Arc<Context>>, StoreError> {
+        let path = std::path::absolute(path)
+            .map_err(|error| StoreError::BadGraph { path: path.to_owned(), reason: error.to_string() })?;
+        let overview_id = ContextId::new("memory:graph_overview")?;
+        self.store.check_place(&path).map_err(|refusal| refusal.into_error(&overview_id))?;
+        let graph = Graph::read(&path)?;
+        let overview = GraphView::Overview { path: path.clone() };
+        let mut new = vec![new_of_view(overview_id, "Memory graph", &overview)];
+        for domain in graph.domains().into_keys().take(DOMAINS_MAX) {
+            let shown = shortened(&printable_text(&domain), 100).into_owned();
+            let Ok(id) = ContextId::new(format!("memory:domain:{}", shown.trim())) else { continue };
+            let view = GraphView::Domain { path: path.clone(), domain };
+            new.push(new_of_view(id, &format!("Memory: {shown}"), &view));
+        }
+        new.retain(|new| self.store.get(new.id.as_str()).is_err());
+        self.store.register_all(new)
+    }
+}
+
+fn new_of_view(id: ContextId, name: &str, view: &GraphView) -> NewContext {
+    let mut new = NewContext::new(id, ContextKind::Memory, NewSource::Loader(view.loader_name()));
+    name.clone_into(&mut new.name);
+    new.metadata.insert("source".to_owned(), "memory_graph".to_owned());
+    if let GraphView::Domain { domain, .. } = view {
+        new.metadata.insert("domain".to_owned(), shortened(domain, LABEL_CHARS_MAX).into_owned());
+    }
+    new
+}
+
+impl GraphView {
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Overview { path } | Self::Domain { path, .. } => path,
+        }
+    }
+
+    /// The domain stands with its length, because it may hold any character.
+    fn loader_name(&self) -> String {
+        match self {
+            Self::Overview { path } => format!("{LOADER_PREFIX}overview:{}", path.display()),
+            Self::Domain { path, domain } => {
+                format!("{LOADER_PREFIX}domain:{}:{domain}:{}", domain.len(), path.display())
+            }
+        }
+    }
+
+    /// `None` for every other loader.
+    pub(super) fn from_loader_name(name: &str) -> Option<Self> {
+        let rest = name.strip_prefix(LOADER_PREFIX)?;
+        if let Some(path) = rest.strip_prefix("overview:") {
+            return Some(Self::Overview { path: path.into() });
+        }
+        let (bytes, rest) = rest.strip_prefix("domain:")?.split_once(':')?;
+        let (domain, rest) = rest.split_at_checked(bytes.parse().ok()?)?;
+        let path = rest.strip_prefix(':')?;
+        Some(Self::Domain { path: path.into(), domain: domain.to_owned() })
+    }
+
+    pub(super) fn render(&self) -> Result<String, StoreError> {
+        let graph = Graph::read(self.path())?;
+        Ok(match self {
+            Self::Overview { .. } => graph.overview(),
+            Self::Domain { domain, .. } => graph.domain(domain),
+        })
+    }
+}
+
+impl Graph {
+    fn read(path: &Path) -> Result<Self, StoreError> {
+        let bad = |reason: String| StoreError::BadGraph { path: path.to_owned(), reason };
+        // The file is parsed, not shown: what is shown of it is redacted when it is read as a context.
+        let text = Reader::open(path)
+            .and_then(|reader| reader.with_redaction(false).load(GRAPH_BYTES_MAX))
+            .map_err(|error: ReadError| bad(error.to_string()))?;
+        match serde_json::from_str::<GraphFile>(&text) {
+            Ok(file) => Ok(Self { n_edges: file.edges.len() as u64, nodes: file.nodes }),
+            Err(_) => Self::of_lines(&text).map_err(bad),
+        }
+    }
+
+    fn of_lines(text: &str) -> Result<Self, String> {
+        let mut graph = Self::default();
+        for (idx, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            if serde_json::from_str::<GraphEdge>(line).is_ok() {
+                graph.n_edges += 1;
+                continue;
+            }
+            match serde_json::from_str::<GraphNode>(line) {
+                Ok(node) if node.label.is_some() || node.id.is_some() => graph.nodes.push(node),
+                Ok(_) | Err(_) => return Err(format!("line {} is neither a node nor an edge", idx + 1)),
+            }
+        }
+        Ok(graph)
+    }
+
+    /// Domains with the number of their nodes, by name.
+    fn domains(&self) -> BTreeMap<String, u64> {
+        let mut domains = BTreeMap::new();
+        for domain in self.nodes.iter().filter_map(|node| node.domain.as_ref()).filter(|domain| !domain.is_empty()) {
+            *domains.entry(domain.clone()).or_default() += 1;
+        }
+        domains
+    }
+
+    fn overview(&self) -> String {
+        let mut text = format!("Memory graph\nNodes: {}\nEdges: {}\n", self.nodes.len(), self.n_edges);
+        let domains = self.domains();
+        if !domains.is_empty() {
+            text.push_str("\nDomains:\n");
+        }
+        for (domain, n_nodes) in domains.iter().take(DOMAINS_MAX) {
+            text.push_str(&format!("  - {} ({n_nodes})\n", on_one_line(domain, LABEL_CHARS_MAX)));
+        }
+        let mut by_access: Vec<&GraphNode> = self.nodes.iter().collect();
+        // Stable: nodes that are used alike stay in the order of the file.
+        by_access.sort_by_key(|node| std::cmp::Reverse(node.access_count));
+        text.push_str(&format!("\nMost used nodes ({} of {}):\n", by_access.len().min(TOP_NODES), by_access.len()));
+        for node in by_access.into_iter().take(TOP_NODES) {
+            text.push_str(&format!("  - {} ({})\n", label(node), kind(node)));
+        }
+        text
+    }
+
+    fn domain(&self, domain: &str) -> String {
+        let nodes: Vec<&GraphNode> =
+            self.nodes.iter().filter(|node| node.domain.as_deref() == Some(domain)).collect();
+        let mut text = format!(
+            "Domain: {}\nNodes: {} of {} shown\n\n",
+            on_one_line(domain, LABEL_CHARS_MAX),
+            nodes.len().min(DOMAIN_NODES_MAX),
+            nodes.len()
+        );
+        for node in nodes.into_iter().take(DOMAIN_NODES_MAX) {
+            text.push_str(&format!("[{}] {}\n", kind(node), label(node)));
+            if let Some(description) = node.description.as_deref().filter(|description| !description.is_empty()) {
+                text.push_str(&format!("    {}\n", on_one_line(description, DESCRIPTION_CHARS_MAX)));
+            }
+        }
+        text
+    }
+}
+
+fn label(node: &GraphNode) -> String {
+    let label = match (&node.label, &node.id) {
+        (Some(label), _) => label.clone(),
+        (None, Some(serde_json::Value::String(id))) => id.clone(),
+        (None, Some(id)) => id.to_string(),
+        (None, None) => String::new(),
+    };
+    on_one_line(&label, LABEL_CHARS_MAX)
+}
+
+fn kind(node: &GraphNode) -> String {
+    on_one_line(node.kind.as_deref().unwrap_or("node"), LABEL_CHARS_MAX)
+}
+
+fn on_one_line(text: &str, chars_max: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    shortened(&printable_text(&words.join(" ")), chars_max).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

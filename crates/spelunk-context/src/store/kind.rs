@@ -1,0 +1,149 @@
+//! Kinds and load policies. A kind says what role a context plays (identity, project, ...), not how its text is written:
+//! that is its content type. A policy says how long text that was obtained may be used again.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The role of a context.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ContextKind {
+    /// Who the user is.
+    Identity,
+    /// What a project is about.
+    Project,
+    /// What happened lately, or will soon.
+    Temporal,
+    /// Any document.
+    Document,
+    /// Something remembered.
+    Memory,
+    /// What a tool said.
+    ToolResult,
+    /// Something fetched.
+    Web,
+    /// A kind that the user declared.
+    Custom(KindName),
+}
+
+impl ContextKind {
+    /// The seven kinds that are always there.
+    pub const BUILT_IN: [Self; 7] = [
+        Self::Identity,
+        Self::Project,
+        Self::Temporal,
+        Self::Document,
+        Self::Memory,
+        Self::ToolResult,
+        Self::Web,
+    ];
+
+    /// The name in the registry, on the command line and in tools.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Identity => "identity",
+            Self::Project => "project",
+            Self::Temporal => "temporal",
+            Self::Document => "document",
+            Self::Memory => "memory",
+            Self::ToolResult => "tool_result",
+            Self::Web => "web",
+            Self::Custom(name) => name.as_str(),
+        }
+    }
+
+    /// The kind of that name, or `None` if the name cannot be one. Whether a custom kind exists is the store's to say.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match Self::BUILT_IN.into_iter().find(|kind| kind.name() == name) {
+            Some(kind) => Some(kind),
+            None => KindName::new(name).map(Self::Custom),
+        }
+    }
+
+    /// The policy of a context that names none. A custom kind is lazy unless it was declared otherwise.
+    pub fn default_policy(&self) -> LoadPolicy {
+        match self {
+            Self::Identity => LoadPolicy::Hot,
+            Self::Project | Self::Document | Self::Custom(_) => LoadPolicy::Lazy,
+            Self::Temporal => LoadPolicy::Refresh,
+            Self::Memory => LoadPolicy::Query,
+            Self::ToolResult => LoadPolicy::Ttl { ttl_ms: TOOL_RESULT_TTL_MS },
+            Self::Web => LoadPolicy::Session,
+        }
+    }
+}
+
+impl fmt::Display for ContextKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name of a custom kind: small letters, digits, `_` and `-`, at most 64 of them, and none of the built-in names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KindName(Arc<str>);
+
+impl KindName {
+    /// `None` if the name is not allowed.
+    pub fn new(name: &str) -> Option<Self> {
+        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+        let is_built_in = ContextKind::BUILT_IN.iter().any(|kind| kind.name() == name);
+        let is_good =
+            !is_built_in && !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.chars().all(is_allowed);
+        is_good.then(|| Self(name.into()))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How long text that was obtained may be used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadPolicy {
+    /// Loaded with the first access of any sort, and the last to be evicted.
+    Hot,
+    /// Loaded when asked for, kept while there is room and the source is unchanged.
+    Lazy,
+    /// Obtained anew with every access. Only a page after the first is read from the text the access before it got, so
+    /// that pages fit together.
+    Refresh,
+    /// Used again for this long. An inline text cannot be obtained anew: it expires.
+    Ttl {
+        /// From loading, or for inline text from registration.
+        ttl_ms: u64,
+    },
+    /// Lives as long as the store that it was registered in, and is not written to the registry.
+    Session,
+    /// Obtained anew with every access, and never kept.
+    Query,
+}
+
+impl LoadPolicy {
+    /// The name in listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hot => "hot",
+            Self::Lazy => "lazy",
+            Self::Refresh => "refresh",
+            Self::Ttl { .. } => "ttl",
+            Self::Session => "session",
+            Self::Query => "query",
+        }
+    }
+
+    /// Whether contexts of this policy are written to the registry.
+    pub(crate) fn is_durable(self) -> bool {
+        match self {
+            Self::Session => false,
+            Self::Hot | Self::Lazy | Self::Refresh | Self::Ttl { .. } | Self::Query => true,
+        }
+    }
+}
+
+/// What tools said an hour ago is asked again.
+const TOOL_RESULT_TTL_MS: u64 = 3_600_000;
+const NAME_BYTES_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Looking at contexts: peek, grep, page and load by id, counted. Only a load keeps the text, and only within bounds.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::store::catalogue::Entry;
+use crate::store::reading::{Opened, Purpose, file_of};
+use crate::store::revision::digest_of_file;
+use crate::store::{AccessCounts, Context, ContextStore, LoadPolicy, StoreError};
+use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader, SourceError};
+
+/// How often a file that changes while it is read is read again.
+const N_ATTEMPTS: usize = 3;
+
+impl ContextStore {
+    /// The first lines, at most so many tokens of them.
+    pub fn peek(&self, id: &str, lines: u64, tokens: u64) -> Result<Peek, StoreError> {
+        let look = AccessCounts { peeks: 1, ..AccessCounts::default() };
+        self.look(id, Purpose::Look, look, |reader| reader.peek(lines, tokens))
+    }
+
+    /// The lines that match.
+    pub fn grep(&self, id: &str, query: &GrepQuery, cancel: &AtomicBool) -> Result<GrepReport, StoreError> {
+        query.check().map_err(StoreError::Request)?;
+        let look = AccessCounts { greps: 1, ..AccessCounts::default() };
+        self.look(id, Purpose::Look, look, |reader| reader.grep(query, cancel))
+    }
+
+    /// A page of so many lines, counted from 0.
+    pub fn page(&self, id: &str, page: u64, lines: u64) -> Result<Page, StoreError> {
+        let purpose = if page == 0 { Purpose::Look } else { Purpose::LaterPage };
+        let look = AccessCounts { pages: 1, ..AccessCounts::default() };
+        self.look(id, purpose, look, |reader| reader.page(page, lines))
+    }
+
+    /// The whole text, from the cache if it is there and still true. A text above `load_bytes_max` is refused.
+    pub fn load(&self, id: &str) -> Result<Arc<str>, StoreError> {
+        let entry = self.entry(id)?;
+        let loaded_at_ms = self.now_ms();
+        let (text, opened) = self.retrying(&entry, Purpose::Load, |opened| {
+            self.load_opened(&entry, opened, loaded_at_ms)
+        })?;
+        self.count(&entry, &opened, AccessCounts { loads: 1, ..AccessCounts::default() });
+        Ok(text)
+    }
+
+    /// Loads every hot context that is not loaded yet, as far as they fit. Returns those that could not be.
+    pub fn warm(&self) -> Vec<(Arc<Context>, StoreError)> {
+        let mut failures = Vec::new();
+        for context in self.list() {
+            if context.policy != LoadPolicy::Hot {
+                continue;
+            }
+            if let Err(error) = self.entry(context.id.as_str()).and_then(|entry| self.heat(&entry)) {
+                failures.push((context, error));
+            }
+        }
+        failures
+    }
+
+    /// BLAKE3 of the bytes of a context's source, hexadecimal, which is then part of its revision. Reads it through.
+    pub fn digest(&self, id: &str) -> Result<String, StoreError> {
+        let entry = self.entry(id)?;
+        let opened = self.open_context(&entry, Purpose::Sweep)?;
+        let digest = match (file_of(&entry.context), &opened.text) {
+            (Some(path), _) => digest_of_file(path).map_err(|error| {
+                StoreError::unread(&entry.context.id, SourceError::from_io(path, error).into())
+            })?,
+            (None, Some(text)) => blake3::hash(text.as_bytes()).to_hex().to_string(),
+            (None, None) => match &entry.context.revision {
+                Some(revision) => revision.digest.clone().unwrap_or_default(),
+                None => String::new(),
+            },
+        };
+        let mut revision = opened.revision();
+        revision.digest = Some(digest.clone());
+        if let Some(context) = self.state().catalogue.update(id, entry.generation, &AccessCounts::default()) {
+            context.revision = Some(revision);
+        }
+        Ok(digest)
+    }
+
+    fn look<T>(
+        &self,
+        id: &str,
+        purpose: Purpose,
+        look: AccessCounts,
+        read: impl Fn(&Reader) -> Result<T, ReadError>,
+    ) -> Result<T, StoreError> {
+        let entry = self.entry(id)?;
+        let (found, opened) = self.retrying(&entry, purpose, |opened| read(&opened.reader))?;
+        self.count(&entry, &opened, look);
+        if entry.context.policy == LoadPolicy::Hot {
+            // The look succeeded; that the whole is too large or gone is for whoever loads it.
+            drop(self.heat(&entry));
+        }
+        Ok(found)
+    }
+
+    /// A file that changed under the reader is opened again.
+    pub(super) fn retrying<T>(
+        &self,
+        entry: &Entry,
+        purpose: Purpose,
+        read: impl Fn(&Opened) -> Result<T, ReadError>,
+    ) -> Result<(T, Opened), StoreError> {
+        let mut n_left = N_ATTEMPTS;
+        loop {
+            let opened = self.open_context(entry, purpose)?;
+            n_left -= 1;
+            match read(&opened) {
+                Ok(found) => return Ok((found, opened)),
+                Err(ReadError::Changed { .. }) if n_left > 0 => {
+                    self.state().shelf.remove(entry.context.id.as_str());
+                }
+                Err(error) => return Err(StoreError::unread(&entry.context.id, error)),
+            }
+        }
+    }
+
+    fn load_opened(&self, entry: &Entry, opened: &Opened, loaded_at_ms: u64) -> Result<Arc<str>, ReadError> {
+        let bytes_max = self.settings.limits.load_bytes_max;
+        if let Some(text) = &opened.text {
+            let bytes = text.len() as u64;
+            if bytes > bytes_max {
+                return Err(ReadError::TooLarge { name: entry.context.id.to_string(), bytes, bytes_max });
+            }
+            return Ok(text.clone());
+        }
+        if let Some(text) = self.cached(entry, opened.stamp, Purpose::Load) {
+            return Ok(text);
+        }
+        let text: Arc<str> = opened.reader.load(bytes_max)?.into();
+        self.keep(entry, opened.stamp, &text, loaded_at_ms);
+        Ok(text)
+    }
+
+    /// Brings a hot context into the cache, without counting it as a load.
+    fn heat(&self, entry: &Entry) -> Result<(), StoreError> {
+        let now_ms = self.now_ms();
+        self.retrying(entry, Purpose::Load, |opened| self.load_opened(entry, opened, now_ms)).map(drop)
+    }
+
+    /// Notes that a context was looked at, and what it was like then.
+    pub(super) fn count(&self, entry: &Entry, opened: &Opened, mut look: AccessCounts) {
+        look.last_accessed_ms = Some(self.now_ms());
+        let mut revision = opened.revision();
+        let mut state = self.state();
+        let Some(context) = state.catalogue.update(entry.context.id.as_str(), entry.generation, &look) else { return };
+        // A digest is still true of a source that is otherwise the same.
+        if let Some(known) = &context.revision
+            && (known.size_bytes, known.modified_ms) == (revision.size_bytes, revision.modified_ms)
+        {
+            revision.digest.clone_from(&known.digest);
+        }
+        context.revision = Some(revision);
+    }
+}

@@ -1,0 +1,262 @@
+//! The navigator: how an agent explores contexts. Everything it gives is bounded and comes with a next step; everything
+//! it is asked is logged.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::store::access_log::AccessLog;
+use crate::store::suggest::{self, Situation};
+use crate::store::{
+    AccessCounts, AccessEntry, AccessSummary, Action, Context, ContextId, ContextKind, ContextStore, LoadPolicy,
+    SearchHit, SearchReport, StoreError, Suggestion,
+};
+use crate::{GrepMatch, GrepQuery, Page, Peek, ReadError};
+
+/// Explores one store, and remembers what was asked. Shared by threads.
+#[derive(Debug)]
+pub struct Navigator {
+    store: Arc<ContextStore>,
+    log: Mutex<AccessLog>,
+}
+
+/// A context as it is listed: everything but its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handle {
+    /// Its id.
+    pub id: ContextId,
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: ContextKind,
+    /// Its content type, if known.
+    pub content_type: Option<String>,
+    /// Its policy.
+    pub policy: LoadPolicy,
+    /// Its size when it was last looked at; `None` if it never was.
+    pub size_bytes: Option<u64>,
+    /// When its file was last written, as of then.
+    pub modified_ms: Option<u64>,
+    /// How often it was looked at.
+    pub access: AccessCounts,
+}
+
+impl From<&Context> for Handle {
+    fn from(context: &Context) -> Self {
+        Self {
+            id: context.id.clone(),
+            name: context.name.clone(),
+            kind: context.kind.clone(),
+            content_type: context.content_type.clone(),
+            policy: context.policy,
+            size_bytes: context.revision.as_ref().map(|revision| revision.size_bytes),
+            modified_ms: context.revision.as_ref().and_then(|revision| revision.modified_ms),
+            access: context.access,
+        }
+    }
+}
+
+/// The beginning of a context. Its `Display` is what an agent is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeekView {
+    /// The context.
+    pub handle: Handle,
+    /// The first lines.
+    pub peek: Peek,
+    /// What else is known.
+    pub metadata: BTreeMap<String, String>,
+    /// What to do next.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// What was found in a context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrepView {
+    /// The context.
+    pub id: ContextId,
+    /// The first matches.
+    pub matches: Vec<GrepMatch>,
+    /// Lines that match.
+    pub n_matches: u64,
+    /// Whether more lines match than are shown.
+    pub truncated: bool,
+    /// Whether the search ended early, so that `n_matches` is the least there can be.
+    pub stopped_early: bool,
+    /// What to do next.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// A page of a context, with the pages before and behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageView {
+    /// The context.
+    pub id: ContextId,
+    /// The page.
+    pub page: Page,
+}
+
+/// A whole context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadView {
+    /// The context.
+    pub id: ContextId,
+    /// All of its text.
+    pub text: Arc<str>,
+    /// In bytes.
+    pub size_bytes: u64,
+    /// In characters.
+    pub size_chars: u64,
+    /// About so many tokens, at four characters each.
+    pub tokens_approx: u64,
+    /// What to do instead next time, if it is long.
+    pub warning: Option<String>,
+}
+
+const WARNED_CHARS_MIN: u64 = 10_000;
+const CHARS_PER_TOKEN: u64 = 4;
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl Navigator {
+    /// Explores this store.
+    pub fn new(store: Arc<ContextStore>) -> Self {
+        let limits = store.limits();
+        let log = AccessLog::new(limits.access_log_entries_max, limits.access_log_entries_kept);
+        Self { store, log: Mutex::new(log) }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<ContextStore> {
+        &self.store
+    }
+
+    /// All contexts in the order of registration.
+    pub fn list(&self) -> Vec<Handle> {
+        self.note(Action::List, None, "");
+        self.store.list().iter().map(|context| Handle::from(context.as_ref())).collect()
+    }
+
+    /// The contexts of one kind. A kind that does not exist is an error.
+    pub fn list_of_kind(&self, kind: &str) -> Result<Vec<Handle>, StoreError> {
+        let contexts = self.store.list_of_kind(kind)?;
+        self.note(Action::List, None, kind);
+        Ok(contexts.iter().map(|context| Handle::from(context.as_ref())).collect())
+    }
+
+    /// The first lines of a context: 1 to `peek_lines_max`, at most `peek_tokens` tokens of them.
+    pub fn peek(&self, id: &str, lines: u64) -> Result<PeekView, StoreError> {
+        let limits = self.store.limits();
+        in_range("lines of a peek", lines, 1, limits.peek_lines_max)?;
+        let peek = self.store.peek(id, lines, limits.peek_tokens)?;
+        let context = self.store.get(id)?;
+        self.note(Action::Peek, Some(&context), &lines.to_string());
+        let suggestions = suggest::after_peek(self.situation(&context), &peek);
+        let handle = Handle::from(context.as_ref());
+        Ok(PeekView { handle, peek, metadata: context.metadata.clone(), suggestions })
+    }
+
+    /// A query within the limits: a regular expression without regard to case.
+    pub fn query(&self, pattern: &str, context_lines: u64) -> GrepQuery {
+        let matches_max = self.store.limits().grep_matches_max;
+        GrepQuery { context_lines, matches_max, ..GrepQuery::new(pattern) }
+    }
+
+    /// The lines of a context that match: at most `grep_matches_max` shown, with 0 to `grep_context_lines_max` around each.
+    pub fn grep(&self, id: &str, query: &GrepQuery) -> Result<GrepView, StoreError> {
+        let query = self.bounded(query)?;
+        let found = self.store.grep(id, &query, &NEVER)?;
+        let context = self.store.get(id)?;
+        self.note(Action::Grep, Some(&context), &query.pattern);
+        let suggestions = suggest::after_grep(self.situation(&context), &found);
+        Ok(GrepView {
+            id: context.id.clone(),
+            matches: found.matches,
+            n_matches: found.n_matches,
+            truncated: found.truncated,
+            stopped_early: found.stopped_early,
+            suggestions,
+        })
+    }
+
+    /// A page of a context, counted from 0, of 1 to `page_lines_max` lines.
+    pub fn page(&self, id: &str, page: u64, lines: u64) -> Result<PageView, StoreError> {
+        in_range("lines of a page", lines, 1, self.store.limits().page_lines_max)?;
+        let found = self.store.page(id, page, lines)?;
+        let context = self.store.get(id)?;
+        self.note(Action::Page, Some(&context), &page.to_string());
+        Ok(PageView { id: context.id.clone(), page: found })
+    }
+
+    /// The whole of a context, with a warning if it is long.
+    pub fn load(&self, id: &str) -> Result<LoadView, StoreError> {
+        let text = self.store.load(id)?;
+        let context = self.store.get(id)?;
+        self.note(Action::Load, Some(&context), "");
+        let size_chars = text.chars().count() as u64;
+        let tokens_approx = size_chars / CHARS_PER_TOKEN;
+        let warning = (size_chars > WARNED_CHARS_MIN)
+            .then(|| format!("this is long (about {tokens_approx} tokens): grep it or read it in pages"));
+        let size_bytes = text.len() as u64;
+        Ok(LoadView { id: context.id.clone(), text, size_bytes, size_chars, tokens_approx, warning })
+    }
+
+    /// The contexts in which something matches, in the order of registration.
+    pub fn search_all(&self, query: &GrepQuery) -> Result<(Vec<SearchHit>, SearchReport), StoreError> {
+        let query = self.bounded(query)?;
+        let mut hits = Vec::new();
+        let report = self.store.search_all(&query, &NEVER, &mut |hit| {
+            hits.push(hit);
+            ControlFlow::Continue(())
+        })?;
+        self.note(Action::Search, None, &query.pattern);
+        Ok((hits, report))
+    }
+
+    /// What was asked, oldest first, as far as it is kept.
+    pub fn access_log(&self) -> Vec<AccessEntry> {
+        self.log().entries().cloned().collect()
+    }
+
+    /// What was asked altogether.
+    pub fn access_summary(&self) -> AccessSummary {
+        self.log().summary()
+    }
+
+    /// Drops the entries of the log. The summary stays.
+    pub fn clear_access_log(&self) {
+        self.log().clear();
+    }
+
+    fn bounded(&self, query: &GrepQuery) -> Result<GrepQuery, StoreError> {
+        let limits = self.store.limits();
+        in_range("lines of context", query.context_lines, 0, limits.grep_context_lines_max)?;
+        let matches_max = query.matches_max.min(limits.grep_matches_max);
+        Ok(GrepQuery { matches_max, ..query.clone() })
+    }
+
+    fn situation<'a>(&self, context: &'a Context) -> Situation<'a> {
+        let limits = self.store.limits();
+        Situation {
+            id: &context.id,
+            size_bytes: context.revision.as_ref().map_or(0, |revision| revision.size_bytes),
+            load_bytes_max: limits.load_bytes_max,
+            page_lines: limits.page_lines,
+        }
+    }
+
+    fn note(&self, action: Action, context: Option<&Arc<Context>>, detail: &str) {
+        let at_ms = self.store.now_ms();
+        self.log().note(action, context.map(|context| context.id.clone()), detail, at_ms);
+    }
+
+    fn log(&self) -> MutexGuard<'_, AccessLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn in_range(what: &'static str, value: u64, min: u64, max: u64) -> Result<(), StoreError> {
+    ReadError::check(what, value, min, max).map_err(StoreError::Request)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! From a context to something that can be read. A file is opened, and kept open on a short shelf; an inline text is
+//! read from its file or from memory; a loader is asked as often as the policy says. No lock is held meanwhile.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::store::cache::{Cached, Heat};
+use crate::store::catalogue::Entry;
+use crate::store::graph::GraphView;
+use crate::store::registry::RegistryFile;
+use crate::store::revision::Stamp;
+use crate::store::writing::expires_at_ms;
+use crate::store::{
+    Context, ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, SecretFiles, StoreError,
+};
+use crate::{ReadError, Reader, SourceError};
+
+/// What a context is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A peek, a grep or the first page.
+    Look,
+    /// A page after the first, which belongs to the same text.
+    LaterPage,
+    /// The whole text.
+    Load,
+    /// One of very many files: none of them is worth keeping open.
+    Sweep,
+}
+
+/// A context that is open.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) reader: Arc<Reader>,
+    /// The file it is read from; `None` for a text in memory.
+    pub(super) stamp: Option<Stamp>,
+    /// The whole text, where it was obtained whole anyway.
+    pub(super) text: Option<Arc<str>>,
+}
+
+impl Opened {
+    pub(super) fn revision(&self) -> ContextRevision {
+        match self.stamp {
+            Some(stamp) => stamp.revision(),
+            None => ContextRevision { size_bytes: self.reader.bytes(), modified_ms: None, digest: None },
+        }
+    }
+}
+
+impl ContextStore {
+    pub(super) fn open_context(&self, entry: &Entry, purpose: Purpose) -> Result<Opened, StoreError> {
+        let context = &entry.context;
+        if let Some(expired_at_ms) = expires_at_ms(context).filter(|&at| at <= self.now_ms()) {
+            return Err(StoreError::Expired { id: context.id.to_string(), expired_at_ms });
+        }
+        match &context.source {
+            ContextSource::File { path } => {
+                self.check_place(path).map_err(|refusal| refusal.into_error(&context.id))?;
+                self.open_file(entry, path, purpose).map_err(|error| StoreError::unread(&context.id, error))
+            }
+            ContextSource::Inline { digest, .. } => self.open_inline(entry, digest, purpose),
+            ContextSource::Loader { name } | ContextSource::Uri { uri: name } => {
+                let text = self.obtain(entry, name, purpose)?;
+                let reader = Arc::new(self.reader_of(&context.id, text.clone()));
+                Ok(Opened { reader, stamp: None, text: Some(text) })
+            }
+        }
+    }
+
+    fn open_file(&self, entry: &Entry, path: &Path, purpose: Purpose) -> Result<Opened, ReadError> {
+        let metadata = path.metadata().map_err(|error| SourceError::from_io(path, error))?;
+        let stamp = Stamp::of(&metadata);
+        let id = &entry.context.id;
+        if let Some(reader) = self.state().shelf.get(id.as_str(), entry.generation, stamp) {
+            return Ok(Opened { reader, stamp: Some(stamp), text: None });
+        }
+        let reader = Arc::new(self.redacting(Reader::open(path)?));
+        if purpose != Purpose::Sweep && !is_decoded(&reader) {
+            let mut state = self.state();
+            let is_current =
+                state.catalogue.get(id.as_str()).is_some_and(|now| now.generation == entry.generation);
+            if is_current {
+                state.shelf.put(id.clone(), entry.generation, stamp, reader.clone());
+            }
+        }
+        Ok(Opened { reader, stamp: Some(stamp), text: None })
+    }
+
+    fn open_inline(&self, entry: &Entry, digest: &str, purpose: Purpose) -> Result<Opened, StoreError> {
+        let id = &entry.context.id;
+        let held = self.state().held.get(id.as_str()).cloned();
+        if let Some(text) = held {
+            return Ok(Opened { reader: Arc::new(self.reader_of(id, text)), stamp: None, text: None });
+        }
+        let path: Option<PathBuf> = self.registry.as_ref().map(|registry: &RegistryFile| registry.inline_path(digest));
+        let path = path.ok_or_else(|| StoreError::InlineLost { id: id.to_string() })?;
+        match self.open_file(entry, &path, purpose) {
+            Ok(opened) => Ok(opened),
+            Err(ReadError::NotFound { .. } | ReadError::Source(SourceError::NotFound { .. })) => {
+                Err(StoreError::InlineLost { id: id.to_string() })
+            }
+            Err(error) => Err(StoreError::unread(id, error)),
+        }
+    }
+
+    /// The text of a loader: the one that was kept, if the policy allows, or else a new one.
+    fn obtain(&self, entry: &Entry, loader: &str, purpose: Purpose) -> Result<Arc<str>, StoreError> {
+        let context = &entry.context;
+        if let Some(text) = self.cached(entry, None, purpose) {
+            return Ok(text);
+        }
+        let refused = |reason| StoreError::LoaderRefused {
+            id: context.id.to_string(),
+            loader: loader.to_owned(),
+            reason,
+        };
+        let asked_at_ms = self.now_ms();
+        let function = self.state().loaders.get(loader).cloned();
+        let raw = match (function, GraphView::from_loader_name(loader)) {
+            (Some(function), _) => function().map_err(refused)?,
+            (None, Some(view)) => self.render_graph(&context.id, &view)?,
+            (None, None) => {
+                let (id, loader) = (context.id.to_string(), loader.to_owned());
+                return Err(StoreError::LoaderAbsent { id, loader });
+            }
+        };
+        let text: Arc<str> = match self.settings.secrets {
+            SecretFiles::Allowed => raw.into(),
+            // Redacted once, so that what is kept may be given out as it is.
+            SecretFiles::Refused => {
+                let reader = Reader::of_bytes(context.id.as_str(), raw.into_bytes().into());
+                reader.load(u64::MAX).map_err(|error| StoreError::unread(&context.id, error))?.into()
+            }
+        };
+        self.keep(entry, None, &text, asked_at_ms);
+        Ok(text)
+    }
+
+    /// The text in the cache, if it is of this registration and of this file, and may be used again.
+    pub(super) fn cached(&self, entry: &Entry, stamp: Option<Stamp>, purpose: Purpose) -> Option<Arc<str>> {
+        let now_ms = self.now_ms();
+        let cached = self.state().cache.touch(entry.context.id.as_str())?;
+        let is_this = cached.generation == entry.generation && cached.stamp == stamp;
+        let is_allowed = match entry.context.policy {
+            LoadPolicy::Hot | LoadPolicy::Lazy | LoadPolicy::Session => true,
+            LoadPolicy::Refresh => purpose == Purpose::LaterPage,
+            LoadPolicy::Ttl { ttl_ms } => now_ms < cached.loaded_at_ms.saturating_add(ttl_ms),
+            LoadPolicy::Query => false,
+        };
+        (is_this && is_allowed).then_some(cached.text)
+    }
+
+    /// Offers a text to the cache. It stays out if the context was replaced meanwhile, if its policy is to keep nothing,
+    /// or if it is larger than what may be loaded.
+    pub(super) fn keep(&self, entry: &Entry, stamp: Option<Stamp>, text: &Arc<str>, loaded_at_ms: u64) {
+        let context = &entry.context;
+        if context.policy == LoadPolicy::Query || text.len() as u64 > self.settings.limits.load_bytes_max {
+            return;
+        }
+        let heat = if context.policy == LoadPolicy::Hot { Heat::Hot } else { Heat::Cold };
+        let cached = Cached { text: text.clone(), generation: entry.generation, stamp, loaded_at_ms, heat };
+        let mut state = self.state();
+        let is_current =
+            state.catalogue.get(context.id.as_str()).is_some_and(|now| now.generation == entry.generation);
+        if is_current {
+            state.cache.put(context.id.clone(), cached);
+        }
+    }
+
+    fn reader_of(&self, id: &ContextId, text: Arc<str>) -> Reader {
+        self.redacting(Reader::of_bytes(id.as_str(), text.into()))
+    }
+
+    fn redacting(&self, reader: Reader) -> Reader {
+        let redact = self.settings.secrets == SecretFiles::Refused;
+        reader.with_redaction(redact)
+    }
+
+    fn render_graph(&self, id: &ContextId, view: &GraphView) -> Result<String, StoreError> {
+        self.check_place(view.path()).map_err(|refusal| refusal.into_error(id))?;
+        view.render()
+    }
+}
+
+/// Whether the reader holds its whole text, as it must for UTF-16. Its size on disk then differs by more than a mark.
+fn is_decoded(reader: &Reader) -> bool {
+    const MARK_BYTES: u64 = 3;
+    let on_disk = reader.revision().bytes;
+    reader.bytes() != on_disk && reader.bytes() + MARK_BYTES != on_disk
+}
+
+/// Files that are kept open with what is known of their lines, the last used one last.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    readers: VecDeque<Shelved>,
+}
+
+#[derive(Debug)]
+struct Shelved {
+    id: ContextId,
+    generation: u64,
+    stamp: Stamp,
+    reader: Arc<Reader>,
+}
+
+impl Shelf {
+    /// Enough for a survey, far from what the system allows.
+    const READERS_MAX: usize = 32;
+
+    pub(super) fn len(&self) -> usize {
+        self.readers.len()
+    }
+
+    /// A reader of the file as it is now. One of another revision is dropped.
+    fn get(&mut self, id: &str, generation: u64, stamp: Stamp) -> Option<Arc<Reader>> {
+        let place = self.readers.iter().position(|shelved| shelved.id.as_str() == id)?;
+        let shelved = self.readers.remove(place)?;
+        if shelved.generation != generation || shelved.stamp != stamp {
+            return None;
+        }
+        let reader = shelved.reader.clone();
+        self.readers.push_back(shelved);
+        Some(reader)
+    }
+
+    fn put(&mut self, id: ContextId, generation: u64, stamp: Stamp, reader: Arc<Reader>) {
+        self.remove(id.as_str());
+        if self.readers.len() >= Self::READERS_MAX {
+            self.readers.pop_front();
+        }
+        self.readers.push_back(Shelved { id, generation, stamp, reader });
+    }
+
+    pub(super) fn remove(&mut self, id: &str) {
+        self.readers.retain(|shelved| shelved.id.as_str() != id);
+    }
+}
+
+/// Whether a context is read from a file that can change under it.
+pub(super) fn file_of(context: &Context) -> Option<&Path> {
+    match &context.source {
+        ContextSource::File { path } => Some(path),
+        ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => None,
+    }
+}

@@ -1,0 +1,43 @@
+//! What a file is like: a stamp that the system gives without reading, and a digest that takes reading it through.
+#![expect(clippy::disallowed_methods, reason = "the bytes of a file are hashed as they are, not as text")]
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use crate::store::ContextRevision;
+
+/// A file's revision, as far as the system tells it without reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) size_bytes: u64,
+    pub(crate) modified_ns: Option<u128>,
+    /// Tells a file from another that took its name.
+    pub(crate) inode: u64,
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let inode = 0;
+        let modified = metadata.modified().ok();
+        let modified_ns = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|age| age.as_nanos());
+        Self { size_bytes: metadata.len(), modified_ns, inode }
+    }
+
+    /// Without a digest: nothing was read.
+    pub(crate) fn revision(&self) -> ContextRevision {
+        let modified_ms = self.modified_ns.and_then(|ns| u64::try_from(ns / 1_000_000).ok());
+        ContextRevision { size_bytes: self.size_bytes, modified_ms, digest: None }
+    }
+}
+
+/// BLAKE3 of a file's bytes, hexadecimal. Streams.
+pub(crate) fn digest_of_file(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}

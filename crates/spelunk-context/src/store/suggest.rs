@@ -1,0 +1,94 @@
+//! Suggestions: what to do next after looking at a context. Each can be followed as it stands.
+
+use std::fmt;
+
+use crate::store::ContextId;
+use crate::{GrepReport, Peek};
+
+/// A next step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Suggestion {
+    /// Search it.
+    Grep {
+        /// The context.
+        id: ContextId,
+    },
+    /// Read a page of it.
+    Page {
+        /// The context.
+        id: ContextId,
+        /// Which, from 0, at the usual size.
+        page: u64,
+    },
+    /// Look for something rarer.
+    Refine {
+        /// How many lines match.
+        n_matches: u64,
+    },
+    /// Look for something else.
+    OtherWords,
+    /// Load it.
+    Load {
+        /// The context.
+        id: ContextId,
+        /// How many lines match.
+        n_matches: u64,
+    },
+}
+
+impl fmt::Display for Suggestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grep { id } => write!(f, "grep `{id}` for a keyword"),
+            Self::Page { id, page } => write!(f, "read page {page} of `{id}`"),
+            Self::Refine { n_matches } => write!(f, "{n_matches} lines match: refine the pattern"),
+            Self::OtherWords => f.write_str("nothing matches: try other keywords"),
+            Self::Load { id, n_matches: 1 } => write!(f, "1 line matches: load `{id}` if you need the rest"),
+            Self::Load { id, n_matches } => write!(f, "{n_matches} lines match: load `{id}` if you need the rest"),
+        }
+    }
+}
+
+/// What is known of a context when something is suggested.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Situation<'a> {
+    pub(super) id: &'a ContextId,
+    pub(super) size_bytes: u64,
+    /// Above this it cannot be loaded.
+    pub(super) load_bytes_max: u64,
+    pub(super) page_lines: u64,
+}
+
+/// Above this it is better read in pages.
+const PAGED_BYTES_MIN: u64 = 10_000;
+/// Above this the matches are not read one by one.
+const MATCHES_FEW_MAX: u64 = 5;
+
+/// After a peek: search it, and read it in pages if it is long. An empty one has nothing to find.
+pub(super) fn after_peek(situation: Situation<'_>, peek: &Peek) -> Vec<Suggestion> {
+    if peek.lines_shown == 0 {
+        return Vec::new();
+    }
+    let mut suggestions = vec![Suggestion::Grep { id: situation.id.clone() }];
+    if situation.size_bytes > PAGED_BYTES_MIN {
+        suggestions.push(Suggestion::Page { id: situation.id.clone(), page: 0 });
+    }
+    suggestions
+}
+
+/// After a grep: other words if nothing was found; a narrower pattern or the page of the first match if too much was;
+/// otherwise the whole, or its page if the whole is too large.
+pub(super) fn after_grep(situation: Situation<'_>, found: &GrepReport) -> Vec<Suggestion> {
+    let n_matches = found.n_matches;
+    let id = situation.id.clone();
+    let first_line = found.matches.first().map_or(1, |first| first.line);
+    let page = first_line.saturating_sub(1) / situation.page_lines.max(1);
+    match n_matches {
+        0 => vec![Suggestion::OtherWords],
+        1..=MATCHES_FEW_MAX if situation.size_bytes <= situation.load_bytes_max => {
+            vec![Suggestion::Load { id, n_matches }]
+        }
+        1..=MATCHES_FEW_MAX => vec![Suggestion::Page { id, page }],
+        _ => vec![Suggestion::Refine { n_matches }, Suggestion::Page { id, page }],
+    }
+}

@@ -1,0 +1,59 @@
+//! Statistics, digests and what a store remembers of a file.
+
+use super::*;
+use crate::store::{ContextRevision, StoreStats};
+use crate::testing::{put, tree};
+
+#[test]
+fn statistics_count_contexts_by_kind_and_memory() {
+    let store = in_memory();
+    store.register(of_text("a", "four")).unwrap();
+    store.register(NewContext { kind: ContextKind::Memory, ..of_text("b", "x") }).unwrap();
+    let StoreStats { n_contexts, by_kind, memory } = store.stats();
+    assert_eq!((n_contexts, by_kind), (2, kinds(&[("document", 1), ("memory", 1)])));
+    assert_eq!((memory.held_bytes, memory.cache_bytes), (5, 0));
+    store.load("a").unwrap();
+    let memory = store.memory();
+    assert!((memory.utilization() - 4.0 / 50_000_000.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_digest_is_kept_until_the_file_changes() {
+    let files = tree(&[("a", "text")]);
+    let store = in_memory();
+    store.register(of_file("a", &files.path().join("a"))).unwrap();
+    assert_eq!(store.get("a").unwrap().revision.as_ref().unwrap().digest, None);
+    let digest = blake3::hash(b"text").to_hex().to_string();
+    assert_eq!(store.digest("a").unwrap(), digest);
+    store.peek("a", 1, 1).unwrap();
+    assert_eq!(store.get("a").unwrap().revision.as_ref().unwrap().digest, Some(digest));
+    put(files.path(), "a", b"longer text");
+    store.peek("a", 1, 1).unwrap();
+    let revision = store.get("a").unwrap().revision.clone().unwrap();
+    assert_eq!((revision.size_bytes, revision.digest), (11, None));
+}
+
+#[test]
+fn the_digest_of_a_text_is_that_of_its_bytes() {
+    let store = in_memory();
+    store.add_loader("l", Arc::new(|| Ok("text".to_owned())));
+    store.register(of_loader("loaded", "l", LoadPolicy::Lazy)).unwrap();
+    let inline = store.register(of_text("inline", "text")).unwrap();
+    let digest = blake3::hash(b"text").to_hex().to_string();
+    assert_eq!((store.digest("loaded").unwrap(), store.digest("inline").unwrap()), (digest.clone(), digest.clone()));
+    let revision = ContextRevision { size_bytes: 4, modified_ms: None, digest: Some(digest) };
+    assert_eq!(inline.revision, Some(revision));
+}
+
+#[test]
+fn few_files_are_kept_open() {
+    let store = in_memory();
+    let files = tree(&[]);
+    for number in 0..100 {
+        let name = number.to_string();
+        put(files.path(), &name, b"text\n");
+        store.register(of_file(&name, &files.path().join(&name))).unwrap();
+        store.peek(&name, 1, 1).unwrap();
+    }
+    assert_eq!(store.memory().n_open, 32);
+}

@@ -1,0 +1,331 @@
+//! The registry as it is written: a JSON object with `version`, `updated_at_ms` and `contexts`, one context per line so
+//! that a damaged line costs one context. Also the records of a memory graph file. Formats are kept: a field is never
+//! given another meaning.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::{
+    AccessCounts, Context, ContextId, ContextKind, ContextSource, LoadPolicy, ContextRevision,
+};
+
+/// The version that this engine writes, and the newest that it reads.
+pub(crate) const VERSION: u64 = 1;
+
+/// What a registry file held.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    pub(crate) contexts: Vec<Context>,
+    /// Entries that were there and could not be read. 0 for a file that is whole.
+    pub(crate) n_lost: usize,
+    /// Whether the file as a whole is JSON of our shape.
+    pub(crate) is_whole: bool,
+    /// The version it names, as far as that can be read.
+    pub(crate) version: Option<u64>,
+}
+
+/// The bytes of a registry.
+pub(crate) fn registry_bytes<'a>(
+    updated_at_ms: u64,
+    contexts: impl Iterator<Item = &'a Context>,
+) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = format!("{{\"version\":{VERSION},\"updated_at_ms\":{updated_at_ms},\"contexts\":[").into_bytes();
+    for (idx, context) in contexts.enumerate() {
+        bytes.extend_from_slice(if idx > 0 { b",\n" } else { b"\n" });
+        serde_json::to_writer(&mut bytes, &Line::from(context))?;
+    }
+    bytes.extend_from_slice(b"\n]}\n");
+    Ok(bytes)
+}
+
+/// Reads what can be read. A file that is no JSON as a whole is read line by line.
+pub(crate) fn parse_registry(bytes: &[u8]) -> Parsed {
+    match serde_json::from_slice::<File>(bytes) {
+        Ok(file) => {
+            let mut parsed = Parsed { is_whole: true, version: Some(file.version), ..Parsed::default() };
+            for value in file.contexts {
+                parsed.take(serde_json::from_value::<Line>(value).ok());
+            }
+            parsed.without_repetition()
+        }
+        Err(_) => salvage(bytes),
+    }
+}
+
+/// Every line that is a context by itself. The first line holds the version, the last closes the list.
+fn salvage(bytes: &[u8]) -> Parsed {
+    // A newer registry may have another shape: it names its version all the same.
+    let mut parsed = Parsed::default();
+    if let Ok(head) = serde_json::from_slice::<Head>(bytes)
+        && head.version > VERSION
+    {
+        parsed.version = Some(head.version);
+        return parsed;
+    }
+    for (idx, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line = line.trim_ascii();
+        let line = line.strip_suffix(b",").unwrap_or(line);
+        if idx == 0 {
+            parsed.version = version_of_head(line);
+        } else if !line.is_empty() && line != b"]}" {
+            parsed.take(serde_json::from_slice::<Line>(line).ok());
+        }
+    }
+    parsed.without_repetition()
+}
+
+fn version_of_head(line: &[u8]) -> Option<u64> {
+    let closed = [line, b"]}"].concat();
+    serde_json::from_slice::<Head>(&closed).ok().map(|head| head.version)
+}
+
+impl Parsed {
+    pub(crate) fn is_undamaged(&self) -> bool {
+        self.is_whole && self.n_lost == 0
+    }
+
+    fn take(&mut self, line: Option<Line>) {
+        match line.and_then(Line::into_context) {
+            Some(context) => self.contexts.push(context),
+            None => self.n_lost += 1,
+        }
+    }
+
+    /// Of two contexts with one id the later one counts, at the place of the first.
+    fn without_repetition(mut self) -> Self {
+        let mut places: HashMap<ContextId, usize> = HashMap::with_capacity(self.contexts.len());
+        let mut kept: Vec<Context> = Vec::with_capacity(self.contexts.len());
+        for context in self.contexts {
+            match places.get(context.id.as_str()) {
+                Some(&place) => {
+                    kept[place] = context;
+                    self.n_lost += 1;
+                }
+                None => {
+                    places.insert(context.id.clone(), kept.len());
+                    kept.push(context);
+                }
+            }
+        }
+        self.contexts = kept;
+        self
+    }
+}
+
+#[derive(Deserialize)]
+struct File {
+    version: u64,
+    contexts: Vec<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    version: u64,
+}
+
+/// One context.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    id: String,
+    name: String,
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content_type: Option<String>,
+    source: Source,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    metadata: BTreeMap<String, String>,
+    policy: Policy,
+    registered_at_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    revision: Option<Seen>,
+    #[serde(default, skip_serializing_if = "Access::is_none")]
+    access: Access,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Source {
+    File(String),
+    Inline { digest: String, size_bytes: u64 },
+    Loader(String),
+    Uri(String),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Policy {
+    Hot,
+    Lazy,
+    Refresh,
+    TtlMs(u64),
+    Session,
+    Query,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Seen {
+    size_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    modified_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, Default, PartialEq)]
+#[serde(default)]
+struct Access {
+    peeks: u64,
+    greps: u64,
+    pages: u64,
+    loads: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_accessed_ms: Option<u64>,
+}
+
+impl Access {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl From<&Context> for Line {
+    fn from(context: &Context) -> Self {
+        Self {
+            id: context.id.as_str().to_owned(),
+            name: context.name.clone(),
+            kind: context.kind.name().to_owned(),
+            content_type: context.content_type.clone(),
+            source: Source::from(&context.source),
+            metadata: context.metadata.clone(),
+            policy: Policy::from(context.policy),
+            registered_at_ms: context.registered_at_ms,
+            revision: context.revision.as_ref().map(|revision| Seen {
+                size_bytes: revision.size_bytes,
+                modified_ms: revision.modified_ms,
+                digest: revision.digest.clone(),
+            }),
+            access: Access {
+                peeks: context.access.peeks,
+                greps: context.access.greps,
+                pages: context.access.pages,
+                loads: context.access.loads,
+                last_accessed_ms: context.access.last_accessed_ms,
+            },
+        }
+    }
+}
+
+impl From<&ContextSource> for Source {
+    fn from(source: &ContextSource) -> Self {
+        match source {
+            // Paths that are not Unicode are refused when a context is registered.
+            ContextSource::File { path } => Self::File(path.to_string_lossy().into_owned()),
+            ContextSource::Inline { digest, size_bytes } => {
+                Self::Inline { digest: digest.clone(), size_bytes: *size_bytes }
+            }
+            ContextSource::Loader { name } => Self::Loader(name.clone()),
+            ContextSource::Uri { uri } => Self::Uri(uri.clone()),
+        }
+    }
+}
+
+impl From<LoadPolicy> for Policy {
+    fn from(policy: LoadPolicy) -> Self {
+        match policy {
+            LoadPolicy::Hot => Self::Hot,
+            LoadPolicy::Lazy => Self::Lazy,
+            LoadPolicy::Refresh => Self::Refresh,
+            LoadPolicy::Ttl { ttl_ms } => Self::TtlMs(ttl_ms),
+            LoadPolicy::Session => Self::Session,
+            LoadPolicy::Query => Self::Query,
+        }
+    }
+}
+
+impl Line {
+    /// `None` if a field breaks the rules of its type. The file is hostile input.
+    fn into_context(self) -> Option<Context> {
+        Some(Context {
+            id: ContextId::new(&self.id).ok()?,
+            name: self.name,
+            kind: ContextKind::from_name(&self.kind)?,
+            content_type: self.content_type,
+            source: self.source.into_source()?,
+            metadata: self.metadata,
+            policy: match self.policy {
+                Policy::Hot => LoadPolicy::Hot,
+                Policy::Lazy => LoadPolicy::Lazy,
+                Policy::Refresh => LoadPolicy::Refresh,
+                Policy::TtlMs(ttl_ms) => LoadPolicy::Ttl { ttl_ms },
+                Policy::Session => return None,
+                Policy::Query => LoadPolicy::Query,
+            },
+            registered_at_ms: self.registered_at_ms,
+            revision: self.revision.map(|seen| ContextRevision {
+                size_bytes: seen.size_bytes,
+                modified_ms: seen.modified_ms,
+                digest: seen.digest,
+            }),
+            access: AccessCounts {
+                peeks: self.access.peeks,
+                greps: self.access.greps,
+                pages: self.access.pages,
+                loads: self.access.loads,
+                last_accessed_ms: self.access.last_accessed_ms,
+            },
+        })
+    }
+}
+
+impl Source {
+    fn into_source(self) -> Option<ContextSource> {
+        Some(match self {
+            Self::File(path) => ContextSource::File { path: path.into() },
+            // The digest becomes the name of a file: nothing but a digest may pass.
+            Self::Inline { digest, .. } if !is_digest(&digest) => return None,
+            Self::Inline { digest, size_bytes } => ContextSource::Inline { digest, size_bytes },
+            Self::Loader(name) => ContextSource::Loader { name },
+            Self::Uri(uri) => ContextSource::Uri { uri },
+        })
+    }
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// A memory graph in one JSON object.
+#[derive(Debug, Deserialize)]
+pub(crate) struct GraphFile {
+    pub(crate) nodes: Vec<GraphNode>,
+    #[serde(default)]
+    pub(crate) edges: Vec<GraphEdge>,
+}
+
+/// A node. Only its label must be there; the id is the label where it has none.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct GraphNode {
+    #[serde(default)]
+    pub(crate) label: Option<String>,
+    #[serde(default)]
+    pub(crate) id: Option<serde_json::Value>,
+    #[serde(default, alias = "type", alias = "node_type")]
+    pub(crate) kind: Option<String>,
+    #[serde(default)]
+    pub(crate) domain: Option<String>,
+    #[serde(default)]
+    pub(crate) description: Option<String>,
+    #[serde(default, alias = "accesses")]
+    pub(crate) access_count: u64,
+}
+
+/// An edge. Its ends are counted, not followed.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(dead_code, reason = "that both ends are there is what makes a record an edge")]
+pub(crate) struct GraphEdge {
+    #[serde(alias = "from")]
+    pub(crate) source: serde_json::Value,
+    #[serde(alias = "to")]
+    pub(crate) target: serde_json::Value,
+}

@@ -1,0 +1,418 @@
+//! How the catalogue changes: under the registry's lock, on top of what other processes wrote meanwhile, on disk first
+//! and in memory after. A change that could not be written did not happen.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use crate::store::catalogue::{Catalogue, Change};
+use crate::store::registry::{RegistryFile, RegistryLock};
+use crate::store::wire::{self, Parsed};
+use crate::store::{
+    ClockMs, Context, ContextId, ContextSource, ContextStore, LoadPolicy, NewContext, State, StoreError,
+    StoreSettings, Writer,
+};
+
+/// Something that was wrong with the registry and did not stop it from being opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RegistryWarning {
+    /// The file was damaged. What could be read was kept.
+    Damaged {
+        /// Contexts that were kept.
+        n_kept: usize,
+        /// Entries that could not be read. The end of a file that was cut is one.
+        n_lost: usize,
+        /// Where the damaged file is now; `None` if it could not be set aside, and was left alone.
+        set_aside: Option<PathBuf>,
+    },
+}
+
+impl fmt::Display for RegistryWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged { n_kept, n_lost, set_aside } => {
+                write!(f, "the registry was damaged: {n_kept} contexts were kept, {n_lost} lost")?;
+                match set_aside {
+                    Some(path) => write!(f, "; the damaged file is `{}`", path.display()),
+                    None => f.write_str("; the damaged file could not be set aside"),
+                }
+            }
+        }
+    }
+}
+
+impl ContextStore {
+    /// Opens the registry in this directory. A damaged one is salvaged and set aside, with a warning; one of a newer
+    /// version is refused. Nothing is written unless there is something to repair.
+    pub fn open(
+        storage_root: &Path,
+        clock: ClockMs,
+        settings: StoreSettings,
+    ) -> Result<(Self, Vec<RegistryWarning>), StoreError> {
+        let root = std::path::absolute(storage_root)
+            .map_err(|source| StoreError::Registry { path: storage_root.to_owned(), source })?;
+        let store = Self::with(Some(RegistryFile::new(root)), clock, settings);
+        let warnings = store.reload()?;
+        Ok((store, warnings))
+    }
+
+    /// Takes over what other processes registered and removed since.
+    pub fn reload(&self) -> Result<Vec<RegistryWarning>, StoreError> {
+        let mut writer = self.writer();
+        let Some(registry) = &self.registry else { return Ok(Vec::new()) };
+        if registry.has_leftovers() && let Ok(lock) = registry.lock() {
+            lock.remove_leftovers();
+        }
+        let Some((bytes, stamp)) = registry.read()? else { return Ok(Vec::new()) };
+        let parsed = parse(registry, &bytes)?;
+        if parsed.is_undamaged() {
+            writer.seen = Some(stamp);
+            self.state().adopt(parsed.contexts);
+            return Ok(Vec::new());
+        }
+        drop(bytes);
+        Ok(self.repair(registry, &mut writer, parsed)?.into_iter().collect())
+    }
+
+    /// Registers a context. An id that is taken is an error.
+    pub fn register(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
+        let mut registered = self.register_all(vec![new])?;
+        Ok(registered.remove(0))
+    }
+
+    /// Registers all of them with one write, or none.
+    pub fn register_all(&self, new: Vec<NewContext>) -> Result<Vec<Arc<Context>>, StoreError> {
+        self.put(new, Taken::Refused)
+    }
+
+    /// Registers a context in place of the one that has its id, if there is one.
+    pub fn replace(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
+        let mut replaced = self.put(vec![new], Taken::Replaced)?;
+        Ok(replaced.remove(0))
+    }
+
+    /// Takes a context out of the registry. Its file stays where it is.
+    pub fn remove(&self, id: &str) -> Result<Arc<Context>, StoreError> {
+        self.entry(id)?;
+        let mut removed = None;
+        self.change(|catalogue| {
+            let Some(entry) = catalogue.get(id) else { return Ok(Vec::new()) };
+            removed = Some(entry.context.clone());
+            Ok(vec![(Change::Remove(entry.context.id.clone()), None)])
+        })?;
+        match removed {
+            Some(context) => Ok(context),
+            // Another process was faster.
+            None => self.get(id),
+        }
+    }
+
+    /// Takes all contexts out. Returns how many there were.
+    pub fn clear(&self) -> Result<usize, StoreError> {
+        let mut n_removed = 0;
+        self.change(|catalogue| {
+            n_removed = catalogue.len();
+            Ok(catalogue.contexts().map(|context| (Change::Remove(context.id.clone()), None)).collect())
+        })?;
+        Ok(n_removed)
+    }
+
+    /// Takes out inline texts that have outlived their time. Returns how many there were.
+    pub fn remove_expired(&self) -> Result<usize, StoreError> {
+        let now_ms = self.now_ms();
+        let mut n_removed = 0;
+        self.change(|catalogue| {
+            let expired = expired(catalogue, now_ms);
+            n_removed = expired.len();
+            Ok(expired.into_iter().map(|id| (Change::Remove(id), None)).collect())
+        })?;
+        Ok(n_removed)
+    }
+
+    /// Writes access counts and revisions, which do not reach the disk by themselves. Other changes already have.
+    pub fn save(&self) -> Result<(), StoreError> {
+        let mut writer = self.writer();
+        let Some(registry) = &self.registry else { return Ok(()) };
+        if self.state().catalogue.len() == 0 {
+            return Ok(());
+        }
+        let lock = registry.lock()?;
+        self.catch_up(registry, &lock, &mut writer)?;
+        let draft = self.state().catalogue.clone();
+        self.write(&lock, &mut writer, &draft)?;
+        self.state().catalogue.settle(&draft);
+        Ok(())
+    }
+
+    fn put(&self, new: Vec<NewContext>, taken: Taken) -> Result<Vec<Arc<Context>>, StoreError> {
+        // Files are looked at before any lock is taken.
+        let mut admitted = Vec::with_capacity(new.len());
+        for new in new {
+            admitted.push(self.admit(new)?);
+        }
+        let now_ms = self.now_ms();
+        self.change(|catalogue| plan_put(catalogue, &admitted, taken, now_ms, self.settings.limits.contexts_max))?;
+        Ok(admitted.into_iter().map(|(context, _)| context).collect())
+    }
+
+    /// The one way in which the catalogue changes. `plan` sees it as it is on disk, and says what to change.
+    pub(super) fn change(
+        &self,
+        plan: impl FnOnce(&Catalogue) -> Result<Vec<Planned>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut writer = self.writer();
+        let lock = self.registry.as_ref().map(RegistryFile::lock).transpose()?;
+        if let (Some(registry), Some(lock)) = (&self.registry, &lock) {
+            self.catch_up(registry, lock, &mut writer)?;
+        }
+        let before = self.state().catalogue.clone();
+        let planned = plan(&before)?;
+        if planned.is_empty() {
+            return Ok(());
+        }
+        self.check_held(&before, &planned)?;
+        let mut draft = before.clone();
+        for (change, _) in &planned {
+            draft.apply(change.clone());
+        }
+        let reaches_disk = planned.iter().any(|(change, _)| reaches_disk(&before, change));
+        if let Some(lock) = lock.as_ref().filter(|_| reaches_disk) {
+            for (change, text) in &planned {
+                if let (Change::Put(context), Some(text)) = (change, text)
+                    && context.policy.is_durable()
+                {
+                    lock.put_inline(digest_of(context), text)?;
+                }
+            }
+            self.write(lock, &mut writer, &draft)?;
+            self.state().catalogue.settle(&before);
+        }
+        let mut state = self.state();
+        for (change, text) in planned {
+            state.commit(change, text, self.registry.is_some());
+        }
+        drop(state);
+        if let Some(lock) = &lock {
+            remove_orphans(lock, &before, &draft);
+        }
+        Ok(())
+    }
+
+    /// Reads the registry again if somebody else wrote it.
+    fn catch_up(
+        &self,
+        registry: &RegistryFile,
+        lock: &RegistryLock<'_>,
+        writer: &mut Writer,
+    ) -> Result<(), StoreError> {
+        let now = registry.stamp();
+        if now.is_some() && now == writer.seen {
+            return Ok(());
+        }
+        let Some((bytes, stamp)) = registry.read()? else { return Ok(()) };
+        let parsed = parse(registry, &bytes)?;
+        if !parsed.is_undamaged() {
+            // What is about to be written replaces it: keep the damaged file for whoever wants to look.
+            lock.set_aside().map_err(|source| StoreError::Registry { path: registry.path(), source })?;
+        }
+        writer.seen = Some(stamp);
+        self.state().adopt(parsed.contexts);
+        Ok(())
+    }
+
+    /// Sets a damaged registry aside and writes what could be read of it. A disk that cannot be written to is no reason
+    /// not to start.
+    fn repair(
+        &self,
+        registry: &RegistryFile,
+        writer: &mut Writer,
+        mut parsed: Parsed,
+    ) -> Result<Option<RegistryWarning>, StoreError> {
+        let lock = registry.lock().ok();
+        // Another process may have repaired it while this one waited for the lock.
+        if lock.is_some() && let Some((bytes, _)) = registry.read()? {
+            parsed = parse(registry, &bytes)?;
+        }
+        let (n_kept, n_lost, is_undamaged) = (parsed.contexts.len(), parsed.n_lost, parsed.is_undamaged());
+        self.state().adopt(parsed.contexts);
+        if is_undamaged {
+            return Ok(None);
+        }
+        let set_aside = lock.and_then(|lock| {
+            let set_aside = lock.set_aside().ok()?;
+            let draft = self.state().catalogue.clone();
+            self.write(&lock, writer, &draft).ok()?;
+            Some(set_aside)
+        });
+        Ok(Some(RegistryWarning::Damaged { n_kept, n_lost, set_aside }))
+    }
+
+    fn write(
+        &self,
+        lock: &RegistryLock<'_>,
+        writer: &mut Writer,
+        draft: &Catalogue,
+    ) -> Result<(), StoreError> {
+        let durable = draft.contexts().map(Arc::as_ref).filter(|context| context.policy.is_durable());
+        let bytes = wire::registry_bytes(self.now_ms(), durable)
+            .map_err(|error| StoreError::Registry { path: lock.path(), source: error.into() })?;
+        writer.seen = lock.write(&bytes)?;
+        Ok(())
+    }
+
+    /// Texts that are only in memory have a budget of their own: they cannot be evicted.
+    fn check_held(&self, before: &Catalogue, planned: &[Planned]) -> Result<(), StoreError> {
+        let mut size_bytes = 0;
+        for (change, text) in planned {
+            if let (Change::Put(context), Some(text)) = (change, text) && !self.is_on_disk(context) {
+                size_bytes += text.len() as u64;
+            }
+        }
+        if size_bytes == 0 {
+            return Ok(());
+        }
+        let state = self.state();
+        let replaced = |id: &ContextId| planned.iter().any(|(change, _)| change.id() == id);
+        let stays = |id: &&ContextId| before.contains(id.as_str()) && !replaced(id);
+        let held_bytes: u64 =
+            state.held.keys().filter(stays).map(|id| state.held[id.as_str()].len() as u64).sum();
+        let bytes_max = self.settings.limits.content_cache_bytes_max;
+        if held_bytes + size_bytes > bytes_max {
+            return Err(StoreError::SessionFull { held_bytes, size_bytes, bytes_max });
+        }
+        Ok(())
+    }
+
+    fn is_on_disk(&self, context: &Context) -> bool {
+        self.registry.is_some() && context.policy.is_durable()
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A change, and the text of an inline context that it puts in.
+pub(super) type Planned = (Change, Option<Arc<str>>);
+
+impl State {
+    fn adopt(&mut self, on_disk: Vec<Context>) {
+        for id in self.catalogue.adopt(on_disk) {
+            self.forget(id.as_str());
+        }
+    }
+
+    fn commit(&mut self, change: Change, text: Option<Arc<str>>, has_disk: bool) {
+        let id = change.id().clone();
+        self.forget(id.as_str());
+        self.held.remove(id.as_str());
+        if let Change::Put(context) = &change
+            && let Some(text) = text
+            && !(has_disk && context.policy.is_durable())
+        {
+            self.held.insert(id, text);
+        }
+        self.catalogue.apply(change);
+    }
+}
+
+/// What to do with an id that is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Refused,
+    Replaced,
+}
+
+/// Puts the new contexts in and takes those out that are over, so that results of tools do not pile up.
+fn plan_put(
+    catalogue: &Catalogue,
+    admitted: &[(Arc<Context>, Option<Arc<str>>)],
+    taken: Taken,
+    now_ms: u64,
+    contexts_max: u64,
+) -> Result<Vec<Planned>, StoreError> {
+    let expired: HashSet<ContextId> = expired(catalogue, now_ms).into_iter().collect();
+    let mut ids: HashSet<&str> = HashSet::new();
+    for (context, _) in admitted {
+        let id = context.id.as_str();
+        let is_taken = taken == Taken::Refused && catalogue.contains(id) && !expired.contains(id);
+        if is_taken || !ids.insert(id) {
+            return Err(StoreError::Duplicate { id: id.to_owned() });
+        }
+    }
+    let n_new = ids.iter().filter(|id| !catalogue.contains(id)).count();
+    let n_gone = expired.iter().filter(|id| !ids.contains(id.as_str())).count();
+    if (catalogue.len() + n_new - n_gone) as u64 > contexts_max {
+        return Err(StoreError::Full { contexts_max });
+    }
+    let gone = expired.into_iter().filter(|id| !ids.contains(id.as_str()));
+    let mut planned: Vec<Planned> = gone.map(|id| (Change::Remove(id), None)).collect();
+    planned.extend(admitted.iter().map(|(context, text)| (Change::Put(context.clone()), text.clone())));
+    Ok(planned)
+}
+
+fn expired(catalogue: &Catalogue, now_ms: u64) -> Vec<ContextId> {
+    let is_over = |context: &&Arc<Context>| expires_at_ms(context).is_some_and(|at| at <= now_ms);
+    catalogue.contexts().filter(is_over).map(|context| context.id.clone()).collect()
+}
+
+/// When an inline text is over; `None` for everything that can be obtained anew.
+pub(super) fn expires_at_ms(context: &Context) -> Option<u64> {
+    match (&context.source, context.policy) {
+        (ContextSource::Inline { .. }, LoadPolicy::Ttl { ttl_ms }) => {
+            Some(context.registered_at_ms.saturating_add(ttl_ms))
+        }
+        (
+            ContextSource::Inline { .. }
+            | ContextSource::File { .. }
+            | ContextSource::Loader { .. }
+            | ContextSource::Uri { .. },
+            LoadPolicy::Hot
+            | LoadPolicy::Lazy
+            | LoadPolicy::Refresh
+            | LoadPolicy::Ttl { .. }
+            | LoadPolicy::Session
+            | LoadPolicy::Query,
+        ) => None,
+    }
+}
+
+fn parse(registry: &RegistryFile, bytes: &[u8]) -> Result<Parsed, StoreError> {
+    let parsed = wire::parse_registry(bytes);
+    match parsed.version {
+        Some(version) if version > wire::VERSION => {
+            Err(StoreError::RegistryNewer { path: registry.path(), version })
+        }
+        Some(_) | None => Ok(parsed),
+    }
+}
+
+/// A change among contexts of this session is no reason to write.
+fn reaches_disk(before: &Catalogue, change: &Change) -> bool {
+    let was_durable =
+        before.get(change.id().as_str()).is_some_and(|entry| entry.context.policy.is_durable());
+    was_durable
+        || match change {
+            Change::Put(context) => context.policy.is_durable(),
+            Change::Remove(_) => false,
+        }
+}
+
+fn digest_of(context: &Context) -> &str {
+    match &context.source {
+        ContextSource::Inline { digest, .. } => digest,
+        ContextSource::File { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => "",
+    }
+}
+
+/// Removes inline texts that only the old catalogue refers to.
+fn remove_orphans(lock: &RegistryLock<'_>, before: &Catalogue, after: &Catalogue) {
+    fn digests(catalogue: &Catalogue) -> HashSet<&str> {
+        let durable = catalogue.contexts().filter(|context| context.policy.is_durable());
+        durable.map(|context| digest_of(context)).filter(|digest| !digest.is_empty()).collect()
+    }
+    for digest in digests(before).difference(&digests(after)) {
+        lock.remove_inline(digest);
+    }
+}

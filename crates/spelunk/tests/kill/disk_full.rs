@@ -1,0 +1,45 @@
+//! The disk is full in the middle of a run. A limit on the size of files stands in for it: the reply does not fit.
+
+use expect_test::expect;
+use spelunk_testkit::ModelServer;
+
+use crate::scene::{NOTE, QUESTION, Scene, answering, n_calls};
+
+/// Larger than any file may be: `ulimit -f` counts blocks of 512 or 1024 bytes.
+const REPLY_BYTES: usize = 300_000;
+
+fn server() -> ModelServer {
+    answering(&"42 ".repeat(REPLY_BYTES / 3))
+}
+
+#[test]
+fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_room() {
+    let (scene, server) = (Scene::new(&NOTE), server());
+    // With the signal ignored, a write past the limit is an error as on a full disk.
+    let ask = scene.after_shell("trap '' XFSZ; ulimit -f 64", ["ask", QUESTION, "notes"]).server(&server);
+    ask.run().check(&expect![[r"
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+        error: could not write `blobs/30/HASH`
+          caused by: File too large (os error 27)
+
+        hint: free some space, then run `spelunk resume`: nothing acknowledged is lost
+        resume with: spelunk resume SHORT
+        --- exit 1
+    "]]);
+    let resumed = scene.spelunk(["resume"]).run();
+    assert_eq!((resumed.code, resumed.stdout.len()), (0, REPLY_BYTES), "{}", resumed.stderr);
+    assert_eq!(n_calls(&server), 2);
+    assert_eq!(std::fs::read_dir(scene.path(".spelunk/tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_process_that_dies_of_a_full_disk_is_a_crash_like_any_other() {
+    let (scene, server) = (Scene::new(&NOTE), server());
+    let ran = scene.after_shell("ulimit -f 64", ["ask", QUESTION, "notes"]).server(&server).run();
+    assert_eq!((ran.code, ran.stdout.as_str()), (-1, ""));
+    let resumed = scene.spelunk(["resume"]).run();
+    assert_eq!((resumed.code, resumed.stdout.len()), (0, REPLY_BYTES), "{}", resumed.stderr);
+    assert_eq!(n_calls(&server), 2);
+}

@@ -1,0 +1,8 @@
+//! The binary is killed, interrupted, or runs out of disk, at any moment. What was acknowledged is there afterwards,
+//! nothing is paid twice, and the run goes on to the same answer.
+
+mod ask;
+mod demo;
+mod disk_full;
+mod interrupt;
+mod moments;

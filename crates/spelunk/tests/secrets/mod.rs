@@ -1,0 +1,155 @@
+//! Keys: they reach the provider and nothing else, and what a run leaves behind is for its owner only.
+
+use std::path::{Path, PathBuf};
+
+use spelunk_testkit::{ModelServer, Rule, on, status};
+
+use crate::scene::{Call, NOTE, QUESTION, REPLY, Ran, Scene, to_all};
+
+/// Long and unusual enough to be found anywhere, in parts too.
+const KEY: &str = "sk-test-7b21f09c44d8e6a35512";
+
+/// Repeats the key in an error's words and in a header, then answers.
+fn repeating() -> Rule {
+    let echo = |code| status(code).message(format!("your key {KEY} is odd")).header("x-echo", KEY);
+    to_all().fault(echo(500)).fault(echo(429)).reply(REPLY).usage(100, 20)
+}
+
+/// Refuses the key and repeats it.
+fn refusing() -> Rule {
+    to_all().always(status(401).message(format!("Incorrect API key provided: {KEY}")).header("x-echo", KEY))
+}
+
+/// Every file below a directory.
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// Looks for the key in all that was printed and all that was written.
+#[track_caller]
+fn assert_nowhere(scene: &Scene, printed: &[Ran]) {
+    for ran in printed {
+        assert_eq!(
+            (ran.stdout.matches(KEY).count(), ran.stderr.matches(KEY).count()),
+            (0, 0),
+            "{}",
+            ran.stderr
+        );
+    }
+    let files = files_below(scene.root());
+    assert_ne!(files.len(), 0);
+    let holds_key = |path: &&PathBuf| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes())
+            || path.to_str().unwrap().contains(KEY)
+    };
+    let holding: Vec<&PathBuf> = files.iter().filter(holds_key).collect();
+    assert_eq!(holding, Vec::<&PathBuf>::new());
+}
+
+/// Runs every command that could repeat a key, on a server that repeats it.
+#[track_caller]
+fn check(give_key: impl for<'a> Fn(Call<'a>, &ModelServer) -> Call<'a>) {
+    for (rule, code) in [(repeating(), 0), (refusing(), 1)] {
+        let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([rule]));
+        let with_key =
+            |args: &[&'static str]| give_key(scene.spelunk(args.iter().copied()), &server).impatient();
+        let asked = with_key(&["ask", QUESTION, "notes", "--events"]).run();
+        assert_eq!(asked.code, code, "{}", asked.stderr);
+        let sent = server
+            .requests()
+            .iter()
+            .filter(|request| request.headers.iter().any(|(_, value)| value.contains(KEY)))
+            .count();
+        assert_eq!(sent, server.requests().len(), "the key is used");
+        let printed = vec![
+            asked,
+            with_key(&["ask", QUESTION, "notes", "--no-cache"]).run(),
+            with_key(&["ask", QUESTION, "notes", "--no-cache", "--json"]).run(),
+            with_key(&["resume"]).run(),
+            with_key(&["doctor", "--json"]).run(),
+            with_key(&["doctor", "--ask"]).run(),
+            with_key(&["config", "show", "--json"]).run(),
+            with_key(&["config", "show"]).run(),
+            with_key(&["show", "--json"]).run(),
+            with_key(&["tail"]).run(),
+            with_key(&["run", "list"]).run(),
+        ];
+        assert_nowhere(&scene, &printed);
+    }
+}
+
+#[test]
+fn the_key_of_openai_is_nowhere() {
+    check(|call, server| call.server(server).env("OPENAI_API_KEY", KEY).env("SPELUNK_MODEL_NAME", "tiny"));
+}
+
+#[test]
+fn the_key_of_anthropic_is_nowhere() {
+    check(|call, server| {
+        let base_url = server.base_url().replace("/v1", "");
+        call.env("ANTHROPIC_API_KEY", KEY).env("ANTHROPIC_BASE_URL", &base_url)
+    });
+}
+
+#[test]
+fn the_key_of_a_command_is_nowhere() {
+    // The command must not hold the key itself: settings are no secret.
+    let split = KEY.split_at(8);
+    let command = format!("printf '%s%s\\n' {} {}", split.0, split.1);
+    check(|call, server| {
+        call.server(server).env("SPELUNK_MODEL_KEY_COMMAND", &command).env("SPELUNK_MODEL_NAME", "tiny")
+    });
+}
+
+#[test]
+fn the_key_of_a_named_variable_is_nowhere() {
+    check(|call, server| {
+        let call = call.server(server).env("SPELUNK_MODEL_KEY_ENV", "MY_KEY").env("MY_KEY", KEY);
+        call.env("SPELUNK_MODEL_NAME", "tiny")
+    });
+}
+
+#[test]
+fn the_key_is_not_repeated_while_models_are_looked_for() {
+    let echo = status(500).message(format!("your key {KEY} is odd")).header("x-echo", KEY);
+    let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([on("models").always(echo)]));
+    let ran = scene.ask(&server).env("OPENAI_API_KEY", KEY).run();
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert_nowhere(&scene, &[ran]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_run_leaves_behind_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let text = "The magic number is 42, as everybody knows by now.\n".repeat(200);
+    let scene = Scene::new(&[("notes/a.md", &text)]);
+    let server = ModelServer::start_blocking([to_all().fault(status(400)).reply(REPLY)]);
+    assert_eq!(scene.ask(&server).run().code, 1);
+    assert_eq!(scene.spelunk(["resume"]).run().code, 0);
+    assert_eq!(scene.spelunk(["gc"]).run().code, 0);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let files = files_below(&scene.path(".spelunk"));
+    let mut open: Vec<String> = Vec::new();
+    for file in &files {
+        let directories = file.ancestors().skip(1).take_while(|dir| dir.starts_with(scene.path(".spelunk")));
+        let wrong = |path: &Path, right: u32| {
+            (mode(path) != right).then(|| format!("{:o} {}", mode(path), path.display()))
+        };
+        open.extend(wrong(file, 0o600));
+        open.extend(directories.filter_map(|dir| wrong(dir, 0o700)));
+    }
+    open.sort();
+    open.dedup();
+    assert_eq!(open, Vec::<String>::new());
+}
