@@ -288,10 +288,13 @@ impl Frame {
             return error;
         }
         let code = error.code();
-        let message = match error {
+        let message = match &error {
             // Out of time: that is about the child already.
-            FrameError::Child { frame: of, message, .. } if of == frame => message,
-            other => other.to_string(),
+            FrameError::Child { frame: of, message, .. } if *of == frame => message.clone(),
+            FrameError::Call { .. }
+            | FrameError::Child { .. }
+            | FrameError::Refused { .. }
+            | FrameError::Stopped(_) => error.to_string(),
         };
         self.remember(Failure::Child { frame: frame.clone(), code, message: message.clone() });
         FrameError::Child { frame, code, message }
@@ -304,7 +307,7 @@ impl Frame {
     /// Makes facts of the failures that the strategy has seen: they stand in the journal's queue before anything the
     /// strategy does next, even if it never awaits that.
     fn move_past_failures(&self) -> Vec<Receipt> {
-        let past = std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner));
+        let seen = std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner));
         let post = |failure| {
             let (frame, kind) = match failure {
                 Failure::Call { call, code, message } => {
@@ -317,7 +320,7 @@ impl Frame {
             };
             self.run().scribe.post(&frame, Box::new(move |_| Ok(kind)))
         };
-        past.into_iter().map(post).collect()
+        seen.into_iter().map(post).collect()
     }
 
     async fn record_opened(&self, task: &Task) -> Result<(), Arc<JournalError>> {

@@ -12,6 +12,8 @@ mod prelude;
 mod syntax;
 
 pub(super) use prelude::prelude_of;
+#[cfg(feature = "grammars")]
+pub(crate) use syntax::has_grammar;
 
 /// Cuts before definitions.
 #[derive(Debug, Clone, Copy)]
@@ -43,11 +45,9 @@ pub(super) fn places(text: &str, language: Option<Language>) -> Vec<Place> {
 }
 
 /// Whether code in this language is parsed.
-pub(crate) fn has_grammar(language: Language) -> bool {
-    #[cfg(feature = "grammars")]
-    return syntax::has_grammar(language);
-    #[cfg(not(feature = "grammars"))]
-    return matches!(language, _ if false);
+#[cfg(not(feature = "grammars"))]
+pub(crate) fn has_grammar(_: Language) -> bool {
+    false
 }
 
 #[cfg(feature = "grammars")]

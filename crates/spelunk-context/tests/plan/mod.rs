@@ -1,6 +1,8 @@
 //! The worked examples of the source documents. Lines are their inputs, so partitions are by the formula; where the
 //! documents' own numbers are wrong (B1.x), the corrected ones stand here and the test says so.
 
+mod real;
+
 use expect_test::expect;
 use spelunk_context::{
     Analyst, ContentType, Tier, Width, analyst_mix, partitions_expected, target_rows, target_units,

@@ -161,7 +161,6 @@ fn a_run_that_died_before_its_first_line_is_nothing_to_resume() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     scene.write(".spelunk/workspace.toml", b"format = 1\n");
     // What a crash leaves that comes after the file was made and before its first line was written.
-    // FIXME: such a run should not be listed at all, as one without a journal is not.
     scene.write(".spelunk/runs/rlm-20260101T000000Z-0000000a/journal.jsonl", b"");
     scene.spelunk(["resume"]).run().check(&expect![[r#"
         --- stderr

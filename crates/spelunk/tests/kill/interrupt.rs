@@ -25,14 +25,15 @@ fn interrupted_by(signal: &str) {
         --- exit 130
     "]]);
     gate.open();
-    scene.spelunk(["resume"]).run().check(&expect![[r#"
+    scene.spelunk(["resume"]).run().check(&expect![[r"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         resuming run SHORT after event 6: no call was settled before
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "#]  assert_eq!(n_calls(&server), 2);
+    "]]);
+    assert_eq!(n_calls(&server), 2);
 }
 
 #[test]

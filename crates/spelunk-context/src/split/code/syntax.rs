@@ -33,7 +33,8 @@ pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
     Some(walk.places)
 }
 
-pub(super) fn has_grammar(language: Language) -> bool {
+/// Whether code in this language is parsed.
+pub(crate) fn has_grammar(language: Language) -> bool {
     grammar(language).is_some()
 }
 
