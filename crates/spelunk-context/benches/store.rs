@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use spelunk_context::{
-    ContextId, ContextKind, ContextStore, GrepQuery, Navigator, NewContext, NewSource, StoreLimits, StoreSettings,
+    ContextId, ContextKind, ContextStore, GrepQuery, Navigator, NewContext, NewSource, StoreLimits,
+    StoreSettings,
 };
 
 const N_CONTEXTS: usize = 10_000;
@@ -70,15 +71,24 @@ fn main() {
 
     let navigator = Navigator::new(store.clone());
     row("list all contexts", median(|| drop(store.list())), Some(Duration::from_millis(20)));
-    row("list all handles (copies names and kinds)", median(|| drop(navigator.list())), Some(Duration::from_millis(20)));
+    row(
+        "list all as a navigator does, logged",
+        median(|| drop(navigator.list())),
+        Some(Duration::from_millis(20)),
+    );
     let of_kind = median(|| drop(store.list_of_kind("project").unwrap()));
     row("list the contexts of one kind", of_kind, Some(Duration::from_millis(20)));
     row("statistics", median(|| drop(store.stats())), None);
-    row("an unknown id, with the nearest ones", median(|| drop(store.get("documnt:00042").unwrap_err())), None);
+    row(
+        "an unknown id, with the nearest ones",
+        median(|| drop(store.get("documnt:00042").unwrap_err())),
+        None,
+    );
     row("peek one", median(|| drop(navigator.peek("document:00042", 10).unwrap())), None);
     let query = GrepQuery::new("needle");
     let searched = median(|| {
-        let report = store.search_all(&query, &AtomicBool::new(false), &mut |_| std::ops::ControlFlow::Continue(()));
+        let report =
+            store.search_all(&query, &AtomicBool::new(false), &mut |_| std::ops::ControlFlow::Continue(()));
         assert_eq!(report.unwrap().n_searched, N_CONTEXTS as u64 + 1);
     });
     row("search all (10,001 files of 1 KB)", searched, None);

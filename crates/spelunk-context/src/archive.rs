@@ -82,11 +82,7 @@ pub(crate) struct Unpacked {
 }
 
 /// Unpacks the archive at `path`. `Err` only if nothing in it could be made out.
-pub(crate) fn unpack(
-    path: &Path,
-    format: Format,
-    unpacking: &mut Unpacking<'_>,
-) -> Result<(), SourceError> {
+pub(crate) fn unpack(path: &Path, format: Format, unpacking: &mut Unpacking<'_>) -> Result<(), SourceError> {
     let outcome = match format {
         Format::Zip => zip::unpack(path, unpacking),
         Format::Tar => tar::unpack(path, unpacking),
@@ -121,11 +117,13 @@ pub(crate) enum Stop {
 
 impl Stop {
     fn of(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::FileTooLarge => Self::TooLarge,
+        if error.kind() == io::ErrorKind::FileTooLarge {
+            Self::TooLarge
+        } else if error.kind() == io::ErrorKind::Other {
             // The library quotes the header, which may say anything.
-            io::ErrorKind::Other => Self::Damaged(io::Error::other("a header in it is broken")),
-            _ => Self::Damaged(error),
+            Self::Damaged(io::Error::other("a header in it is broken"))
+        } else {
+            Self::Damaged(error)
         }
     }
 }
@@ -146,10 +144,15 @@ pub(crate) struct Unpacking<'a> {
 
 /// What became of an entry's bytes.
 enum Kept {
-    Whole { bytes: u64 },
+    Whole {
+        bytes: u64,
+    },
     Skipped(SkipReason),
     /// The input broke off after this many bytes.
-    Torn { bytes: u64, error: io::Error },
+    Torn {
+        bytes: u64,
+        error: io::Error,
+    },
 }
 
 impl Unpacking<'_> {

@@ -186,7 +186,8 @@ fn list(
     so_far: &mut ScanProgress,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<(Vec<Candidate>, Vec<ScanReport>), SourceError> {
-    let opened = sources.iter().map(|input| Opened::open(input, room.filter)).collect::<Result<Vec<_>, _>>()?;
+    let opened =
+        sources.iter().map(|input| Opened::open(input, room.filter)).collect::<Result<Vec<_>, _>>()?;
     let names = source_names(&opened);
     let is_alone = opened.len() == 1;
     let (mut candidates, mut reports) = (Vec::new(), Vec::new());

@@ -60,7 +60,8 @@ impl Utf16Stream {
         self.carried.extend_from_slice(bytes.get(self.mark_bytes..).unwrap_or_default());
         self.mark_bytes = 0;
         let n_units = self.carried.len() / 2;
-        let is_half = utf16_units(&self.carried, self.endian).last().is_some_and(|unit| unit & 0xFC00 == 0xD800);
+        let is_half =
+            utf16_units(&self.carried, self.endian).last().is_some_and(|unit| unit & 0xFC00 == 0xD800);
         let n_whole = (n_units - usize::from(is_half)) * 2;
         for unit in char::decode_utf16(utf16_units(&self.carried[..n_whole], self.endian)) {
             let c = unit.unwrap_or(char::REPLACEMENT_CHARACTER);

@@ -43,7 +43,12 @@ pub struct ScanProgress {
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// `moved_to` is where the text is, if it had to be extracted.
-    Text { bytes: u64, digest: BlobId, moved_to: Option<PathBuf>, secrets: SecretTally },
+    Text {
+        bytes: u64,
+        digest: BlobId,
+        moved_to: Option<PathBuf>,
+        secrets: SecretTally,
+    },
     Empty,
     NotText(NotText),
     NotExtracted(ExtractError),
@@ -220,7 +225,8 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
     if !scratch.reserve(text.len() as u64) {
         return Ok(Reading::NotExtracted(ExtractError::TooLarge));
     }
-    let written = scratch.create().and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
+    let written =
+        scratch.create().and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
     let path = match written {
         Ok(path) => path,
         Err(error) => return Ok(Reading::NoScratch(error)),

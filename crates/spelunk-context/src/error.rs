@@ -133,10 +133,14 @@ impl Explain for SourceError {
             Self::Secret { .. } => "leave it out, or pass `--allow-secrets` if it must be read".to_owned(),
             Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
             Self::Empty { skipped, .. } => hint_for_empty(skipped).to_owned(),
-            Self::Archive { .. } => "check that it is complete, for example by unpacking it by hand".to_owned(),
+            Self::Archive { .. } => {
+                "check that it is complete, for example by unpacking it by hand".to_owned()
+            }
             Self::Extract { source, .. } => source.hint().to_owned(),
             Self::Scratch { .. } => "make room there, or point `TMPDIR` to another directory".to_owned(),
-            Self::Glob { .. } => "write `*` for a part of a name, `**` for directories, `\\[` for a bracket".to_owned(),
+            Self::Glob { .. } => {
+                "write `*` for a part of a name, `**` for directories, `\\[` for a bracket".to_owned()
+            }
             Self::Changed { .. } => "start a new run over the text as it is now".to_owned(),
         })
     }

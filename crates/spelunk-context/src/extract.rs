@@ -1,9 +1,9 @@
 //! Text out of documents that are not text: PDF, DOCX, HTML. Their input is hostile: sizes in and out are limited, and
 //! a library that panics over it costs that document only.
 
-mod html;
 #[cfg(feature = "extract")]
 mod docx;
+mod html;
 #[cfg(feature = "extract")]
 mod pdf;
 #[cfg(feature = "extract")]

@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicBool;
 
 use spelunk_types::Limits;
 
-pub use self::pattern::PatternError;
 use self::pattern::Pattern;
+pub use self::pattern::PatternError;
 use self::units::{Sizes, Target};
 pub use self::view::{DocumentMatches, ViewGrepReport, grep_view};
 use crate::{ReadError, Reader};
@@ -116,7 +116,12 @@ impl Reader {
         self.grep_with(query, cancel, Sizes::DEFAULT)
     }
 
-    fn grep_with(&self, query: &GrepQuery, cancel: &AtomicBool, sizes: Sizes) -> Result<GrepReport, ReadError> {
+    fn grep_with(
+        &self,
+        query: &GrepQuery,
+        cancel: &AtomicBool,
+        sizes: Sizes,
+    ) -> Result<GrepReport, ReadError> {
         let pattern = query.compile()?;
         self.require_fresh()?;
         let targets = [Target::Open(self)];

@@ -23,6 +23,7 @@ mod secrets;
 mod source;
 mod split;
 mod store;
+mod structure;
 #[cfg(test)]
 mod testing;
 mod view;
@@ -52,9 +53,10 @@ pub use split::{
 };
 pub use store::{
     AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, CombinedTexts, Context, ContextId,
-    ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, FileRoots, GrepView, Handle,
-    IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, MissingFile, Navigator, NewContext, NewSource,
+    ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, FileRoots, GrepView, IdFault,
+    KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata, MissingFile, Navigator, NewContext, NewSource,
     PageView, PeekView, RegistryWarning, SearchHit, SearchReport, SecretFiles, StoreError, StoreLimits, StoreSettings,
     StoreStats, Suggestion, Unread, parse_collection,
 };
+pub use structure::{Landmark, Landmarks};
 pub use view::View;

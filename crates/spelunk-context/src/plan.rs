@@ -42,8 +42,8 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// About a second of parsing on two cores.
-    pub const PARSED_BYTES_MAX: u64 = 16 * 1024 * 1024;
+    /// One to two seconds of parsing on two cores.
+    pub const PARSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 }
 
 /// How a view would be cut.

@@ -60,7 +60,11 @@ impl Reader {
             return Ok(Self::over(name, raw, revision, mark_bytes(&head)));
         }
         if revision.bytes > Self::UTF16_BYTES_MAX {
-            return Err(ReadError::TooLarge { name, bytes: revision.bytes, bytes_max: Self::UTF16_BYTES_MAX });
+            return Err(ReadError::TooLarge {
+                name,
+                bytes: revision.bytes,
+                bytes_max: Self::UTF16_BYTES_MAX,
+            });
         }
         let mut bytes = vec![0; usize::try_from(revision.bytes).unwrap_or(usize::MAX)];
         if raw.read_at(0, &mut bytes)? < bytes.len() {
@@ -81,7 +85,7 @@ impl Reader {
     }
 
     /// Reads a document of a view, and keeps back what the view does. A file must have the size it was scanned with;
-    /// its hash is not checked, because that would read it through.
+    /// its hash is not checked, because that would read it through. A document of another view has changed, too.
     pub fn of_document(view: &View, document: &DocEntry) -> Result<Self, ReadError> {
         let changed = || ReadError::Changed { name: document.name.clone() };
         if view.find(&document.name).is_none() {
@@ -230,7 +234,8 @@ pub(crate) fn split_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_utf16(head: &[u8]) -> bool {
-    !head.starts_with(&[0xFF, 0xFE, 0, 0]) && (head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]))
+    !head.starts_with(&[0xFF, 0xFE, 0, 0])
+        && (head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]))
 }
 
 fn mark_bytes(head: &[u8]) -> u64 {

@@ -1,6 +1,9 @@
 //! The scratch directory of a corpus: text that had to be unpacked or extracted before it could be read. Only its owner
 //! may enter it, and it is removed with the corpus. Files in it have numbers for names, never the names of entries.
-#![expect(clippy::disallowed_methods, reason = "unpacked text is neither durable nor a source: it lives here")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "unpacked text is neither durable nor a source: it lives here"
+)]
 
 use std::fs::{File, OpenOptions};
 use std::io;

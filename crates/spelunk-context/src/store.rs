@@ -32,12 +32,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use access_log::{AccessEntry, AccessSummary, Action};
 pub use collection::{CollectionReport, CombinedTexts, MissingFile, parse_collection};
-pub use context::{AccessCounts, Context, ContextId, ContextSource, NewContext, NewSource, ContextRevision};
+pub use context::{
+    AccessCounts, Context, ContextId, ContextRevision, ContextSource, Metadata, NewContext, NewSource,
+};
 pub use error::{IdFault, StoreError};
 pub use factory::{DirectoryReport, Factory};
 pub use kind::{ContextKind, KindName, LoadPolicy};
 pub use limits::{FileRoots, SecretFiles, StoreLimits, StoreSettings};
-pub use navigator::{GrepView, Handle, LoadView, Navigator, PageView, PeekView};
+pub use navigator::{GrepView, LoadView, Navigator, PageView, PeekView};
 pub use search::{SearchHit, SearchReport, Unread};
 pub use suggest::Suggestion;
 pub use writing::RegistryWarning;
@@ -247,7 +249,8 @@ impl State {
     fn knows_kind(&self, kind: &ContextKind) -> bool {
         match kind {
             ContextKind::Custom(name) => {
-                self.kinds.contains_key(name) || self.catalogue.contexts().any(|context| context.kind == *kind)
+                self.kinds.contains_key(name)
+                    || self.catalogue.contexts().any(|context| context.kind == *kind)
             }
             ContextKind::Identity
             | ContextKind::Project
@@ -314,7 +317,10 @@ impl State {
 impl fmt::Debug for ContextStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root: Option<&Path> = self.registry.as_ref().map(RegistryFile::root);
-        f.debug_struct("ContextStore").field("root", &root).field("stats", &self.stats()).finish_non_exhaustive()
+        f.debug_struct("ContextStore")
+            .field("root", &root)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
     }
 }
 

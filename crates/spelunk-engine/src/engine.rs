@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::replay::Replay;
 use crate::run::{Run, drive};
 use crate::scribe::{Desk, Scribe};
-use crate::start::Start;
+use crate::start::{Start, scan_options};
 use crate::watch::EventStream;
 use crate::{
     Cancel, Clock, EngineError, FrameError, Program, Purse, RunResult, RunSettings, RunView, Stop, Task,
@@ -26,6 +26,7 @@ use crate::{
 pub struct Engine {
     workspace: Workspace,
     clock: Arc<dyn Clock>,
+    /// How the sources of new runs are read; a resumed run is read as it was started.
     scan: ScanOptions,
     /// Runs of this process that have not ended, for watchers that only know an id.
     live: Arc<Mutex<HashMap<RunId, Live>>>,
@@ -129,10 +130,19 @@ impl Engine {
         sources: &[SourceSpec],
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Corpus, EngineError> {
+        self.read_sources(sources, &self.scan, progress)
+    }
+
+    fn read_sources(
+        &self,
+        sources: &[SourceSpec],
+        scan: &ScanOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Corpus, EngineError> {
         let blobs = self.workspace.blobs();
         let inputs = sources.iter().map(|source| source_input(&blobs, source)).collect::<Result<Vec<_>, _>>();
         let inputs = inputs.map_err(|source| EngineError::Kept { source })?;
-        Ok(Corpus::scan(&inputs, &self.scan, progress)?)
+        Ok(Corpus::scan(&inputs, scan, progress)?)
     }
 
     /// Starts a run. Must be called within a tokio runtime; blocks for a few disk writes.
@@ -142,7 +152,8 @@ impl Engine {
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
-        let start = Start::of_request(&request, &self.workspace.blobs()).map_err(of_run)?.into_event();
+        let start =
+            Start::of_request(&request, &self.scan, &self.workspace.blobs()).map_err(of_run)?.into_event();
         let mut facts = vec![(FrameId::root(), start)];
         facts.extend(scanned(&request.corpus).into_iter().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
@@ -180,7 +191,7 @@ impl Engine {
         }
         let start = Start::of(run, &events).map_err(of_run)?;
         let limits = start.check(run, &request)?;
-        let corpus = self.open_corpus(&start.sources, progress)?;
+        let corpus = self.read_sources(&start.sources, &scan_options(&start.scan), progress)?;
         if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
         }

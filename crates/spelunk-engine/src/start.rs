@@ -1,8 +1,9 @@
 //! The start of a run as its first event holds it: written by `start`, held against today's request by `resume`.
 
+use spelunk_context::{Order, ScanOptions};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{
-    BlobId, Event, EventKind, JOURNAL_FORMAT, Limits, ModelRef, RunId, SourceSpec, Strategy, Text,
+    BlobId, Event, EventKind, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanSpec, SourceSpec, Strategy, Text,
 };
 
 use crate::{EngineError, ResumeRequest, RunRequest, strategy};
@@ -12,6 +13,7 @@ pub(crate) struct Start {
     pub(crate) question: Text,
     pub(crate) strategy: Strategy,
     pub(crate) sources: Vec<SourceSpec>,
+    pub(crate) scan: ScanSpec,
     pub(crate) model: ModelRef,
     pub(crate) corpus_digest: BlobId,
     pub(crate) settings_digest: BlobId,
@@ -19,13 +21,18 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    pub(crate) fn of_request(request: &RunRequest, blobs: &Blobs) -> Result<Self, JournalError> {
+    pub(crate) fn of_request(
+        request: &RunRequest,
+        scan: &ScanOptions,
+        blobs: &Blobs,
+    ) -> Result<Self, JournalError> {
         let (model, strategy) = (request.model.reference().clone(), request.strategy);
         let limits = request.settings.limits.clone();
         Ok(Self {
             question: blobs.keep(&request.question)?,
             strategy,
             sources: request.sources.clone(),
+            scan: recorded_scan(scan),
             corpus_digest: request.corpus.digest().clone(),
             settings_digest: settings_digest(&model, strategy, &limits),
             model,
@@ -40,14 +47,15 @@ impl Start {
                 question,
                 strategy,
                 sources,
+                scan,
                 model,
                 corpus_digest,
                 settings_digest,
                 limits,
                 ..
             }) => {
-                let limits = *limits;
-                Ok(Self { question, strategy, sources, model, corpus_digest, settings_digest, limits })
+                let (scan, limits) = (*scan, *limits);
+                Ok(Self { question, strategy, sources, scan, model, corpus_digest, settings_digest, limits })
             }
             Some(_) | None => {
                 let what = "its start is missing".to_owned();
@@ -63,6 +71,7 @@ impl Start {
             question: self.question,
             strategy: self.strategy,
             sources: self.sources,
+            scan: Box::new(self.scan),
             model: self.model,
             corpus_digest: self.corpus_digest,
             settings_digest: self.settings_digest,
@@ -102,6 +111,61 @@ impl Start {
             debug_assert!(is_known, "{} is a limit", limit.name);
         }
         limits
+    }
+}
+
+fn recorded_scan(options: &ScanOptions) -> ScanSpec {
+    let ScanOptions {
+        allow_secrets,
+        allow_secret_globs,
+        include,
+        exclude,
+        recursive,
+        gitignore,
+        files_max,
+        order,
+        extract_html,
+    } = options.clone();
+    let order =
+        Order::ALL.into_iter().find(|(_, known)| *known == order).map_or("size", |(name, _)| name).to_owned();
+    ScanSpec {
+        allow_secrets,
+        allow_secret_globs,
+        include,
+        exclude,
+        recursive,
+        gitignore,
+        files_max,
+        order,
+        extract_html,
+    }
+}
+
+/// The scan that a run was started with.
+pub(crate) fn scan_options(recorded: &ScanSpec) -> ScanOptions {
+    let ScanSpec {
+        allow_secrets,
+        allow_secret_globs,
+        include,
+        exclude,
+        recursive,
+        gitignore,
+        files_max,
+        order,
+        extract_html,
+    } = recorded.clone();
+    let order =
+        Order::ALL.into_iter().find(|(name, _)| *name == order).map_or(Order::Size, |(_, known)| known);
+    ScanOptions {
+        allow_secrets,
+        allow_secret_globs,
+        include,
+        exclude,
+        recursive,
+        gitignore,
+        files_max,
+        order,
+        extract_html,
     }
 }
 

@@ -28,6 +28,7 @@ fn started() -> EventKind {
         question: inline("why?"),
         strategy: Strategy::Direct,
         sources: Vec::new(),
+        scan: Box::default(),
         model: ModelRef {
             provider: "openai".into(),
             name: "m".into(),

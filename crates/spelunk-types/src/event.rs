@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BlobId, CallId, CallOutcome, Citation, ErrorCode, Found, FrameId, FrameOutcome, Limits, ModelRef,
-    RunOutcome, Served, SourceSpec, Strategy, Text,
+    RunOutcome, ScanSpec, Served, SourceSpec, Strategy, Text,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -76,6 +76,8 @@ pub enum EventKind {
         question: Text,
         strategy: Strategy,
         sources: Vec<SourceSpec>,
+        #[serde(default)]
+        scan: Box<ScanSpec>,
         model: ModelRef,
         corpus_digest: BlobId,
         settings_digest: BlobId,

@@ -16,5 +16,5 @@ pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use id::{BlobId, CallId, FrameId, IdError, RunId};
 pub use limits::{Limit, Limits};
 pub use outcome::{CallOutcome, FrameOutcome, RunOutcome, Served, StopReason};
-pub use request::{ModelRef, SourceSpec, Strategy, Text};
+pub use request::{ModelRef, ScanSpec, SourceSpec, Strategy, Text};
 pub use usage::Usage;

@@ -56,6 +56,48 @@ pub enum SourceSpec {
     },
 }
 
+/// What a scan takes in and leaves out, so that a resumed run reads the same documents. A field that an older journal
+/// does not have is as it was then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent switch of the command line")]
+pub struct ScanSpec {
+    /// Secrets enter as they are.
+    pub allow_secrets: bool,
+    /// The same, only for the files that these globs match.
+    pub allow_secret_globs: Vec<String>,
+    /// Only what these globs match; empty means all.
+    pub include: Vec<String>,
+    /// Nothing that these globs match.
+    pub exclude: Vec<String>,
+    /// Whether directories below a directory are entered.
+    pub recursive: bool,
+    /// Whether `.gitignore` files are obeyed.
+    pub gitignore: bool,
+    /// How many documents at most; 0 is all.
+    pub files_max: u64,
+    /// Which stay when there are more: `size`, `path` or `priority`.
+    pub order: String,
+    /// Whether HTML is read as Markdown.
+    pub extract_html: bool,
+}
+
+impl Default for ScanSpec {
+    fn default() -> Self {
+        Self {
+            allow_secrets: false,
+            allow_secret_globs: Vec::new(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            recursive: true,
+            gitignore: true,
+            files_max: 0,
+            order: "size".to_owned(),
+            extract_html: false,
+        }
+    }
+}
+
 /// How a frame answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -4,12 +4,16 @@ mod app;
 mod ask;
 mod completions;
 mod config;
+mod context;
 mod demo;
 mod doctor;
 mod gc;
+mod outline;
+mod plan;
 mod repair;
 mod resume;
 mod run;
+mod scan;
 mod show;
 mod tail;
 mod watch;
@@ -74,6 +78,12 @@ enum Command {
     Ask(ask::AskArgs),
     /// Go on with a run that was stopped, crashed or reached a limit
     Resume(resume::ResumeArgs),
+    /// Show how files would be cut into tasks and what that would cost; nothing is spent
+    Plan(plan::PlanArgs),
+    /// Show what there is to read
+    Outline(outline::OutlineArgs),
+    /// Register text under a name, and explore it
+    Context(context::ContextArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
@@ -94,9 +104,12 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 15] = [
     "ask",
     "resume",
+    "plan",
+    "outline",
+    "context",
     "show",
     "tail",
     "run",
@@ -134,6 +147,9 @@ fn dispatch(app: &App, command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Ask(args) => app::block_on(ask::ask(app, args)),
         Command::Resume(args) => app::block_on(resume::resume(app, args)),
+        Command::Plan(args) => plan::plan(app, &args),
+        Command::Outline(args) => outline::outline(app, &args),
+        Command::Context(args) => context::context(app, args),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
         Command::Run(args) => run::run(app, &args),
@@ -151,7 +167,10 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Ask(args) => Some(args.model.clone()),
         Command::Resume(args) => Some(args.model.clone()),
         Command::Doctor(args) => Some(args.model.clone()),
-        Command::Show(_)
+        Command::Plan(_)
+        | Command::Outline(_)
+        | Command::Context(_)
+        | Command::Show(_)
         | Command::Tail(_)
         | Command::Run(_)
         | Command::Config(_)

@@ -34,20 +34,14 @@ pub(super) fn unpack_stream(input: impl Read, unpacking: &mut Unpacking<'_>) -> 
             return Err(Stop::TooLarge);
         }
         let kind = entry.header().entry_type();
-        match kind {
-            EntryType::GNULongName => long_name = Some(lossy(trim_nul(&read_short(&mut entry)?))),
-            EntryType::XHeader => long_name = path_of(&read_short(&mut entry)?).or(long_name),
-            EntryType::XGlobalHeader | EntryType::GNULongLink | EntryType::Directory => {
-                if kind == EntryType::Directory {
-                    long_name = None;
-                }
-            }
-            _ => {
-                let raw_name = long_name.take().unwrap_or_else(|| lossy(&entry.path_bytes()));
-                // Before POSIX, a directory was a file whose name ends in a slash.
-                if raw_name.ends_with('/') {
-                    continue;
-                }
+        if kind.is_gnu_longname() {
+            long_name = Some(lossy(trim_nul(&read_short(&mut entry)?)));
+        } else if kind.is_pax_local_extensions() {
+            long_name = path_of(&read_short(&mut entry)?).or(long_name);
+        } else if !kind.is_pax_global_extensions() && !kind.is_gnu_longlink() {
+            let raw_name = long_name.take().unwrap_or_else(|| lossy(&entry.path_bytes()));
+            // Before POSIX, a directory was a file whose name ends in a slash.
+            if !kind.is_dir() && !raw_name.ends_with('/') {
                 let left = entry.size();
                 take(&raw_name, kind, &mut Checked { entry: &mut entry, left }, unpacking)?;
             }
@@ -56,21 +50,19 @@ pub(super) fn unpack_stream(input: impl Read, unpacking: &mut Unpacking<'_>) -> 
     Ok(())
 }
 
-fn take(raw_name: &str, kind: EntryType, entry: &mut dyn Read, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+fn take(
+    raw_name: &str,
+    kind: EntryType,
+    entry: &mut dyn Read,
+    unpacking: &mut Unpacking<'_>,
+) -> Result<(), Stop> {
     let Some(relative) = unpacking.admit(raw_name)? else { return Ok(()) };
-    match kind {
-        EntryType::Regular | EntryType::Continuous => {
-            unpacking.keep(relative, entry, &|| u64::MAX, Torn::Stop)
-        }
-        EntryType::Link | EntryType::Symlink => {
-            unpacking.skip(SkipReason::Symlink, &relative);
-            Ok(())
-        }
-        _ => {
-            unpacking.skip(SkipReason::Special, &relative);
-            Ok(())
-        }
+    if kind.is_file() || kind.is_contiguous() {
+        return unpacking.keep(relative, entry, &|| u64::MAX, Torn::Stop);
     }
+    let is_link = kind.is_symlink() || kind.is_hard_link();
+    unpacking.skip(if is_link { SkipReason::Symlink } else { SkipReason::Special }, &relative);
+    Ok(())
 }
 
 /// The bytes of an entry that holds a name.

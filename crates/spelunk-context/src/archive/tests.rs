@@ -64,7 +64,8 @@ fn check_error(name: &str, bytes: &[u8], expected: &expect_test::Expect) {
     expected.assert_eq(&explain(&scan_archive(name, bytes).unwrap_err()));
 }
 
-const ENTRIES: [(&str, &str); 3] = [("a.txt", "first\n"), ("deep/b.md", "second\n"), ("deep/er/c.rs", "third\n")];
+const ENTRIES: [(&str, &str); 3] =
+    [("a.txt", "first\n"), ("deep/b.md", "second\n"), ("deep/er/c.rs", "third\n")];
 
 #[test]
 fn every_format_gives_the_same_documents() {
@@ -97,7 +98,7 @@ fn the_text_lives_as_long_as_the_corpus() {
     assert_eq!(view.read_owned(document).unwrap(), "second\n");
     let crate::Origin::File(path) = document.origin.clone() else { panic!("it is a file") };
     drop(view);
-    assert_eq!(path.exists(), false);
+    assert!(!path.exists());
 }
 
 #[test]
@@ -142,7 +143,10 @@ fn an_archive_in_a_directory_is_opened_only_when_it_is_asked_for() {
     put(root.path(), "sub/x.zip", &zipped(&ENTRIES));
     put(root.path(), "sub/broken.zip", b"not a zip");
     assert_eq!(names(&scan(&[root.path()]).unwrap()), "a.md\n");
-    let options = ScanOptions { include: vec!["*.zip".into(), "*.md".into(), "*.txt".into()], ..ScanOptions::default() };
+    let options = ScanOptions {
+        include: vec!["*.zip".into(), "*.md".into(), "*.txt".into()],
+        ..ScanOptions::default()
+    };
     let corpus = Corpus::scan(&[SourceInput::Path(root.path().to_owned())], &options, &mut |_| {}).unwrap();
     assert_eq!(names(&corpus), "a.md\nsub/x.zip/a.txt\nsub/x.zip/deep/b.md\n");
     assert_eq!(skipped(&corpus), "1 damaged: sub/broken.zip\n1 filtered: sub/x.zip/deep/er/c.rs\n");
@@ -150,7 +154,8 @@ fn an_archive_in_a_directory_is_opened_only_when_it_is_asked_for() {
 
 #[test]
 fn names_that_point_out_are_left_out_of_a_zip() {
-    let entries = [("ok.txt", "x"), ("../up.txt", "x"), ("/etc/passwd", "x"), ("C:\\a.txt", "x"), ("a/../../b", "x")];
+    let entries =
+        [("ok.txt", "x"), ("../up.txt", "x"), ("/etc/passwd", "x"), ("C:\\a.txt", "x"), ("a/../../b", "x")];
     check(
         "x.zip",
         &zipped(&entries),
@@ -204,7 +209,9 @@ fn a_link_in_a_zip_is_left_out() {
 #[test]
 fn an_archive_in_an_archive_is_not_opened() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in [("in.zip", zipped(&ENTRIES)), ("in.tar.gz", gzipped(b"x")), ("a.txt", b"x".to_vec())] {
+    for (name, bytes) in
+        [("in.zip", zipped(&ENTRIES)), ("in.tar.gz", gzipped(b"x")), ("a.txt", b"x".to_vec())]
+    {
         writer.start_file(name, SimpleFileOptions::default()).unwrap();
         writer.write_all(&bytes).unwrap();
     }
@@ -248,7 +255,10 @@ fn names_that_are_not_utf8_are_still_names() {
     header.set_size(1);
     header.set_cksum();
     builder.append(&header, &b"x"[..]).unwrap();
-    assert_eq!(names(&scan_archive("x.tar", &builder.into_inner().unwrap()).unwrap()), "x.tar/a\u{fffd}.md\n");
+    assert_eq!(
+        names(&scan_archive("x.tar", &builder.into_inner().unwrap()).unwrap()),
+        "x.tar/a\u{fffd}.md\n"
+    );
     // The same in a zip, where names that are not marked as UTF-8 are in code page 437: 0x82 is é.
     let mut zip = zipped(&[("a_.md", "x")]);
     while let Some(at) = memchr::memmem::find(&zip, b"a_.md") {

@@ -30,7 +30,10 @@ pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), S
     }
 }
 
-fn from_directory(mut archive: ZipArchive<BufReader<File>>, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+fn from_directory(
+    mut archive: ZipArchive<BufReader<File>>,
+    unpacking: &mut Unpacking<'_>,
+) -> Result<(), Stop> {
     for idx in 0..archive.len() {
         // Without a decoder, so that an entry that cannot be decoded still has a name.
         let (raw_name, trait_) = match archive.by_index_raw(idx) {

@@ -111,9 +111,9 @@ const CONFIG_EXTENSIONS: [&str; 11] =
     ["cfg", "conf", "config", "env", "hcl", "ini", "properties", "tf", "toml", "yaml", "yml"];
 
 const SOURCE_EXTENSIONS: [&str; 38] = [
-    "c", "cc", "clj", "cpp", "cs", "cxx", "dart", "erl", "ex", "exs", "go", "h", "hpp", "hs", "java", "jl", "js",
-    "jsx", "kt", "lua", "m", "ml", "mm", "nim", "php", "pl", "proto", "py", "r", "rb", "rs", "scala", "sh", "sql",
-    "swift", "ts", "tsx", "zig",
+    "c", "cc", "clj", "cpp", "cs", "cxx", "dart", "erl", "ex", "exs", "go", "h", "hpp", "hs", "java", "jl",
+    "js", "jsx", "kt", "lua", "m", "ml", "mm", "nim", "php", "pl", "proto", "py", "r", "rb", "rs", "scala",
+    "sh", "sql", "swift", "ts", "tsx", "zig",
 ];
 
 fn rank(path: &str) -> u8 {

@@ -7,7 +7,6 @@ use std::io::{Cursor, Read as _};
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use zip::ZipArchive;
-use zip::result::ZipError;
 
 use super::OUTPUT_BYTES_MAX;
 use crate::ExtractError;
@@ -43,10 +42,10 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
 /// The text of the part, if it is not a bomb.
 fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error.to_string()))?;
-    let part = archive.by_name(PART).map_err(|error| match error {
-        ZipError::FileNotFound => damaged("it has no `word/document.xml`"),
-        error => damaged(&error.to_string()),
-    })?;
+    if archive.index_for_name(PART).is_none() {
+        return Err(damaged("it has no `word/document.xml`"));
+    }
+    let part = archive.by_name(PART).map_err(|error| damaged(&error.to_string()))?;
     let packed = part.compressed_size();
     let mut xml = Vec::new();
     let n_read = part

@@ -8,8 +8,32 @@ const DROPPED: [&str; 6] = ["script", "style", "template", "svg", "noscript", "i
 
 /// Elements that begin and end a block.
 const BLOCKS: [&str; 26] = [
-    "address", "article", "aside", "blockquote", "body", "caption", "dd", "div", "dl", "dt", "fieldset", "figcaption",
-    "figure", "footer", "form", "header", "hr", "main", "nav", "ol", "p", "section", "table", "title", "ul", "tbody",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "header",
+    "hr",
+    "main",
+    "nav",
+    "ol",
+    "p",
+    "section",
+    "table",
+    "title",
+    "ul",
+    "tbody",
 ];
 
 pub(super) fn extract(bytes: &[u8]) -> String {
@@ -243,10 +267,32 @@ fn unescape(raw: &str) -> String {
 
 fn entity(name: &str) -> Option<char> {
     const NAMED: [(&str, char); 26] = [
-        ("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("nbsp", ' '), ("copy", '©'),
-        ("reg", '®'), ("trade", '™'), ("hellip", '…'), ("mdash", '—'), ("ndash", '–'), ("lsquo", '‘'), ("rsquo", '’'),
-        ("ldquo", '“'), ("rdquo", '”'), ("laquo", '«'), ("raquo", '»'), ("bull", '•'), ("middot", '·'), ("deg", '°'),
-        ("times", '×'), ("euro", '€'), ("pound", '£'), ("sect", '§'), ("para", '¶'),
+        ("amp", '&'),
+        ("lt", '<'),
+        ("gt", '>'),
+        ("quot", '"'),
+        ("apos", '\''),
+        ("nbsp", ' '),
+        ("copy", '©'),
+        ("reg", '®'),
+        ("trade", '™'),
+        ("hellip", '…'),
+        ("mdash", '—'),
+        ("ndash", '–'),
+        ("lsquo", '‘'),
+        ("rsquo", '’'),
+        ("ldquo", '“'),
+        ("rdquo", '”'),
+        ("laquo", '«'),
+        ("raquo", '»'),
+        ("bull", '•'),
+        ("middot", '·'),
+        ("deg", '°'),
+        ("times", '×'),
+        ("euro", '€'),
+        ("pound", '£'),
+        ("sect", '§'),
+        ("para", '¶'),
     ];
     if let Some(number) = name.strip_prefix('#') {
         let code = match number.strip_prefix(['x', 'X']) {

@@ -12,14 +12,18 @@ use crate::ExtractError;
 /// What one stream in the file may unpack to.
 const STREAM_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Where the mark of a PDF must stand; some producers put other bytes before it.
+const HEAD_BYTES: usize = 1024;
+
 /// Looked at between pages.
-const TIME_MAX: Duration = Duration::from_secs(60);
+const TIME_MAX: Duration = Duration::from_mins(1);
 
 /// A gap of this many thousandths of the font size is a space. Kerning is less.
 const GAP_MIN: f32 = 180.0;
 
 pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
-    if !bytes.get(..1024.min(bytes.len())).is_some_and(|head| memchr::memmem::find(head, b"%PDF-").is_some()) {
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    if memchr::memmem::find(head, b"%PDF-").is_none() {
         return Err(damaged("it does not begin like a PDF"));
     }
     let options = LoadOptions::with_max_decompressed_size(STREAM_BYTES_MAX);
@@ -52,7 +56,9 @@ fn show_page(document: &Document, page: ObjectId, lines: &mut Lines) -> Result<(
     let fonts = document.get_page_fonts(page)?;
     let encodings: Vec<(Vec<u8>, Encoding<'_>)> = fonts
         .into_iter()
-        .filter_map(|(name, font)| Some((name, font.get_font_encoding_with_limit(document, STREAM_BYTES_MAX).ok()?)))
+        .filter_map(|(name, font)| {
+            Some((name, font.get_font_encoding_with_limit(document, STREAM_BYTES_MAX).ok()?))
+        })
         .collect();
     let content = document.get_page_content_with_limit(page, STREAM_BYTES_MAX)?;
     let content = Content::decode(&content)?;

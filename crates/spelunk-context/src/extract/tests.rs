@@ -26,7 +26,11 @@ fn the_kind_follows_the_extension_and_html_only_on_request() {
         ("pdf", None, None),
         ("a.pdf/notes", None, None),
     ] {
-        assert_eq!((ExtractKind::of(path, &plain), ExtractKind::of(path, &with_html)), (without, with), "{path}");
+        assert_eq!(
+            (ExtractKind::of(path, &plain), ExtractKind::of(path, &with_html)),
+            (without, with),
+            "{path}"
+        );
     }
 }
 

@@ -79,10 +79,17 @@ impl Pattern {
             .crlf(true)
             .size_limit(COMPILED_BYTES_MAX)
             .dfa_size_limit(DFA_BYTES_MAX);
-        builder.build(pattern).map(|matcher| Self { matcher }).map_err(|error| match error.kind() {
-            ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => PatternError::LineEnd { pattern: pattern.clone() },
-            // The syntax is known to be right, so what is left is the size. The enum may grow.
-            _ => PatternError::TooComplex { pattern: pattern.clone() },
+        builder.build(pattern).map(|matcher| Self { matcher }).map_err(|error| {
+            let pattern = pattern.clone();
+            match error.kind() {
+                ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => PatternError::LineEnd { pattern },
+                // The syntax is known to be right, so what is left is the size.
+                ErrorKind::Regex(_) | ErrorKind::InvalidLineTerminator(_) => {
+                    PatternError::TooComplex { pattern }
+                }
+                // The enum may grow.
+                _ => PatternError::TooComplex { pattern },
+            }
         })
     }
 
@@ -96,7 +103,8 @@ impl Pattern {
         let by_lines = self.matcher.line_terminator().is_none();
         let mut at = 0;
         while at < buffer.len() {
-            let candidate = if by_lines { Some(LineMatchKind::Candidate(0)) } else { self.candidate(&buffer[at..]) };
+            let candidate =
+                if by_lines { Some(LineMatchKind::Candidate(0)) } else { self.candidate(&buffer[at..]) };
             let (offset, is_sure) = match candidate {
                 None => break,
                 Some(LineMatchKind::Confirmed(offset)) => (at + offset, true),

@@ -49,7 +49,12 @@ pub(super) struct Scanner<'a> {
 
 impl Scanner<'_> {
     /// Searches the lines that begin in the range.
-    pub(super) fn scan(&mut self, reader: &Reader, range: Range<u64>, want: Want) -> Result<Tally, ReadError> {
+    pub(super) fn scan(
+        &mut self,
+        reader: &Reader,
+        range: Range<u64>,
+        want: Want,
+    ) -> Result<Tally, ReadError> {
         // One byte before the range tells whether its first byte begins a line.
         let from = range.start.saturating_sub(1);
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -74,7 +79,11 @@ impl Scanner<'_> {
                     let found = at(start + first.start)..at(start + first.end);
                     tally.places.push(Place { line, line_start: at(start), found });
                 }
-                if tally.n_matches < want.matches_max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if tally.n_matches < want.matches_max {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             });
             if let (ControlFlow::Continue(()), Some(giant)) = (flow, lines.giant) {
                 line += count_line_ends(&buffer[counted_to..giant.max(counted_to)]);
@@ -87,7 +96,12 @@ impl Scanner<'_> {
     }
 
     /// Reads the range and the rest of its last line into the buffer.
-    fn read_lines(&self, reader: &Reader, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<Lines, ReadError> {
+    fn read_lines(
+        &self,
+        reader: &Reader,
+        range: Range<u64>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Lines, ReadError> {
         let from = range.start.saturating_sub(1);
         reader.read(from..range.end, buffer)?;
         let first = match range.start {

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use super::GrepMatch;
 use super::pattern::Pattern;
 use super::scan::Place;
-use super::GrepMatch;
 use crate::{ReadError, Reader};
 
 /// The most that is shown of a line, in bytes.

@@ -25,6 +25,8 @@ pub(super) struct Sizes {
     pub(super) line_bytes_max: u64,
     /// What two pieces of a longer line share.
     pub(super) overlap_bytes: u64,
+    /// How many threads; none for as many as the text is worth.
+    pub(super) threads: Option<NonZeroUsize>,
 }
 
 impl Sizes {
@@ -34,6 +36,7 @@ impl Sizes {
         step_bytes: 16 * 1024,
         line_bytes_max: 4 * 1024 * 1024,
         overlap_bytes: 64 * 1024,
+        threads: None,
     };
 }
 
@@ -62,7 +65,7 @@ pub(super) fn search(
         is_over: AtomicBool::new(false),
         needs_lines: AtomicBool::new(query.matches_max > 0),
     };
-    let threads = threads_for_targets(targets);
+    let threads = sizes.threads.unwrap_or_else(|| threads_for_targets(targets));
     if threads.get() == 1 {
         search.work();
     } else {
@@ -136,8 +139,14 @@ struct Unit<'a> {
 
 enum UnitText<'a> {
     /// All of a small document, which the thread opens by itself.
-    Whole { view: &'a View, document: &'a DocEntry },
-    Part { reader: Held<'a>, range: Range<u64> },
+    Whole {
+        view: &'a View,
+        document: &'a DocEntry,
+    },
+    Part {
+        reader: Held<'a>,
+        range: Range<u64>,
+    },
     Unreadable(ReadError),
 }
 

@@ -28,10 +28,18 @@ impl Revision {
 /// Where the bytes are.
 #[derive(Debug)]
 pub(super) enum Raw {
-    File { file: File, path: PathBuf, revision: Revision },
+    File {
+        file: File,
+        path: PathBuf,
+        revision: Revision,
+    },
     Memory(Arc<[u8]>),
     /// A file whose text was decoded into memory. It goes stale like any other.
-    Decoded { text: Arc<[u8]>, path: PathBuf, revision: Revision },
+    Decoded {
+        text: Arc<[u8]>,
+        path: PathBuf,
+        revision: Revision,
+    },
 }
 
 impl Raw {

@@ -8,7 +8,10 @@ fn files_are_numbered_and_gone_with_the_scratch() {
     let (mut file, first) = scratch.create().unwrap();
     file.write_all(b"x").unwrap();
     let (_, second) = scratch.create().unwrap();
-    assert_eq!((first.file_name().unwrap(), second.file_name().unwrap()), ("000000".as_ref(), "000001".as_ref()));
+    assert_eq!(
+        (first.file_name().unwrap(), second.file_name().unwrap()),
+        ("000000".as_ref(), "000001".as_ref())
+    );
     assert_eq!((first.exists(), second.exists()), (true, true));
     Scratch::discard(&second);
     drop(scratch);

@@ -101,7 +101,8 @@ struct Engine {
 
 impl Engine {
     fn build() -> Self {
-        let of_rule = |(idx, rule): (usize, &'static Rule)| rule.keywords.iter().map(move |word| (idx, *word));
+        let of_rule =
+            |(idx, rule): (usize, &'static Rule)| rule.keywords.iter().map(move |word| (idx, *word));
         let words: Vec<(usize, &str)> = RULES.iter().enumerate().flat_map(of_rule).collect();
         let keywords = AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -148,7 +149,9 @@ impl Compiled {
         let head = self.head.find(window)?.end();
         let length = match rule.judge {
             Judge::KeyBody => key_body_bytes(&window[head..])?,
-            Judge::Random | Judge::RandomWords | Judge::Form | Judge::Assigned => self.value.find(&window[head..])?.end(),
+            Judge::Random | Judge::RandomWords | Judge::Form | Judge::Assigned => {
+                self.value.find(&window[head..])?.end()
+            }
         };
         let (start, end) = (at + head, at + head + length);
         let ends_well = match rule.after {
@@ -163,7 +166,9 @@ impl Compiled {
             Judge::Random => is_random(value) && !is_placeholder(value),
             Judge::RandomWords => is_random(value) && !is_wordy(value) && !is_placeholder(value),
             // What fills the whole window is data, not a password.
-            Judge::Assigned => head + length < REDACT_REACH_BYTES && is_assigned_secret(value) && !is_placeholder(value),
+            Judge::Assigned => {
+                head + length < REDACT_REACH_BYTES && is_assigned_secret(value) && !is_placeholder(value)
+            }
         };
         (ends_well && is_secret).then_some(start..end)
     }

@@ -6,9 +6,28 @@ const TOKEN_BITS_MIN: f64 = 3.0;
 
 /// Words that stand where a secret would.
 const PLACEHOLDERS: [&[u8]; 22] = [
-    b"example", b"xxxx", b"changeme", b"change_me", b"change-me", b"your", b"placeholder", b"dummy", b"redacted",
-    b"insert", b"****", b"....", b"sample", b"replace", b"fake", b"0000000", b"1234567890", b"abcdefgh", b"$(", b"${",
-    b"%s", b"{{",
+    b"example",
+    b"xxxx",
+    b"changeme",
+    b"change_me",
+    b"change-me",
+    b"your",
+    b"placeholder",
+    b"dummy",
+    b"redacted",
+    b"insert",
+    b"****",
+    b"....",
+    b"sample",
+    b"replace",
+    b"fake",
+    b"0000000",
+    b"1234567890",
+    b"abcdefgh",
+    b"$(",
+    b"${",
+    b"%s",
+    b"{{",
 ];
 
 /// Words that are a value by themselves, in tutorials.
@@ -32,7 +51,8 @@ pub(super) fn is_assigned_secret(value: &[u8]) -> bool {
     let n_digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let n_letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let n_signs = value.iter().filter(|byte| b"!@#$%^&*+=?~".contains(byte)).count();
-    let is_path = value.starts_with(b"/") || value.starts_with(b"./") || memchr::memmem::find(value, b"://").is_some();
+    let is_path =
+        value.starts_with(b"/") || value.starts_with(b"./") || memchr::memmem::find(value, b"://").is_some();
     let is_mixed = n_letters > 0 && n_digits + n_signs > 0;
     // A short one must be a good password; a long one need only look random.
     let n_changes = value.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();

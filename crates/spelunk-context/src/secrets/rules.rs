@@ -48,7 +48,15 @@ pub(super) enum Judge {
 }
 
 const fn token(name: &'static str, keywords: &'static [&'static str], value: &'static str) -> Rule {
-    Rule { name, keywords, before: Before::Edge, head: "", value, after: After::Anything, judge: Judge::Random }
+    Rule {
+        name,
+        keywords,
+        before: Before::Edge,
+        head: "",
+        value,
+        after: After::Anything,
+        judge: Judge::Random,
+    }
 }
 
 /// The specific ones first: of several that overlap, the first in this list gives the name.
@@ -63,12 +71,19 @@ pub(super) const RULES: &[Rule] = &[
         after: After::Anything,
         judge: Judge::KeyBody,
     },
-    Rule { after: After::Edge, ..token("aws-access-key", &["AKIA", "ASIA", "ABIA", "ACCA"], "A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}") },
+    Rule {
+        after: After::Edge,
+        ..token("aws-access-key", &["AKIA", "ASIA", "ABIA", "ACCA"], "A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}")
+    },
     Rule {
         before: Before::Anything,
         head: "(?i)secret[_-]?(?:access[_-]?)?key[\"']?[ \t]{0,8}(?:=>|:=|=|:)[ \t]{0,8}[\"']?",
         after: After::Edge,
-        ..token("aws-secret-key", &["secret_access_key", "secretaccesskey", "secret_key", "secret-access-key", "secretkey"], "[A-Za-z0-9/+]{40}")
+        ..token(
+            "aws-secret-key",
+            &["secret_access_key", "secretaccesskey", "secret_key", "secret-access-key", "secretkey"],
+            "[A-Za-z0-9/+]{40}",
+        )
     },
     token("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "gh[pousr]_[A-Za-z0-9]{36,}"),
     token("github-token", &["github_pat_"], "github_pat_[A-Za-z0-9_]{60,}"),
@@ -77,14 +92,22 @@ pub(super) const RULES: &[Rule] = &[
         &["glpat-", "gldt-", "glptt-", "glrt-", "glcbt-", "glsoat-", "glft-", "glimt-", "glagent-", "gloas-"],
         "gl(?:pat|dt|ptt|rt|cbt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{20,}",
     ),
-    token("slack-token", &["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"], "xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    token(
+        "slack-token",
+        &["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"],
+        "xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    ),
     token("slack-token", &["xapp-"], "xapp-[0-9]-[A-Za-z0-9-]{20,}"),
     Rule {
         before: Before::Anything,
         head: "hooks\\.slack\\.com/(?:services|workflows)/",
         ..token("slack-webhook", &["hooks.slack.com/"], "[A-Za-z0-9/]{20,}")
     },
-    token("stripe-key", &["sk_live_", "sk_test_", "rk_live_", "rk_test_"], "[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    token(
+        "stripe-key",
+        &["sk_live_", "sk_test_", "rk_live_", "rk_test_"],
+        "[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+    ),
     token("stripe-key", &["whsec_"], "whsec_[A-Za-z0-9+/]{24,}=*"),
     token("anthropic-key", &["sk-ant-"], "sk-ant-[A-Za-z0-9_-]{20,}"),
     Rule { judge: Judge::RandomWords, ..token("openai-key", &["sk-"], "sk-[A-Za-z0-9_-]{20,}") },
@@ -129,7 +152,18 @@ pub(super) const RULES: &[Rule] = &[
         judge: Judge::Assigned,
         ..token(
             "assigned-secret",
-            &["passw", "pwd", "secret", "token", "api_key", "apikey", "api-key", "private_key", "access_key", "accesskey"],
+            &[
+                "passw",
+                "pwd",
+                "secret",
+                "token",
+                "api_key",
+                "apikey",
+                "api-key",
+                "private_key",
+                "access_key",
+                "accesskey",
+            ],
             "[!-~\\x80-\\xff&&[^\"'`\\[\\]<>{}(),;\\\\]]{8,}",
         )
     },

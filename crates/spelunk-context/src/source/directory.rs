@@ -20,12 +20,16 @@ const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// In the order of their weight: the later one wins.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// Calls `found` with path, name and size of every file that may be a document.
+/// Takes path, name and size of a file that may be a document.
+pub(super) type TakeFile<'a> =
+    dyn FnMut(PathBuf, String, u64, &mut ScanReport) -> Result<(), SourceError> + 'a;
+
+/// Calls `found` with every file that may be a document.
 pub(super) fn walk(
     root: &Path,
     filter: &Filter<'_>,
     report: &mut ScanReport,
-    found: &mut dyn FnMut(PathBuf, String, u64, &mut ScanReport) -> Result<(), SourceError>,
+    found: &mut TakeFile<'_>,
 ) -> Result<(), SourceError> {
     let first = list(root).map_err(|error| SourceError::from_io(root, error))?;
     let rules = |directory: &Path, above: Option<Arc<Rules>>, report: &mut ScanReport| {
@@ -75,7 +79,13 @@ enum Verdict {
     SkipDirectory(SkipReason),
 }
 
-fn judge(entry: &DirEntry, path: &Path, relative: &str, filter: &Filter<'_>, rules: Option<&Rules>) -> Verdict {
+fn judge(
+    entry: &DirEntry,
+    path: &Path,
+    relative: &str,
+    filter: &Filter<'_>,
+    rules: Option<&Rules>,
+) -> Verdict {
     match entry.file_type() {
         Ok(kind) if kind.is_dir() => {
             let is_ignored = || rules.is_some_and(|rules| rules.ignores(path, true));

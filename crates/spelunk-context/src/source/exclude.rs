@@ -20,8 +20,8 @@ const DIRECTORIES: [&str; 14] = [
 ];
 
 const EXTENSIONS: [&str; 24] = [
-    "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "tgz", "bz2",
-    "exe", "dll", "so", "dylib", "wasm", "pyc", "class", "map",
+    "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "tgz",
+    "bz2", "exe", "dll", "so", "dylib", "wasm", "pyc", "class", "map",
 ];
 
 const FILE_ENDS: [&str; 4] = ["~", ".min.js", ".min.css", ".d.ts"];

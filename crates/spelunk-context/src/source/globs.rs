@@ -98,7 +98,8 @@ impl Globset {
             let is_literal = |part: &&str| !part.is_empty() && !part.contains(['*', '?', '[', '{', '\\']);
             parts.extend(rooted.split('/').filter(is_literal).map(str::to_owned));
         }
-        let build = |builder: GlobSetBuilder| builder.build().map_err(|error| unusable(&globs.join(", "), &error));
+        let build =
+            |builder: GlobSetBuilder| builder.build().map_err(|error| unusable(&globs.join(", "), &error));
         Ok(Self {
             is_empty: globs.is_empty(),
             any: build(any)?,

@@ -82,7 +82,12 @@ fn a_named_secret_is_refused_unless_it_was_asked_for() {
             hint: leave it out, or pass `--allow-secrets` if it must be read"]],
     );
     let sources = [SourceInput::Path(root.path().join("server.key"))];
-    let corpus = crate::Corpus::scan(&sources, &ScanOptions { allow_secrets: true, ..ScanOptions::default() }, &mut |_| {}).unwrap();
+    let corpus = crate::Corpus::scan(
+        &sources,
+        &ScanOptions { allow_secrets: true, ..ScanOptions::default() },
+        &mut |_| {},
+    )
+    .unwrap();
     assert_eq!(crate::testing::names(&corpus), "server.key\n");
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::store::revision::Stamp;
 use crate::store::{
-    AccessCounts, Context, ContextId, ContextSource, ContextStore, FileRoots, NewContext, NewSource, ContextRevision,
-    SecretFiles, StoreError,
+    AccessCounts, Context, ContextId, ContextRevision, ContextSource, ContextStore, FileRoots, NewContext,
+    NewSource, SecretFiles, StoreError,
 };
 use crate::{ReadError, SourceError, secrets};
 
@@ -30,7 +30,7 @@ impl ContextStore {
             kind,
             content_type: new.content_type,
             source,
-            metadata: new.metadata,
+            metadata: new.metadata.into(),
             policy,
             registered_at_ms: self.now_ms(),
             revision,
@@ -39,17 +39,14 @@ impl ContextStore {
         Ok((Arc::new(context), text))
     }
 
-    fn admit_source(
-        &self,
-        id: &ContextId,
-        source: NewSource,
-    ) -> Result<Admitted, StoreError> {
+    fn admit_source(&self, id: &ContextId, source: NewSource) -> Result<Admitted, StoreError> {
         match source {
             NewSource::File(path) => self.admit_file(id, &path),
             NewSource::Inline(text) => {
                 let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
                 let size_bytes = text.len() as u64;
-                let revision = ContextRevision { size_bytes, modified_ms: None, digest: Some(digest.clone()) };
+                let revision =
+                    ContextRevision { size_bytes, modified_ms: None, digest: Some(digest.clone()) };
                 let source = ContextSource::Inline { digest, size_bytes };
                 Ok(Admitted { source, revision: Some(revision), text: Some(text.into()) })
             }
@@ -67,11 +64,7 @@ impl ContextStore {
         }
     }
 
-    fn admit_file(
-        &self,
-        id: &ContextId,
-        path: &Path,
-    ) -> Result<Admitted, StoreError> {
+    fn admit_file(&self, id: &ContextId, path: &Path) -> Result<Admitted, StoreError> {
         let unreadable = |source: SourceError| StoreError::unread(id, ReadError::from(source));
         let absent = |error| unreadable(SourceError::from_io(path, error));
         let absolute = std::path::absolute(path).map_err(absent)?;
@@ -93,7 +86,8 @@ impl ContextStore {
     /// Whether a file may be read, links resolved. Asked when it is registered and each time it is opened, because a link
     /// can be changed in between.
     pub(super) fn check_place(&self, path: &Path) -> Result<(), Refusal> {
-        let resolved = path.canonicalize().map_err(|error| Refusal::Source(SourceError::from_io(path, error)))?;
+        let resolved =
+            path.canonicalize().map_err(|error| Refusal::Source(SourceError::from_io(path, error)))?;
         let roots = match &self.settings.roots {
             FileRoots::Anywhere => None,
             FileRoots::Below(roots) => Some(roots),
@@ -167,7 +161,13 @@ fn check_length(
     }
     if bytes > bytes_max {
         let (size, size_max) = (bytes as u64, bytes_max as u64);
-        return Err(StoreError::DescriptionTooLong { id: id.to_string(), what, size, size_max, unit: "bytes" });
+        return Err(StoreError::DescriptionTooLong {
+            id: id.to_string(),
+            what,
+            size,
+            size_max,
+            unit: "bytes",
+        });
     }
     Ok(())
 }
@@ -177,7 +177,8 @@ fn path_of_uri(uri: &str) -> Result<Option<PathBuf>, StoreError> {
     let bad = || StoreError::BadUri { uri: crate::name::printable_text(uri) };
     let (scheme, rest) = uri.split_once(':').ok_or_else(bad)?;
     let is_scheme_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_scheme_char);
+    let is_scheme =
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_scheme_char);
     if !is_scheme || rest.is_empty() || crate::name::printable_text(uri) != uri {
         return Err(bad());
     }

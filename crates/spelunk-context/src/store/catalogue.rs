@@ -86,9 +86,8 @@ impl Catalogue {
     /// Returns the ids whose text may have changed.
     pub(crate) fn adopt(&mut self, on_disk: Vec<Context>) -> Vec<ContextId> {
         let ids: HashSet<ContextId> = on_disk.iter().map(|context| context.id.clone()).collect();
-        let gone = |entry: &&Entry| {
-            entry.context.policy.is_durable() && !ids.contains(entry.context.id.as_str())
-        };
+        let gone =
+            |entry: &&Entry| entry.context.policy.is_durable() && !ids.contains(entry.context.id.as_str());
         let mut changed: Vec<ContextId> =
             self.iter().filter(gone).map(|entry| entry.context.id.clone()).collect();
         for id in &changed {

@@ -57,7 +57,8 @@ pub fn parse_collection(text: &str) -> Result<Vec<(String, String)>, StoreError>
         let bad = StoreError::BadCollection { line: idx as u64 + 1 };
         let Some((name, path)) = line.split_once(": ") else { return Err(bad) };
         let (name, path) = (name.trim_end(), unquoted(path.trim()));
-        let is_nested = name.starts_with([' ', '\t', '-', '?', '{', '[']) || path.starts_with(['{', '[', '|', '>', '&', '*']);
+        let is_nested = name.starts_with([' ', '\t', '-', '?', '{', '['])
+            || path.starts_with(['{', '[', '|', '>', '&', '*']);
         if is_nested || name.is_empty() || path.is_empty() {
             return Err(bad);
         }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::store::{ContextKind, IdFault, LoadPolicy, StoreError};
+use crate::{ContentType, Structure};
 
 /// The id of a context: 1 to 200 bytes on one line, without space at its ends, and none of the reserved words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,8 +79,8 @@ pub struct Context {
     pub content_type: Option<String>,
     /// Where the text comes from.
     pub source: ContextSource,
-    /// Whatever else is known, in the order of its keys.
-    pub metadata: BTreeMap<String, String>,
+    /// Whatever else is known.
+    pub metadata: Metadata,
     /// How long its text may be used again.
     pub policy: LoadPolicy,
     /// When it was registered or replaced.
@@ -88,6 +89,36 @@ pub struct Context {
     pub revision: Option<ContextRevision>,
     /// How often it was looked at.
     pub access: AccessCounts,
+}
+
+impl Context {
+    /// How regular its text is, as far as its content type tells. A type that only the user knows may be anything.
+    pub fn structure(&self) -> Option<Structure> {
+        let content_type = self.content_type.as_deref()?;
+        Some(ContentType::from_name(content_type).map_or(Structure::Mixed, ContentType::structure))
+    }
+}
+
+/// What else is known of a context, in the order of its keys. A map would take half a kilobyte for two entries.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Metadata(Box<[(Box<str>, Box<str>)]>);
+
+impl Metadata {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.iter().find(|(own, _)| *own == key).map(|(_, value)| value)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+}
+
+impl From<BTreeMap<String, String>> for Metadata {
+    fn from(map: BTreeMap<String, String>) -> Self {
+        Self(map.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
 }
 
 /// Where the text of a context comes from.

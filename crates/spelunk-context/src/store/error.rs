@@ -167,7 +167,9 @@ impl Explain for StoreError {
             Self::UnknownContext { nearest, .. } if nearest.is_empty() => {
                 Some("list the contexts to see their ids".to_owned())
             }
-            Self::UnknownContext { nearest, .. } => Some(format!("did you mean {}?", ticked(nearest, " or "))),
+            Self::UnknownContext { nearest, .. } => {
+                Some(format!("did you mean {}?", ticked(nearest, " or ")))
+            }
             Self::UnknownKind { known, .. } => Some(format!("the kinds are {}", ticked(known, ", "))),
             Self::BadKindName { .. } => {
                 Some("use 1 to 64 small letters, digits, `_` or `-`, and no built-in name".to_owned())
@@ -192,7 +194,9 @@ impl Explain for StoreError {
             Self::LoaderRefused { .. } => Some("try again, or look at what the loader reads".to_owned()),
             Self::Expired { .. } => Some("ask the tool again and register what it says".to_owned()),
             Self::TooLarge { .. } => Some("grep it or read it in pages".to_owned()),
-            Self::SessionFull { .. } => Some("remove session contexts that are not needed any more".to_owned()),
+            Self::SessionFull { .. } => {
+                Some("remove session contexts that are not needed any more".to_owned())
+            }
             Self::RegistryNewer { .. } => Some("use the newer version of spelunk".to_owned()),
             Self::RegistryTooLarge { .. } | Self::Registry { .. } => {
                 Some("look at the file, or move it away to start with an empty registry".to_owned())

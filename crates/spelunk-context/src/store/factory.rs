@@ -37,7 +37,12 @@ impl<'a> Factory<'a> {
     }
 
     /// A context of a file under an id of the caller's.
-    pub fn from_file(&self, id: ContextId, path: &Path, kind: ContextKind) -> Result<Arc<Context>, StoreError> {
+    pub fn from_file(
+        &self,
+        id: ContextId,
+        path: &Path,
+        kind: ContextKind,
+    ) -> Result<Arc<Context>, StoreError> {
         self.store.register(new_of_file(id, path, kind))
     }
 
@@ -51,7 +56,12 @@ impl<'a> Factory<'a> {
     }
 
     /// A context of a text.
-    pub fn from_text(&self, id: ContextId, text: &str, kind: ContextKind) -> Result<Arc<Context>, StoreError> {
+    pub fn from_text(
+        &self,
+        id: ContextId,
+        text: &str,
+        kind: ContextKind,
+    ) -> Result<Arc<Context>, StoreError> {
         self.store.register(NewContext::new(id, kind, NewSource::Inline(text.to_owned())))
     }
 
@@ -118,7 +128,9 @@ impl<'a> Factory<'a> {
             .iter()
             .filter_map(|context| match &context.source {
                 ContextSource::File { path } => Some((path.as_path(), &context.id)),
-                ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => None,
+                ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => {
+                    None
+                }
             })
             .filter(|(_, id)| id.as_str().starts_with(id_prefix))
             .collect();
@@ -130,7 +142,8 @@ impl<'a> Factory<'a> {
                 None => fresh.push(absolute),
             }
         }
-        let taken: std::collections::HashSet<&str> = contexts.iter().map(|context| context.id.as_str()).collect();
+        let taken: std::collections::HashSet<&str> =
+            contexts.iter().map(|context| context.id.as_str()).collect();
         let ids = naming::ids_for(&fresh, id_prefix, |id| taken.contains(id))?;
         let new = ids.into_iter().zip(&fresh).map(|(id, path)| new_of_file(id, path, kind.clone())).collect();
         Ok((self.store.register_all(new)?, already))
@@ -151,11 +164,8 @@ impl<'a> Factory<'a> {
             source: SourceError::from_io(directory, error).into(),
         };
         let directory = directory.canonicalize().map_err(unreadable)?;
-        let globs: Override = OverrideBuilder::new(&directory)
-            .add(pattern)
-            .map_err(bad_glob)?
-            .build()
-            .map_err(bad_glob)?;
+        let globs: Override =
+            OverrideBuilder::new(&directory).add(pattern).map_err(bad_glob)?.build().map_err(bad_glob)?;
         let depth_max = if pattern.contains('/') { None } else { Some(1) };
         let walk = WalkBuilder::new(&directory)
             .max_depth(depth_max)

@@ -139,7 +139,9 @@ impl Graph {
     /// Domains with the number of their nodes, by name.
     fn domains(&self) -> BTreeMap<String, u64> {
         let mut domains = BTreeMap::new();
-        for domain in self.nodes.iter().filter_map(|node| node.domain.as_ref()).filter(|domain| !domain.is_empty()) {
+        for domain in
+            self.nodes.iter().filter_map(|node| node.domain.as_ref()).filter(|domain| !domain.is_empty())
+        {
             *domains.entry(domain.clone()).or_default() += 1;
         }
         domains
@@ -157,7 +159,11 @@ impl Graph {
         let mut by_access: Vec<&GraphNode> = self.nodes.iter().collect();
         // Stable: nodes that are used alike stay in the order of the file.
         by_access.sort_by_key(|node| std::cmp::Reverse(node.access_count));
-        text.push_str(&format!("\nMost used nodes ({} of {}):\n", by_access.len().min(TOP_NODES), by_access.len()));
+        text.push_str(&format!(
+            "\nMost used nodes ({} of {}):\n",
+            by_access.len().min(TOP_NODES),
+            by_access.len()
+        ));
         for node in by_access.into_iter().take(TOP_NODES) {
             text.push_str(&format!("  - {} ({})\n", label(node), kind(node)));
         }
@@ -175,7 +181,9 @@ impl Graph {
         );
         for node in nodes.into_iter().take(DOMAIN_NODES_MAX) {
             text.push_str(&format!("[{}] {}\n", kind(node), label(node)));
-            if let Some(description) = node.description.as_deref().filter(|description| !description.is_empty()) {
+            if let Some(description) =
+                node.description.as_deref().filter(|description| !description.is_empty())
+            {
                 text.push_str(&format!("    {}\n", on_one_line(description, DESCRIPTION_CHARS_MAX)));
             }
         }

@@ -37,9 +37,8 @@ impl ContextStore {
     pub fn load(&self, id: &str) -> Result<Arc<str>, StoreError> {
         let entry = self.entry(id)?;
         let loaded_at_ms = self.now_ms();
-        let (text, opened) = self.retrying(&entry, Purpose::Load, |opened| {
-            self.load_opened(&entry, opened, loaded_at_ms)
-        })?;
+        let (text, opened) =
+            self.retrying(&entry, Purpose::Load, |opened| self.load_opened(&entry, opened, loaded_at_ms))?;
         self.count(&entry, &opened, AccessCounts { loads: 1, ..AccessCounts::default() });
         Ok(text)
     }
@@ -146,7 +145,9 @@ impl ContextStore {
         look.last_accessed_ms = Some(self.now_ms());
         let mut revision = opened.revision();
         let mut state = self.state();
-        let Some(context) = state.catalogue.update(entry.context.id.as_str(), entry.generation, &look) else { return };
+        let Some(context) = state.catalogue.update(entry.context.id.as_str(), entry.generation, &look) else {
+            return;
+        };
         // A digest is still true of a source that is otherwise the same.
         if let Some(known) = &context.revision
             && (known.size_bytes, known.modified_ms) == (revision.size_bytes, revision.modified_ms)

@@ -17,14 +17,16 @@ pub(super) fn ids_for(
     let parts: Vec<Vec<String>> = paths.iter().map(|path| printable_parts(path)).collect();
     let mut levels = vec![0; paths.len()];
     loop {
-        let ids: Vec<String> = (0..paths.len()).map(|idx| candidate(&parts[idx], levels[idx], prefix)).collect();
+        let ids: Vec<String> =
+            (0..paths.len()).map(|idx| candidate(&parts[idx], levels[idx], prefix)).collect();
         let mut n_wanted: HashMap<&str, usize> = HashMap::new();
         for id in &ids {
             *n_wanted.entry(id.as_str()).or_default() += 1;
         }
         let mut is_settled = true;
         for (idx, id) in ids.iter().enumerate() {
-            let is_free = n_wanted[id.as_str()] == 1 && !is_taken(id) && !ContextId::RESERVED.contains(&id.as_str());
+            let is_free =
+                n_wanted[id.as_str()] == 1 && !is_taken(id) && !ContextId::RESERVED.contains(&id.as_str());
             // Past the last directory only a number helps, and each level is another number.
             if !is_free {
                 levels[idx] += 1 + usize::from(levels[idx] > parts[idx].len()) * idx;
@@ -50,7 +52,9 @@ fn printable_parts(path: &Path) -> Vec<String> {
 fn candidate(parts: &[String], level: usize, prefix: &str) -> String {
     let Some(name) = parts.last() else { return format!("{prefix}file#{level}") };
     let id = match level {
-        0 => Path::new(name).file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned()),
+        0 => Path::new(name)
+            .file_stem()
+            .map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned()),
         level if level <= parts.len() => parts[parts.len() - level..].join(":"),
         level => format!("{name}#{}", level - parts.len() + 1),
     };

@@ -1,7 +1,6 @@
 //! The navigator: how an agent explores contexts. Everything it gives is bounded and comes with a next step; everything
 //! it is asked is logged.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::store::access_log::AccessLog;
 use crate::store::suggest::{self, Situation};
 use crate::store::{
-    AccessCounts, AccessEntry, AccessSummary, Action, Context, ContextId, ContextKind, ContextStore, LoadPolicy,
-    SearchHit, SearchReport, StoreError, Suggestion,
+    AccessEntry, AccessSummary, Action, Context, ContextId, ContextStore, SearchHit, SearchReport,
+    StoreError, Suggestion,
 };
 use crate::{GrepMatch, GrepQuery, Page, Peek, ReadError};
 
@@ -21,51 +20,13 @@ pub struct Navigator {
     log: Mutex<AccessLog>,
 }
 
-/// A context as it is listed: everything but its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Handle {
-    /// Its id.
-    pub id: ContextId,
-    /// Its name.
-    pub name: String,
-    /// Its kind.
-    pub kind: ContextKind,
-    /// Its content type, if known.
-    pub content_type: Option<String>,
-    /// Its policy.
-    pub policy: LoadPolicy,
-    /// Its size when it was last looked at; `None` if it never was.
-    pub size_bytes: Option<u64>,
-    /// When its file was last written, as of then.
-    pub modified_ms: Option<u64>,
-    /// How often it was looked at.
-    pub access: AccessCounts,
-}
-
-impl From<&Context> for Handle {
-    fn from(context: &Context) -> Self {
-        Self {
-            id: context.id.clone(),
-            name: context.name.clone(),
-            kind: context.kind.clone(),
-            content_type: context.content_type.clone(),
-            policy: context.policy,
-            size_bytes: context.revision.as_ref().map(|revision| revision.size_bytes),
-            modified_ms: context.revision.as_ref().and_then(|revision| revision.modified_ms),
-            access: context.access,
-        }
-    }
-}
-
-/// The beginning of a context. Its `Display` is what an agent is shown.
+/// The beginning of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeekView {
-    /// The context.
-    pub handle: Handle,
-    /// The first lines.
+    /// The context, with what is known of it.
+    pub context: Arc<Context>,
+    /// The first lines. Their `Display` is what an agent is shown.
     pub peek: Peek,
-    /// What else is known.
-    pub metadata: BTreeMap<String, String>,
     /// What to do next.
     pub suggestions: Vec<Suggestion>,
 }
@@ -130,17 +91,17 @@ impl Navigator {
         &self.store
     }
 
-    /// All contexts in the order of registration.
-    pub fn list(&self) -> Vec<Handle> {
+    /// All contexts in the order of registration: everything that is known of them, and none of their texts.
+    pub fn list(&self) -> Vec<Arc<Context>> {
         self.note(Action::List, None, "");
-        self.store.list().iter().map(|context| Handle::from(context.as_ref())).collect()
+        self.store.list()
     }
 
     /// The contexts of one kind. A kind that does not exist is an error.
-    pub fn list_of_kind(&self, kind: &str) -> Result<Vec<Handle>, StoreError> {
+    pub fn list_of_kind(&self, kind: &str) -> Result<Vec<Arc<Context>>, StoreError> {
         let contexts = self.store.list_of_kind(kind)?;
         self.note(Action::List, None, kind);
-        Ok(contexts.iter().map(|context| Handle::from(context.as_ref())).collect())
+        Ok(contexts)
     }
 
     /// The first lines of a context: 1 to `peek_lines_max`, at most `peek_tokens` tokens of them.
@@ -151,8 +112,7 @@ impl Navigator {
         let context = self.store.get(id)?;
         self.note(Action::Peek, Some(&context), &lines.to_string());
         let suggestions = suggest::after_peek(self.situation(&context), &peek);
-        let handle = Handle::from(context.as_ref());
-        Ok(PeekView { handle, peek, metadata: context.metadata.clone(), suggestions })
+        Ok(PeekView { context, peek, suggestions })
     }
 
     /// A query within the limits: a regular expression without regard to case.

@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn the_nearest_ids_are_named_and_no_others() {
-        let ids = ["identity:profile", "identity:preferences", "temporal:calendar"].map(|id| ContextId::new(id).unwrap());
+        let ids = ["identity:profile", "identity:preferences", "temporal:calendar"]
+            .map(|id| ContextId::new(id).unwrap());
         assert_eq!(nearest("identity:profil", &ids), ["identity:profile"]);
         assert_eq!(nearest("calendar", &ids), ["temporal:calendar"]);
         assert_eq!(nearest("Identity:Profile", &ids), ["identity:profile"]);

@@ -93,7 +93,8 @@ impl ContextStore {
         if let Some(text) = held {
             return Ok(Opened { reader: Arc::new(self.reader_of(id, text)), stamp: None, text: None });
         }
-        let path: Option<PathBuf> = self.registry.as_ref().map(|registry: &RegistryFile| registry.inline_path(digest));
+        let path: Option<PathBuf> =
+            self.registry.as_ref().map(|registry: &RegistryFile| registry.inline_path(digest));
         let path = path.ok_or_else(|| StoreError::InlineLost { id: id.to_string() })?;
         match self.open_file(entry, &path, purpose) {
             Ok(opened) => Ok(opened),

@@ -24,7 +24,8 @@ impl Stamp {
         #[cfg(not(unix))]
         let inode = 0;
         let modified = metadata.modified().ok();
-        let modified_ns = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|age| age.as_nanos());
+        let modified_ns =
+            modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|age| age.as_nanos());
         Self { size_bytes: metadata.len(), modified_ns, inode }
     }
 

@@ -76,17 +76,18 @@ impl ContextStore {
             }
             report.n_left -= 1;
             let id = &entry.context.id;
-            let found = match self.retrying(&entry, Purpose::Sweep, |opened| opened.reader.grep(query, cancel)) {
-                Ok((found, opened)) => {
-                    self.count(&entry, &opened, AccessCounts { greps: 1, ..AccessCounts::default() });
-                    found
-                }
-                Err(StoreError::Request(error)) => return Err(StoreError::Request(error)),
-                Err(error) => {
-                    report.note_unread(id, &error);
-                    continue;
-                }
-            };
+            let found =
+                match self.retrying(&entry, Purpose::Sweep, |opened| opened.reader.grep(query, cancel)) {
+                    Ok((found, opened)) => {
+                        self.count(&entry, &opened, AccessCounts { greps: 1, ..AccessCounts::default() });
+                        found
+                    }
+                    Err(StoreError::Request(error)) => return Err(StoreError::Request(error)),
+                    Err(error) => {
+                        report.note_unread(id, &error);
+                        continue;
+                    }
+                };
             report.n_searched += 1;
             if found.n_matches == 0 {
                 continue;

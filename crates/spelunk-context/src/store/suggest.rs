@@ -44,7 +44,9 @@ impl fmt::Display for Suggestion {
             Self::Refine { n_matches } => write!(f, "{n_matches} lines match: refine the pattern"),
             Self::OtherWords => f.write_str("nothing matches: try other keywords"),
             Self::Load { id, n_matches: 1 } => write!(f, "1 line matches: load `{id}` if you need the rest"),
-            Self::Load { id, n_matches } => write!(f, "{n_matches} lines match: load `{id}` if you need the rest"),
+            Self::Load { id, n_matches } => {
+                write!(f, "{n_matches} lines match: load `{id}` if you need the rest")
+            }
         }
     }
 }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::store::{
-    ClockMs, Context, ContextId, ContextKind, ContextStore, LoadPolicy, NewContext, NewSource, RegistryWarning,
-    StoreError, StoreLimits, StoreSettings,
+    ClockMs, Context, ContextId, ContextKind, ContextStore, LoadPolicy, NewContext, NewSource,
+    RegistryWarning, StoreError, StoreLimits, StoreSettings,
 };
 
 /// A clock that stands still until it is moved.
@@ -45,8 +45,11 @@ pub(super) fn settings() -> StoreSettings {
 
 /// With so much room in the cache, and loads up to all of it.
 pub(super) fn small(cache_bytes: u64) -> StoreSettings {
-    let limits =
-        StoreLimits { content_cache_bytes_max: cache_bytes, load_bytes_max: cache_bytes, ..StoreLimits::default() };
+    let limits = StoreLimits {
+        content_cache_bytes_max: cache_bytes,
+        load_bytes_max: cache_bytes,
+        ..StoreLimits::default()
+    };
     StoreSettings::for_a_person(limits)
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{
-    AccessCounts, Context, ContextId, ContextKind, ContextSource, LoadPolicy, ContextRevision,
+    AccessCounts, Context, ContextId, ContextKind, ContextRevision, ContextSource, LoadPolicy,
 };
 
 /// The version that this engine writes, and the newest that it reads.
@@ -30,7 +30,8 @@ pub(crate) fn registry_bytes<'a>(
     updated_at_ms: u64,
     contexts: impl Iterator<Item = &'a Context>,
 ) -> serde_json::Result<Vec<u8>> {
-    let mut bytes = format!("{{\"version\":{VERSION},\"updated_at_ms\":{updated_at_ms},\"contexts\":[").into_bytes();
+    let mut bytes =
+        format!("{{\"version\":{VERSION},\"updated_at_ms\":{updated_at_ms},\"contexts\":[").into_bytes();
     for (idx, context) in contexts.enumerate() {
         bytes.extend_from_slice(if idx > 0 { b",\n" } else { b"\n" });
         serde_json::to_writer(&mut bytes, &Line::from(context))?;
@@ -41,6 +42,13 @@ pub(crate) fn registry_bytes<'a>(
 
 /// Reads what can be read. A file that is no JSON as a whole is read line by line.
 pub(crate) fn parse_registry(bytes: &[u8]) -> Parsed {
+    if let Ok(file) = serde_json::from_slice::<GoodFile>(bytes) {
+        let mut parsed = Parsed { is_whole: true, version: Some(file.version), ..Parsed::default() };
+        for line in file.contexts {
+            parsed.take(Some(line));
+        }
+        return parsed.without_repetition();
+    }
     match serde_json::from_slice::<File>(bytes) {
         Ok(file) => {
             let mut parsed = Parsed { is_whole: true, version: Some(file.version), ..Parsed::default() };
@@ -113,6 +121,14 @@ impl Parsed {
     }
 }
 
+/// The usual case, read without a detour.
+#[derive(Deserialize)]
+struct GoodFile {
+    version: u64,
+    contexts: Vec<Line>,
+}
+
+/// A file with entries that are not what they should be.
 #[derive(Deserialize)]
 struct File {
     version: u64,
@@ -197,7 +213,11 @@ impl From<&Context> for Line {
             kind: context.kind.name().to_owned(),
             content_type: context.content_type.clone(),
             source: Source::from(&context.source),
-            metadata: context.metadata.clone(),
+            metadata: context
+                .metadata
+                .iter()
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect(),
             policy: Policy::from(context.policy),
             registered_at_ms: context.registered_at_ms,
             revision: context.revision.as_ref().map(|revision| Seen {
@@ -252,7 +272,7 @@ impl Line {
             kind: ContextKind::from_name(&self.kind)?,
             content_type: self.content_type,
             source: self.source.into_source()?,
-            metadata: self.metadata,
+            metadata: self.metadata.into(),
             policy: match self.policy {
                 Policy::Hot => LoadPolicy::Hot,
                 Policy::Lazy => LoadPolicy::Lazy,

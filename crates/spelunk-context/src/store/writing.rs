@@ -61,7 +61,9 @@ impl ContextStore {
     pub fn reload(&self) -> Result<Vec<RegistryWarning>, StoreError> {
         let mut writer = self.writer();
         let Some(registry) = &self.registry else { return Ok(Vec::new()) };
-        if registry.has_leftovers() && let Ok(lock) = registry.lock() {
+        if registry.has_leftovers()
+            && let Ok(lock) = registry.lock()
+        {
             lock.remove_leftovers();
         }
         let Some((bytes, stamp)) = registry.read()? else { return Ok(Vec::new()) };
@@ -152,7 +154,9 @@ impl ContextStore {
             admitted.push(self.admit(new)?);
         }
         let now_ms = self.now_ms();
-        self.change(|catalogue| plan_put(catalogue, &admitted, taken, now_ms, self.settings.limits.contexts_max))?;
+        self.change(|catalogue| {
+            plan_put(catalogue, &admitted, taken, now_ms, self.settings.limits.contexts_max)
+        })?;
         Ok(admitted.into_iter().map(|(context, _)| context).collect())
     }
 
@@ -231,7 +235,9 @@ impl ContextStore {
     ) -> Result<Option<RegistryWarning>, StoreError> {
         let lock = registry.lock().ok();
         // Another process may have repaired it while this one waited for the lock.
-        if lock.is_some() && let Some((bytes, _)) = registry.read()? {
+        if lock.is_some()
+            && let Some((bytes, _)) = registry.read()?
+        {
             parsed = parse(registry, &bytes)?;
         }
         let (n_kept, n_lost, is_undamaged) = (parsed.contexts.len(), parsed.n_lost, parsed.is_undamaged());
@@ -265,7 +271,9 @@ impl ContextStore {
     fn check_held(&self, before: &Catalogue, planned: &[Planned]) -> Result<(), StoreError> {
         let mut size_bytes = 0;
         for (change, text) in planned {
-            if let (Change::Put(context), Some(text)) = (change, text) && !self.is_on_disk(context) {
+            if let (Change::Put(context), Some(text)) = (change, text)
+                && !self.is_on_disk(context)
+            {
                 size_bytes += text.len() as u64;
             }
         }
@@ -390,8 +398,7 @@ fn parse(registry: &RegistryFile, bytes: &[u8]) -> Result<Parsed, StoreError> {
 
 /// A change among contexts of this session is no reason to write.
 fn reaches_disk(before: &Catalogue, change: &Change) -> bool {
-    let was_durable =
-        before.get(change.id().as_str()).is_some_and(|entry| entry.context.policy.is_durable());
+    let was_durable = before.get(change.id().as_str()).is_some_and(|entry| entry.context.policy.is_durable());
     was_durable
         || match change {
             Change::Put(context) => context.policy.is_durable(),

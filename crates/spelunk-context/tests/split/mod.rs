@@ -66,17 +66,19 @@ fn show(chunk: &Chunk, text: &str) -> String {
 }
 
 macro_rules! snapshots {
-    ($($(#[doc = $doc:literal])* $test:ident $input:literal;)+) => {
-        $($(#[doc = $doc])* #[test] fn $test() {
-            let text = include_str!(concat!("input/", $input));
-            check($input, text, &limits(), Mode::ByType, &expect_file![concat!($input, ".md")]);
+    ($($test:ident $name:literal $(from $input:literal)?;)+) => {
+        $(#[test] fn $test() {
+            let text = include_str!(concat!("input/", snapshots!(@input $name $($input)?)));
+            check($name, text, &limits(), Mode::ByType, &expect_file![concat!($name, ".md")]);
         })+
     };
+    (@input $name:literal) => { $name };
+    (@input $name:literal $input:literal) => { $input };
 }
 
 snapshots! {
     python_is_cut_between_definitions_with_its_imports "sample.py";
-    rust_is_cut_between_items_with_comments_and_attributes_above "sample.rs";
+    rust_is_cut_between_items_with_comments_and_attributes_above "sample.rs" from "rust.txt";
     typescript_is_cut_between_methods "sample.ts";
     a_language_without_a_grammar_is_cut_by_the_line_rule "sample.lua";
     a_table_is_cut_between_rows_with_its_header "sample.csv";

@@ -17,6 +17,7 @@ fn started() -> EventKind {
         question: text("Which number?"),
         strategy: Strategy::Direct,
         sources: Vec::new(),
+        scan: Box::default(),
         model: ModelRef { provider: "openai".into(), name: "scripted".into(), base_url: "http://x".into() },
         corpus_digest: BlobId::from_hash([1; 32]),
         settings_digest: BlobId::from_hash([2; 32]),

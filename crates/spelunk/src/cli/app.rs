@@ -102,9 +102,8 @@ impl App {
         if Workspace::exists(&root) { Ok(Some(Workspace::open(&root)?)) } else { Ok(None) }
     }
 
-    /// The engine on the workspace.
-    pub(crate) fn engine(&self, allow_secrets: bool) -> Result<Engine, Failure> {
-        let scan = ScanOptions { allow_secrets, ..ScanOptions::default() };
+    /// The engine on the workspace; new runs read their sources so.
+    pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
         Ok(Engine::new(self.workspace()?, Arc::new(SystemClock), scan))
     }
 

@@ -1,25 +1,25 @@
 //! `spelunk ask`: a question, some text, an answer. Without a model it shows the passages that fit best, and says so.
 
-use std::io::Read;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{Corpus, ScanOptions, ScanProgress, SourceInput, View};
+use spelunk_context::{SourceInput, View};
 use spelunk_engine::{Engine, RunRequest};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{SourceSpec, Strategy};
 
 use super::app::{App, Failure, Usage, print};
+use super::scan::{ScanFlags, inputs, scan};
 use super::{ModelFlags, watch};
 use crate::config::StrategyChoice;
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
 use crate::render::progress::Progress;
-use crate::render::units::{bytes, count};
+use crate::render::units::bytes;
 
-/// The most that is read from standard input.
-const STDIN_BYTES_MAX: u64 = 1_000_000_000;
+/// A question may be answered from any number of files: only the best passages are sent.
+const ALL_FILES: u64 = 0;
 const PASSAGES_MAX: u64 = 5;
 const PASSAGE_BYTES_MAX: u64 = 20_000;
 
@@ -38,9 +38,8 @@ pub(crate) struct AskArgs {
     /// Ask again even where the same question was answered before
     #[arg(long)]
     no_cache: bool,
-    /// Read files that look like secrets too
-    #[arg(long)]
-    allow_secrets: bool,
+    #[command(flatten)]
+    scan: ScanFlags,
     /// Print every event as a line of JSON instead of the answer
     #[arg(long)]
     events: bool,
@@ -57,8 +56,9 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
     };
     // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
     let inputs = inputs(app, &args.paths)?;
-    let corpus = scan(app, &inputs, args.allow_secrets)?;
-    let engine = app.engine(args.allow_secrets)?;
+    let options = args.scan.options(ALL_FILES)?;
+    let corpus = scan(app, &inputs, &options)?;
+    let engine = app.engine(options)?;
     let sources = keep(&engine, inputs)?;
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
     let mut settings = app.run_settings();
@@ -81,18 +81,7 @@ fn strategy(app: &App, flag: Option<&str>) -> Result<Strategy, Failure> {
     })
 }
 
-/// What was named on the command line; the current directory if nothing was.
-fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Failure> {
-    let here = [".".to_owned()];
-    let paths = if paths.is_empty() { &here[..] } else { paths };
-    let input = |path: &String| match path.as_str() {
-        "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
-        path => Ok(SourceInput::Path(app.current_dir.join(path))),
-    };
-    paths.iter().map(input).collect()
-}
-
-/// The same in a form that a resumed run can open again.
+/// What was named, in a form that a resumed run can open again.
 fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
     let mut sources = Vec::new();
     for input in inputs {
@@ -104,38 +93,9 @@ fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Fa
     Ok(sources)
 }
 
-fn read_stdin() -> Result<Vec<u8>, Failure> {
-    let mut text = Vec::new();
-    let read = std::io::stdin().lock().take(STDIN_BYTES_MAX + 1).read_to_end(&mut text);
-    let refused =
-        |message: String| Usage { message, hint: "write it to a file and name that instead".into() };
-    read.map_err(|error| refused(format!("could not read standard input: {error}")))?;
-    if text.len() as u64 > STDIN_BYTES_MAX {
-        return Err(refused(format!("standard input is longer than {}", bytes(STDIN_BYTES_MAX))).into());
-    }
-    Ok(text)
-}
-
-/// Reads the sources through, with progress.
-fn scan(app: &App, inputs: &[SourceInput], allow_secrets: bool) -> Result<Corpus, Failure> {
-    let mut progress = Progress::new(app.quiet);
-    let options = ScanOptions { allow_secrets, ..ScanOptions::default() };
-    Ok(Corpus::scan(inputs, &options, &mut |scan| progress.draw(|| scan_status(&scan)))?)
-}
-
-pub(crate) fn scan_status(scan: &ScanProgress) -> String {
-    format!(
-        "reading {} of {} · {} of {}",
-        scan.files_done,
-        count(scan.files_total, "file"),
-        bytes(scan.bytes_done),
-        bytes(scan.bytes_total)
-    )
-}
-
 /// The job without a model: the passages that share most words with the question. Nothing is recorded.
 fn show_passages(app: &App, args: &AskArgs) -> Result<ExitCode, Failure> {
-    let corpus = scan(app, &inputs(app, &args.paths)?, args.allow_secrets)?;
+    let corpus = scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?;
     let mut progress = Progress::new(app.quiet);
     let view = View::of(Arc::new(corpus));
     let question = args.question.as_str();

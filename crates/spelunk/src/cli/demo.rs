@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use spelunk_context::ScanOptions;
 use spelunk_engine::{
     Answer, Engine, Frame, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunView, Task,
 };
@@ -32,7 +33,7 @@ const SYNTHESIS: &str = "Join the findings into one answer to the question. Say 
 pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
     app.say("A demonstration. The model is scripted: its replies are shipped with the program, nothing is sent anywhere.");
     app.say("Everything else is real: the engine, its journal, the checked citations, the crash and the resume.\n");
-    let engine = app.engine(false)?;
+    let engine = app.engine(ScanOptions::default())?;
     let mut sources = Vec::new();
     for (name, text) in DOCUMENTS {
         sources.push(engine.keep_text(name, text.as_bytes())?);

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use spelunk_context::ScanOptions;
 use spelunk_engine::{Answer, ResumeRequest, RunResult, RunView};
 use spelunk_journal::Workspace;
 use spelunk_types::{ModelRef, RunId, RunOutcome};
 
 use super::app::{App, Failure, Usage};
-use super::ask::scan_status;
+use super::scan::scan_status;
 use super::show::{find, read_view};
 use super::{ModelFlags, demo, watch};
 use crate::provider;
@@ -21,9 +22,6 @@ pub(crate) struct ResumeArgs {
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// Read files that look like secrets too, as the run did
-    #[arg(long)]
-    allow_secrets: bool,
     /// Print every event as a line of JSON instead of the answer
     #[arg(long)]
     events: bool,
@@ -43,7 +41,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     };
     let request = request(app, &args.model, recorded).await?;
-    let engine = app.engine(args.allow_secrets)?;
+    let engine = app.engine(ScanOptions::default())?;
     let mut progress = Progress::new(app.quiet);
     let handle = engine.resume(&run, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();

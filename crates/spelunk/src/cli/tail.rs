@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use spelunk_context::ScanOptions;
 use spelunk_journal::Record;
 
 use super::app::{App, Failure, print};
@@ -20,7 +21,7 @@ pub(crate) struct TailArgs {
 
 pub(crate) async fn tail(app: &App, args: TailArgs) -> Result<ExitCode, Failure> {
     let (_, run) = find(app, args.run.as_deref())?;
-    let engine = app.engine(false)?;
+    let engine = app.engine(ScanOptions::default())?;
     let mut events = engine.watch(&run, args.after)?;
     while let Some(record) = events.next().await {
         let line = match record? {

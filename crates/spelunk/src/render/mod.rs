@@ -2,8 +2,10 @@
 //! never reaches a terminal with its control characters.
 
 pub(crate) mod answer;
+pub(crate) mod contexts;
 pub(crate) mod error;
 pub(crate) mod passages;
+pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod tree;
 pub(crate) mod units;

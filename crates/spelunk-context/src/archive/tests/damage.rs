@@ -18,14 +18,22 @@ fn what_is_no_archive_at_all_is_an_error_that_names_it() {
               caused by: invalid gzip header
             hint: check that it is complete, for example by unpacking it by hand"]],
     );
-    check_error("x.tar", &[b'x'; 2000], &expect![[r"
+    check_error(
+        "x.tar",
+        &[b'x'; 2000],
+        &expect![[r"
         source-unreadable: could not open the archive `x.tar`
           caused by: a header in it is broken
-        hint: check that it is complete, for example by unpacking it by hand"]]);
-    check_error("x.tar.gz", b"", &expect![[r"
+        hint: check that it is complete, for example by unpacking it by hand"]],
+    );
+    check_error(
+        "x.tar.gz",
+        b"",
+        &expect![[r"
         source-unreadable: could not open the archive `x.tar.gz`
           caused by: unexpected end of file
-        hint: check that it is complete, for example by unpacking it by hand"]]);
+        hint: check that it is complete, for example by unpacking it by hand"]],
+    );
 }
 
 #[test]
@@ -107,7 +115,7 @@ fn of_a_tar_that_was_cut_short_the_whole_entries_are_kept() {
 
 #[test]
 fn of_a_gz_that_was_cut_short_the_beginning_is_kept() {
-    let lines: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
+    let lines = (0..20_000).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
     let gz = gzipped(lines.as_bytes());
     let corpus = scan_archive("a.log.gz", &gz[..gz.len() / 2]).unwrap();
     assert_eq!(skipped(&corpus), "1 damaged: a.log.gz/a.log\n");
@@ -118,7 +126,9 @@ fn of_a_gz_that_was_cut_short_the_beginning_is_kept() {
 
 #[test]
 fn no_cut_and_no_flipped_byte_makes_any_archive_panic() {
-    for (name, bytes) in [("x.zip", zipped(&ENTRIES)), ("x.tar", tarred(&ENTRIES[..1])), ("x.tgz", gzipped(&tarred(&ENTRIES)))] {
+    for (name, bytes) in
+        [("x.zip", zipped(&ENTRIES)), ("x.tar", tarred(&ENTRIES[..1])), ("x.tgz", gzipped(&tarred(&ENTRIES)))]
+    {
         for at in (0..bytes.len()).step_by(7) {
             drop(scan_archive(name, &bytes[..at]));
             let mut flipped = bytes.clone();

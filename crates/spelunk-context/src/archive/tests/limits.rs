@@ -1,6 +1,7 @@
 use super::*;
 
-const SMALL: UnpackLimits = UnpackLimits { bytes_max: 10_000, entries_max: 4, ratio_max: 20, ratio_bytes_min: 1000 };
+const SMALL: UnpackLimits =
+    UnpackLimits { bytes_max: 10_000, entries_max: 4, ratio_max: 20, ratio_bytes_min: 1000 };
 
 /// The relative names that were unpacked, then what was left out, under small limits.
 #[track_caller]
@@ -51,18 +52,26 @@ fn an_entry_that_unpacks_to_far_more_than_it_is_is_left_out() {
             1 too-large: x.zip/bomb.txt
         "]],
     );
-    check_small("x.gz", &gzipped(bomb.as_bytes()), &expect![[r"
+    check_small(
+        "x.gz",
+        &gzipped(bomb.as_bytes()),
+        &expect![[r"
         1 too-large: x.gz/x
-    "]]);
+    "]],
+    );
 }
 
 #[test]
 fn a_packed_tar_that_turns_out_to_be_a_bomb_is_not_read_on() {
     let tgz = gzipped(&tarred(&[("a.txt", "x"), ("bomb.txt", &"a".repeat(9000)), ("z.txt", "y")]));
-    check_small("x.tgz", &tgz, &expect![[r"
+    check_small(
+        "x.tgz",
+        &tgz,
+        &expect![[r"
         a.txt 1
         1 too-large: x.tgz
-    "]]);
+    "]],
+    );
 }
 
 #[test]
@@ -90,16 +99,24 @@ fn all_entries_together_have_a_limit() {
 #[test]
 fn there_may_not_be_too_many_entries() {
     let entries = [("a", "1"), ("b", "2"), ("c", "3"), ("d", "4"), ("e", "5")];
-    check_small("x.zip", &zipped(&entries), &expect![[r"
+    check_small(
+        "x.zip",
+        &zipped(&entries),
+        &expect![[r"
         1 too-large: x.zip
-    "]]);
-    check_small("x.tar", &tarred(&entries), &expect![[r"
+    "]],
+    );
+    check_small(
+        "x.tar",
+        &tarred(&entries),
+        &expect![[r"
         a 1
         b 1
         c 1
         d 1
         1 too-large: x.tar
-    "]]);
+    "]],
+    );
 }
 
 // A real bomb against the real limits: 50 MB of one letter in 50 kB.
@@ -107,11 +124,15 @@ fn there_may_not_be_too_many_entries() {
 fn a_bomb_costs_little() {
     let bomb = "a".repeat(50_000_000);
     let zip = zipped(&[("bomb.txt", &bomb), ("a.txt", "x")]);
-    assert_eq!(zip.len() < 60_000, true);
-    check("x.zip", &zip, &expect![[r"
+    assert!(zip.len() < 60_000);
+    check(
+        "x.zip",
+        &zip,
+        &expect![[r"
         x.zip/a.txt
         1 too-large: x.zip/bomb.txt
-    "]]);
+    "]],
+    );
 }
 
 #[test]
@@ -120,8 +141,12 @@ fn a_name_of_a_megabyte_is_damage_and_not_memory() {
     append(&mut builder, EntryType::Regular, "a.txt", "x");
     append(&mut builder, EntryType::GNULongName, "././@LongLink", &"n".repeat(1_000_000));
     append(&mut builder, EntryType::Regular, "b.txt", "x");
-    check("x.tar", &builder.into_inner().unwrap(), &expect![[r"
+    check(
+        "x.tar",
+        &builder.into_inner().unwrap(),
+        &expect![[r"
         x.tar/a.txt
         1 damaged: x.tar
-    "]]);
+    "]],
+    );
 }

@@ -2,8 +2,16 @@ use super::*;
 use crate::testing::{names, put, tree};
 use crate::{Corpus, SourceInput};
 
-const FILES: [&str; 8] =
-    ["README.md", "docs/README.txt", "Cargo.toml", "config/app.yml", "src/main.rs", "src/a/b.rs", "notes.md", "z.txt"];
+const FILES: [&str; 8] = [
+    "README.md",
+    "docs/README.txt",
+    "Cargo.toml",
+    "config/app.yml",
+    "src/main.rs",
+    "src/a/b.rs",
+    "notes.md",
+    "z.txt",
+];
 
 #[track_caller]
 fn check(order: Order, expected: [&str; 8]) {
@@ -17,15 +25,42 @@ fn check(order: Order, expected: [&str; 8]) {
 fn the_order_says_which_files_come_first() {
     check(
         Order::Size,
-        ["config/app.yml", "notes.md", "src/main.rs", "src/a/b.rs", "README.md", "Cargo.toml", "docs/README.txt", "z.txt"],
+        [
+            "config/app.yml",
+            "notes.md",
+            "src/main.rs",
+            "src/a/b.rs",
+            "README.md",
+            "Cargo.toml",
+            "docs/README.txt",
+            "z.txt",
+        ],
     );
     check(
         Order::Path,
-        ["Cargo.toml", "README.md", "config/app.yml", "docs/README.txt", "notes.md", "src/a/b.rs", "src/main.rs", "z.txt"],
+        [
+            "Cargo.toml",
+            "README.md",
+            "config/app.yml",
+            "docs/README.txt",
+            "notes.md",
+            "src/a/b.rs",
+            "src/main.rs",
+            "z.txt",
+        ],
     );
     check(
         Order::Priority,
-        ["README.md", "docs/README.txt", "Cargo.toml", "config/app.yml", "src/main.rs", "src/a/b.rs", "notes.md", "z.txt"],
+        [
+            "README.md",
+            "docs/README.txt",
+            "Cargo.toml",
+            "config/app.yml",
+            "src/main.rs",
+            "src/a/b.rs",
+            "notes.md",
+            "z.txt",
+        ],
     );
 }
 
@@ -43,7 +78,10 @@ fn what_files_max_leaves_out_is_counted_and_listed() {
     assert_eq!((report.left_out_total, report.left_out.join(" ")), (2, "c.md a.md".to_owned()));
     assert_eq!(crate::testing::skipped(&corpus), "2 files-max: c.md a.md\n");
     let corpus = scan(root.path(), 3, Order::Path);
-    assert_eq!((names(&corpus).as_str(), corpus.reports()[0].left_out.join(" ").as_str()), ("a.md\nb.md\nc.md\n", "d.md"));
+    assert_eq!(
+        (names(&corpus).as_str(), corpus.reports()[0].left_out.join(" ").as_str()),
+        ("a.md\nb.md\nc.md\n", "d.md")
+    );
     for all in [0, 4, 5] {
         assert_eq!(scan(root.path(), all, Order::Size).reports()[0].left_out_total, 0);
     }

@@ -55,7 +55,10 @@ fn tables_in_tables_end_up_in_the_outer_cell() {
 #[test]
 fn what_is_not_a_document_is_damage() {
     let damaged = |what: &str| Err(ExtractError::Damaged { what: what.to_owned() });
-    assert_eq!(extract(ExtractKind::Docx, b"plain text"), damaged("invalid Zip archive: Could not find EOCD"));
+    assert_eq!(
+        extract(ExtractKind::Docx, b"plain text"),
+        damaged("invalid Zip archive: Could not find EOCD")
+    );
     assert_eq!(extract(ExtractKind::Docx, &part("a.txt", "x")), damaged("it has no `word/document.xml`"));
     assert_eq!(extract(ExtractKind::Docx, &docx("")), Err(ExtractError::NoText));
     let torn = part("word/document.xml", "<w:document><w:p></w:q>");

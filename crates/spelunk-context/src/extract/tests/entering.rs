@@ -28,7 +28,10 @@ fn in_a_directory_they_are_left_out_unless_a_glob_asks_for_them() {
     put(root.path(), "d.pdf", b"%PDF-1.4 and nothing else");
     put(root.path(), "e.docx", &docx::docx("<w:p><w:r><w:t>Hi</w:t></w:r></w:p>"));
     let corpus = scan(&[root.path()]).unwrap();
-    assert_eq!((names(&corpus).as_str(), skipped(&corpus).as_str()), ("a.md\n", "4 excluded: b.pdf c.pdf d.pdf e.docx\n"));
+    assert_eq!(
+        (names(&corpus).as_str(), skipped(&corpus).as_str()),
+        ("a.md\n", "4 excluded: b.pdf c.pdf d.pdf e.docx\n")
+    );
     let include = ["*.pdf", "*.docx"].map(str::to_owned).to_vec();
     let options = ScanOptions { include, ..ScanOptions::default() };
     let corpus = Corpus::scan(&[SourceInput::Path(root.path().to_owned())], &options, &mut |_| {}).unwrap();
@@ -52,7 +55,8 @@ fn a_named_document_without_text_is_an_error_with_a_hint() {
 fn html_is_read_as_it_is_unless_asked_for_as_text() {
     let root = tree(&[("a.html", "<h1>Hi</h1>")]);
     let read = |options: &ScanOptions| {
-        let corpus = Corpus::scan(&[SourceInput::Path(root.path().to_owned())], options, &mut |_| {}).unwrap();
+        let corpus =
+            Corpus::scan(&[SourceInput::Path(root.path().to_owned())], options, &mut |_| {}).unwrap();
         let view = View::of(corpus.into());
         let document = view.find("a.html").unwrap();
         (document.extracted, view.read_owned(document).unwrap())
@@ -68,8 +72,10 @@ fn a_secret_in_extracted_text_is_kept_back_and_counted() {
     let read = |globs: &[&str]| {
         let allow_secret_globs = globs.iter().map(|&glob| glob.to_owned()).collect();
         let options = ScanOptions { extract_html: true, allow_secret_globs, ..ScanOptions::default() };
-        let corpus = Corpus::scan(&[SourceInput::Path(root.path().to_owned())], &options, &mut |_| {}).unwrap();
-        let examples = corpus.reports()[0].redactions_examples.values().flatten().cloned().collect::<Vec<_>>();
+        let corpus =
+            Corpus::scan(&[SourceInput::Path(root.path().to_owned())], &options, &mut |_| {}).unwrap();
+        let examples =
+            corpus.reports()[0].redactions_examples.values().flatten().cloned().collect::<Vec<_>>();
         let view = View::of(corpus.into());
         let texts: Vec<_> = view.documents().map(|document| view.read_owned(document).unwrap()).collect();
         (texts.join("|"), examples.join(" "))

@@ -99,16 +99,35 @@ fn what_names_a_secret_stays_and_the_value_goes() {
 #[test]
 fn the_lines_of_a_private_key_are_replaced_one_by_one() {
     for kind in ["RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", ""] {
-        let text = format!("a\n-----BEGIN {kind}PRIVATE KEY-----\n{}\r\n{}==\n-----END {kind}PRIVATE KEY-----\nb\n", alnum(64), alnum(22));
-        let expected = format!("a\n-----BEGIN {kind}PRIVATE KEY-----\n[secret:private-key]\r\n[secret:private-key]\n-----END {kind}PRIVATE KEY-----\nb\n");
+        let text = format!(
+            "a\n-----BEGIN {kind}PRIVATE KEY-----\n{}\r\n{}==\n-----END {kind}PRIVATE KEY-----\nb\n",
+            alnum(64),
+            alnum(22)
+        );
+        let expected = format!(
+            "a\n-----BEGIN {kind}PRIVATE KEY-----\n[secret:private-key]\r\n[secret:private-key]\n-----END {kind}PRIVATE KEY-----\nb\n"
+        );
         check(&text, &expected);
     }
-    let pgp = format!("-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n{}\n-----END PGP PRIVATE KEY BLOCK-----", alnum(64));
+    let pgp = format!(
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n{}\n-----END PGP PRIVATE KEY BLOCK-----",
+        alnum(64)
+    );
     let line = "[secret:private-key]";
-    check(&pgp, &format!("-----BEGIN PGP PRIVATE KEY BLOCK-----\n{line}\n\n{line}\n-----END PGP PRIVATE KEY BLOCK-----"));
-    let in_json = format!("{{\"key\":\"-----BEGIN PRIVATE KEY-----\\n{}\\n-----END PRIVATE KEY-----\\n\"}}", alnum(64));
-    check(&in_json, &format!("{{\"key\":\"-----BEGIN PRIVATE KEY-----{line}-----END PRIVATE KEY-----\\n\"}}"));
-    let torn = format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n{}\nand then prose goes on\n", alnum(64), alnum(64));
+    check(
+        &pgp,
+        &format!(
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\n{line}\n\n{line}\n-----END PGP PRIVATE KEY BLOCK-----"
+        ),
+    );
+    let in_json =
+        format!("{{\"key\":\"-----BEGIN PRIVATE KEY-----\\n{}\\n-----END PRIVATE KEY-----\\n\"}}", alnum(64));
+    check(
+        &in_json,
+        &format!("{{\"key\":\"-----BEGIN PRIVATE KEY-----{line}-----END PRIVATE KEY-----\\n\"}}"),
+    );
+    let torn =
+        format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n{}\nand then prose goes on\n", alnum(64), alnum(64));
     check(&torn, &format!("-----BEGIN RSA PRIVATE KEY-----\n{line}\n{line}\nand then prose goes on\n"));
 }
 
@@ -125,7 +144,10 @@ fn redactions_know_their_line_and_their_rule() {
 #[test]
 fn a_token_that_is_assigned_is_one_secret() {
     let text = format!("GITHUB_TOKEN=ghp_{}\n", alnum(36));
-    assert_eq!(redact(&text), ("GITHUB_TOKEN=[secret:github-token]\n".into(), vec![Redaction { line: 1, rule: "github-token" }]));
+    assert_eq!(
+        redact(&text),
+        ("GITHUB_TOKEN=[secret:github-token]\n".into(), vec![Redaction { line: 1, rule: "github-token" }])
+    );
 }
 
 #[test]
@@ -204,7 +226,8 @@ proptest! {
         let text = parts.concat();
         let (once, redactions) = redact(&text);
         prop_assert_eq!(once.matches('\n').count(), text.matches('\n').count());
-        prop_assert!(redactions.iter().all(|redaction| redaction.line as usize <= text.matches('\n').count() + 1));
+        let n_lines = text.matches('\n').count() as u64 + 1;
+        prop_assert!(redactions.iter().all(|redaction| redaction.line <= n_lines));
         let (twice, again) = redact(&once);
         prop_assert_eq!((twice.as_ref(), again), (once.as_ref(), vec![]));
     }

@@ -36,16 +36,20 @@ fn utf16_is_watched_as_text() {
     let mut bytes = vec![0xFF, 0xFE];
     bytes.extend(format!("😀{}", long_text()).encode_utf16().flat_map(u16::to_le_bytes));
     for length in [1, 3, 4096, 1_000_000] {
-        let pieces: Vec<&[u8]> = bytes.chunks(length).skip(0).collect();
+        let pieces: Vec<&[u8]> = bytes.chunks(length).collect();
         // The mark decides, so it must come in one piece; files are read in large ones.
-        let pieces = if length < 2 { [vec![&bytes[..2]], bytes[2..].chunks(1).collect()].concat() } else { pieces };
+        let pieces =
+            if length < 2 { [vec![&bytes[..2]], bytes[2..].chunks(1).collect()].concat() } else { pieces };
         assert_eq!(watched(&pieces), expected(), "{length}");
     }
 }
 
 #[test]
 fn a_key_counts_once_and_examples_are_few() {
-    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{}-----END RSA PRIVATE KEY-----\n", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A\n".repeat(20));
+    let key = format!(
+        "-----BEGIN RSA PRIVATE KEY-----\n{}-----END RSA PRIVATE KEY-----\n",
+        "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A\n".repeat(20)
+    );
     let tally = watched(&[key.repeat(9).as_bytes()]);
     assert_eq!((tally.counts, tally.first.len()), (BTreeMap::from([("private-key", 9)]), 5));
     assert_eq!(tally.first[1], Redaction { line: 23, rule: "private-key" });

@@ -28,8 +28,7 @@ fn check(include: &str, exclude: &str, expected: &str) {
         ("target/doc/c.rs", "x"),
         ("web/dist/d.js", "x"),
     ]);
-    let options =
-        ScanOptions { include: words(include), exclude: words(exclude), ..ScanOptions::default() };
+    let options = ScanOptions { include: words(include), exclude: words(exclude), ..ScanOptions::default() };
     let listed = match scan(root.path(), &options) {
         Ok(corpus) => names(&corpus).trim_end().replace('\n', " "),
         Err(SourceError::Empty { .. }) => "nothing".to_owned(),
@@ -113,8 +112,7 @@ fn the_workspace_is_never_read_whatever_the_globs_say() {
 #[test]
 fn what_globs_and_depth_leave_out_is_counted() {
     let root = tree(&[("a.md", "x"), ("b.rs", "x"), ("sub/c.md", "x")]);
-    let options =
-        ScanOptions { include: words("*.md"), recursive: false, ..ScanOptions::default() };
+    let options = ScanOptions { include: words("*.md"), recursive: false, ..ScanOptions::default() };
     let corpus = scan(root.path(), &options).unwrap();
     assert_eq!((names(&corpus).as_str(), skipped(&corpus).as_str()), ("a.md\n", "2 filtered: b.rs sub/\n"));
 }

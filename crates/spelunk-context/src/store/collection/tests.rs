@@ -34,7 +34,7 @@ fn the_foundation_is_registered_and_what_is_missing_is_named() {
     let report = factory.foundation(files.path()).unwrap();
     assert_eq!(ids(&report.registered), ["identity:profile", "identity:communication_style"]);
     assert_eq!(report.registered[1].name, "Communication Style");
-    assert_eq!(report.registered[1].metadata["format"], "yaml");
+    assert_eq!(report.registered[1].metadata.get("format"), Some("yaml"));
     let path = files.path().join("foundation/preferences.yaml");
     assert_eq!(report.missing, [MissingFile { name: "preferences".to_owned(), path }]);
     let again = factory.foundation(files.path()).unwrap();
@@ -82,7 +82,9 @@ fn a_root_without_collections_gives_none() {
 fn the_user_and_a_project_are_had_together() {
     let store = in_memory();
     let factory = Factory::new(&store);
-    for (name, text) in [("identity:profile", "Ada"), ("project:x:plan", "build"), ("project:y:plan", "other")] {
+    for (name, text) in
+        [("identity:profile", "Ada"), ("project:x:plan", "build"), ("project:y:plan", "other")]
+    {
         factory.from_text(id(name), text, ContextKind::Document).unwrap();
     }
     let combined = factory.combined("x").unwrap();

@@ -13,7 +13,7 @@ fn a_file_is_named_after_itself() {
     let path = files.path().join("Read Me.md");
     let context = Factory::new(&store).from_file_by_name(&path, &ContextKind::Document).unwrap();
     assert_eq!((context.id.as_str(), context.name.as_str()), ("Read Me", "Read Me.md"));
-    assert_eq!(context.metadata, BTreeMap::from([("file_type".to_owned(), "md".to_owned())]));
+    assert_eq!(context.metadata.iter().collect::<Vec<_>>(), [("file_type", "md")]);
     let again = Factory::new(&store).from_file_by_name(&path, &ContextKind::Document).unwrap();
     assert_eq!((again.id.as_str(), store.list().len()), ("Read Me", 1));
     let named = Factory::new(&store).from_file(id("mine"), &path, ContextKind::Project).unwrap();
@@ -58,7 +58,10 @@ fn secrets_links_and_ignored_files_are_left_out_and_counted() {
     let store = in_memory();
     let report = Factory::new(&store).from_directory(files.path(), "*", &ContextKind::Document, "").unwrap();
     assert_eq!(ids(&report.registered), ["a"]);
-    assert_eq!(report.left_out.skipped, BTreeMap::from([("secret".to_owned(), 1), ("symlink".to_owned(), 1)]));
+    assert_eq!(
+        report.left_out.skipped,
+        BTreeMap::from([("secret".to_owned(), 1), ("symlink".to_owned(), 1)])
+    );
 }
 
 #[test]
@@ -67,7 +70,8 @@ fn a_directory_that_is_not_there_and_a_bad_pattern_are_errors() {
     let store = in_memory();
     let factory = Factory::new(&store);
     let root = files.path().display().to_string();
-    let missing = factory.from_directory(&files.path().join("no"), "*", &ContextKind::Document, "").unwrap_err();
+    let missing =
+        factory.from_directory(&files.path().join("no"), "*", &ContextKind::Document, "").unwrap_err();
     expect![[r"
         source-not-found: could not read the context `no`
           caused by: there is nothing at `ROOT/no`

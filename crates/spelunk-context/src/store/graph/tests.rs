@@ -57,7 +57,9 @@ fn a_graph_of_lines_is_rendered_from_the_file_as_it_is_now_and_after_a_restart()
 
 #[test]
 fn long_views_are_cut_and_say_so() {
-    let node = |number: usize| format!("{{\"label\":\"n{number}\",\"domain\":\"d\",\"description\":\"{}\"}}\n", "x".repeat(300));
+    let node = |number: usize| {
+        format!("{{\"label\":\"n{number}\",\"domain\":\"d\",\"description\":\"{}\"}}\n", "x".repeat(300))
+    };
     let text: String = (0..60).map(node).collect();
     let files = tree(&[("g.jsonl", &text)]);
     let store = in_memory();

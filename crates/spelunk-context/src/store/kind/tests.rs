@@ -9,7 +9,10 @@ fn built_in_kinds_are_found_by_their_names() {
 
 #[test]
 fn a_custom_kind_has_a_plain_name_of_its_own() {
-    assert_eq!(KindName::new("meeting-notes_2").map(|name| name.as_str().to_owned()), Some("meeting-notes_2".into()));
+    assert_eq!(
+        KindName::new("meeting-notes_2").map(|name| name.as_str().to_owned()),
+        Some("meeting-notes_2".into())
+    );
     assert_eq!(KindName::new(""), None);
     assert_eq!(KindName::new("Notes"), None);
     assert_eq!(KindName::new("two words"), None);

@@ -1,7 +1,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::store::tests::{HandClock, explain, id, in_memory, of_file, of_text, small};
+use crate::store::tests::{HandClock, explain, in_memory, of_file, of_text, small};
 use crate::testing::tree;
 
 fn shown(suggestions: &[Suggestion]) -> Vec<String> {
@@ -28,7 +28,8 @@ fn a_grep_suggests_what_fits_the_number_of_matches() {
     let text = format!("{}one\n{}", "hay\n".repeat(120), "many\n".repeat(6));
     let navigator = Navigator::new(Arc::new(in_memory()));
     navigator.store().register(of_text("a", &text)).unwrap();
-    let after = |pattern: &str| shown(&navigator.grep("a", &navigator.query(pattern, 0)).unwrap().suggestions);
+    let after =
+        |pattern: &str| shown(&navigator.grep("a", &navigator.query(pattern, 0)).unwrap().suggestions);
     assert_eq!(after("one"), ["1 line matches: load `a` if you need the rest"]);
     assert_eq!(after("many"), ["6 lines match: refine the pattern", "read page 2 of `a`"]);
     assert_eq!(after("absent"), ["nothing matches: try other keywords"]);
@@ -59,21 +60,17 @@ fn a_load_tells_its_size_and_warns_when_it_is_long() {
 }
 
 #[test]
-fn a_handle_tells_everything_but_the_text() {
+fn a_peek_comes_with_what_is_known_of_the_context() {
     let navigator = Navigator::new(Arc::new(in_memory()));
-    navigator.store().register(of_text("a", "text")).unwrap();
-    navigator.peek("a", 1).unwrap();
-    let handle = Handle {
-        id: id("a"),
-        name: "a".to_owned(),
-        kind: ContextKind::Document,
-        content_type: None,
-        policy: LoadPolicy::Lazy,
-        size_bytes: Some(4),
-        modified_ms: None,
-        access: AccessCounts { peeks: 1, last_accessed_ms: Some(1000), ..AccessCounts::default() },
-    };
-    assert_eq!(navigator.list(), [handle]);
+    let mut new = of_text("a", "text");
+    new.content_type = Some("json".to_owned());
+    new.metadata.insert("author".to_owned(), "Ada".to_owned());
+    navigator.store().register(new).unwrap();
+    let context = navigator.peek("a", 1).unwrap().context;
+    assert_eq!((context.metadata.get("author"), context.metadata.get("title")), (Some("Ada"), None));
+    assert_eq!(context.structure(), Some(crate::Structure::Structured));
+    assert_eq!((context.access.peeks, context.access.last_accessed_ms), (1, Some(1000)));
+    assert_eq!(navigator.list(), [context]);
 }
 
 #[test]
@@ -96,7 +93,12 @@ fn the_log_tells_what_was_asked_and_nothing_that_failed() {
     let a = || Some("a".to_owned());
     assert_eq!(
         log,
-        [(Action::List, None, 0), (Action::Peek, a(), 1), (Action::Grep, a(), 200), (Action::Search, None, 2)]
+        [
+            (Action::List, None, 0),
+            (Action::Peek, a(), 1),
+            (Action::Grep, a(), 200),
+            (Action::Search, None, 2)
+        ]
     );
     let summary = navigator.access_summary();
     assert_eq!((summary.n_accesses, summary.load_to_peek_ratio), (4, Some(0.0)));

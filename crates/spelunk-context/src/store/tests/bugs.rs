@@ -9,7 +9,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::GrepQuery;
-use crate::store::{ContextSource, Factory, FileRoots, Handle, MemoryReport, Navigator, Suggestion};
+use crate::store::{ContextSource, Factory, FileRoots, MemoryReport, Navigator, Suggestion};
 use crate::testing::{put, remove, tree};
 
 fn memory(store: &ContextStore) -> (u64, u64) {
@@ -26,7 +26,13 @@ fn a_loaded_text_is_counted_and_can_be_evicted() {
     store.load("a").unwrap();
     assert_eq!(
         store.memory(),
-        MemoryReport { cache_bytes: 2_300_000, cache_bytes_max: 50_000_000, n_loaded: 1, held_bytes: 0, n_open: 1 }
+        MemoryReport {
+            cache_bytes: 2_300_000,
+            cache_bytes_max: 50_000_000,
+            n_loaded: 1,
+            held_bytes: 0,
+            n_open: 1
+        }
     );
     assert_eq!(store.evict_to(0), 1);
     assert_eq!(memory(&store), (0, 0));
@@ -267,7 +273,8 @@ fn a_server_reads_no_file_outside_of_its_directories() {
     let store = ContextStore::in_memory(HandClock::at(0).clock(), server);
     store.register(of_file("a", &inside.join("a"))).unwrap();
     let root = files.path().display().to_string();
-    let refused = |path: &Path| explain(&store.register(of_file("x", path)).unwrap_err()).replace(&root, "ROOT");
+    let refused =
+        |path: &Path| explain(&store.register(of_file("x", path)).unwrap_err()).replace(&root, "ROOT");
     expect![[r"
         source-unreadable: `ROOT/out/b` is outside of the directories that contexts may come from
         hint: take a file below `ROOT/in`"]]
@@ -292,7 +299,8 @@ fn a_server_reads_no_file_outside_of_its_directories() {
         source-unreadable: `ROOT/in/a` is outside of the directories that contexts may come from
         hint: take a file below `ROOT/in`"]]
     .assert_eq(&explain(&store.peek("a", 1, 1).unwrap_err()).replace(&root, "ROOT"));
-    let nowhere = StoreSettings { roots: FileRoots::Below(Vec::new()), ..StoreSettings::for_a_person(limits) };
+    let nowhere =
+        StoreSettings { roots: FileRoots::Below(Vec::new()), ..StoreSettings::for_a_person(limits) };
     let store = ContextStore::in_memory(HandClock::at(0).clock(), nowhere);
     assert!(store.register(of_file("b", &files.path().join("out/b"))).is_err());
 }
@@ -303,7 +311,10 @@ fn the_flow_of_the_seed_runs_from_list_to_load() {
     let files = tree(&[
         ("foundation/profile.yaml", "name: Ada\n"),
         ("projects/langley/contacts.yaml", "- John Smith\n- Mary\n"),
-        ("temporal/calendar.json", "[\n  \"Monday: John Smith, Langley review\",\n  \"Tuesday: dentist\"\n]\n"),
+        (
+            "temporal/calendar.json",
+            "[\n  \"Monday: John Smith, Langley review\",\n  \"Tuesday: dentist\"\n]\n",
+        ),
     ]);
     let store = Arc::new(in_memory());
     let factory = Factory::new(&store);
@@ -311,9 +322,7 @@ fn the_flow_of_the_seed_runs_from_list_to_load() {
     factory.projects(files.path()).unwrap();
     factory.temporal(files.path()).unwrap();
     let navigator = Navigator::new(store.clone());
-    let listed: Vec<String> =
-        navigator.list_of_kind("temporal").unwrap().iter().map(|handle: &Handle| handle.id.to_string()).collect();
-    assert_eq!(listed, ["temporal:calendar"]);
+    assert_eq!(ids(&navigator.list_of_kind("temporal").unwrap()), ["temporal:calendar"]);
     let found = navigator.grep("temporal:calendar", &navigator.query("john", 0)).unwrap();
     assert_eq!(found.matches[0].line, 2);
     assert_eq!(found.matches[0].text, "  \"Monday: John Smith, Langley review\",");

@@ -24,7 +24,10 @@ fn a_final_newline_is_no_line() {
     let ten = "line\n".repeat(10);
     let navigator = navigator(&[("ten", &ten), ("long", &format!("{}\nb\nc\n", "x".repeat(500)))]);
     assert_eq!(navigator.peek("ten", 10).unwrap().peek.to_string(), ten.trim_end());
-    assert_eq!(navigator.peek("ten", 9).unwrap().peek.to_string(), format!("{}\n[1 more line]", "line\n".repeat(9).trim_end()));
+    assert_eq!(
+        navigator.peek("ten", 9).unwrap().peek.to_string(),
+        format!("{}\n[1 more line]", "line\n".repeat(9).trim_end())
+    );
     let page = navigator.page("ten", 0, 5).unwrap().page;
     assert_eq!((page.n_pages, page.place().as_str(), page.prev, page.next), (2, "1-5 of 10", None, Some(1)));
     // Cut by tokens in its first line: the other two are not shown, and both are counted.
@@ -111,6 +114,7 @@ fn other_encodings_are_read_and_binary_files_are_refused_by_name() {
 #[test]
 fn a_search_reads_the_whole_text_once() {
     let navigator = navigator(&[("a", &"0123456789\n".repeat(1000))]);
-    let found = navigator.store().grep("a", &GrepQuery::new("nothing like it"), &AtomicBool::new(false)).unwrap();
+    let found =
+        navigator.store().grep("a", &GrepQuery::new("nothing like it"), &AtomicBool::new(false)).unwrap();
     assert_eq!((found.n_matches, found.bytes_scanned), (0, 11_000));
 }

@@ -44,7 +44,10 @@ fn threads_that_register_look_and_evict_leave_the_counts_exact() {
     assert_eq!(store.list().len(), n_left);
     let looks = |count: fn(&Context) -> u64| store.list().iter().map(|context| count(context)).sum::<u64>();
     let n_looks = (N_THREADS * N_ROUNDS) as u64;
-    assert_eq!((looks(|context| context.access.peeks), looks(|context| context.access.loads)), (n_looks, n_looks));
+    assert_eq!(
+        (looks(|context| context.access.peeks), looks(|context| context.access.loads)),
+        (n_looks, n_looks)
+    );
     let memory = store.memory();
     assert_eq!(memory.cache_bytes, memory.n_loaded * 140);
     assert_eq!(store.evict_to(0) as u64, memory.n_loaded);
@@ -67,9 +70,11 @@ fn stores_that_write_one_registry_at_once_lose_nothing() {
             });
         }
     });
-    let mut found: Vec<String> = open(directory.path()).list().iter().map(|context| context.id.to_string()).collect();
+    let mut found: Vec<String> =
+        open(directory.path()).list().iter().map(|context| context.id.to_string()).collect();
     found.sort();
-    let expected: Vec<String> = (0..3).flat_map(|number| (0..10).map(move |round| format!("{number}-{round}"))).collect();
+    let expected: Vec<String> =
+        (0..3).flat_map(|number| (0..10).map(move |round| format!("{number}-{round}"))).collect();
     assert_eq!(found, expected);
 }
 

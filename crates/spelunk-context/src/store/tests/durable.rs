@@ -15,8 +15,10 @@ fn registry(root: &Path) -> String {
 }
 
 fn names(root: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -137,13 +139,13 @@ fn a_registry_cut_in_half_is_salvaged_and_set_aside() {
     let (store, warnings) = open_with_warnings(directory.path());
     assert_eq!(ids(&store.list()), ["a", "b"]);
     let aside = directory.path().join("registry.json.damaged-1");
-    assert_eq!(
-        warnings,
-        [RegistryWarning::Damaged { n_kept: 2, n_lost: 1, set_aside: Some(aside.clone()) }]
-    );
+    assert_eq!(warnings, [RegistryWarning::Damaged { n_kept: 2, n_lost: 1, set_aside: Some(aside.clone()) }]);
     assert_eq!(
         warnings[0].to_string(),
-        format!("the registry was damaged: 2 contexts were kept, 1 lost; the damaged file is `{}`", aside.display())
+        format!(
+            "the registry was damaged: 2 contexts were kept, 1 lost; the damaged file is `{}`",
+            aside.display()
+        )
     );
     assert_eq!(fs::read(&aside).unwrap(), &whole.as_bytes()[..cut]);
     assert_eq!(ids(&open(directory.path()).list()), ["a", "b"], "the second start finds it repaired");
@@ -229,7 +231,8 @@ fn counts_of_two_processes_add_up() {
     two.save().unwrap();
     one.save().unwrap();
     let access = open(directory.path()).get("a").unwrap().access;
-    let expected = AccessCounts { peeks: 4, loads: 1, last_accessed_ms: Some(1000), ..AccessCounts::default() };
+    let expected =
+        AccessCounts { peeks: 4, loads: 1, last_accessed_ms: Some(1000), ..AccessCounts::default() };
     assert_eq!(access, expected);
 }
 

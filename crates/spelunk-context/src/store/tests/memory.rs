@@ -40,7 +40,10 @@ fn the_digest_of_a_text_is_that_of_its_bytes() {
     store.register(of_loader("loaded", "l", LoadPolicy::Lazy)).unwrap();
     let inline = store.register(of_text("inline", "text")).unwrap();
     let digest = blake3::hash(b"text").to_hex().to_string();
-    assert_eq!((store.digest("loaded").unwrap(), store.digest("inline").unwrap()), (digest.clone(), digest.clone()));
+    assert_eq!(
+        (store.digest("loaded").unwrap(), store.digest("inline").unwrap()),
+        (digest.clone(), digest.clone())
+    );
     let revision = ContextRevision { size_bytes: 4, modified_ms: None, digest: Some(digest) };
     assert_eq!(inline.revision, Some(revision));
 }

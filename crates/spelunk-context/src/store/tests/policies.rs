@@ -26,10 +26,8 @@ fn first_line(store: &ContextStore) -> String {
 
 #[test]
 fn the_kinds_have_the_policies_of_the_table() {
-    let policies: Vec<String> = ContextKind::BUILT_IN
-        .iter()
-        .map(|kind| format!("{kind} {}", kind.default_policy().name()))
-        .collect();
+    let policies: Vec<String> =
+        ContextKind::BUILT_IN.iter().map(|kind| format!("{kind} {}", kind.default_policy().name())).collect();
     assert_eq!(
         policies,
         [
@@ -124,7 +122,9 @@ fn hot_texts_are_loaded_by_the_first_look_and_evicted_last() {
 fn warming_loads_what_is_hot_and_names_what_cannot_be() {
     let files = tree(&[("a", "hot"), ("b", "gone"), ("c", "cold")]);
     let store = in_memory();
-    for (name, kind) in [("a", ContextKind::Identity), ("b", ContextKind::Identity), ("c", ContextKind::Document)] {
+    for (name, kind) in
+        [("a", ContextKind::Identity), ("b", ContextKind::Identity), ("c", ContextKind::Document)]
+    {
         store.register(NewContext { kind, ..of_file(name, &files.path().join(name)) }).unwrap();
     }
     crate::testing::remove(files.path(), "b");

@@ -74,7 +74,10 @@ fn take(cache: &mut ContentCache, step: &Step) {
     match *step {
         Step::Put { key, bytes, heat } => {
             let text = "x".repeat(bytes).into();
-            cache.put(id(&key.to_string()), Cached { text, generation: 1, stamp: None, loaded_at_ms: 0, heat });
+            cache.put(
+                id(&key.to_string()),
+                Cached { text, generation: 1, stamp: None, loaded_at_ms: 0, heat },
+            );
         }
         Step::Touch { key } => drop(cache.touch(&key.to_string())),
         Step::Remove { key } => drop(Some(cache.remove(&key.to_string()))),
@@ -85,7 +88,8 @@ fn take(cache: &mut ContentCache, step: &Step) {
 fn context() -> impl Strategy<Value = Context> {
     let source = prop_oneof![
         "/[ -~äß]{0,20}".prop_map(|path| ContextSource::File { path: path.into() }),
-        ("[0-9a-f]{64}", any::<u64>()).prop_map(|(digest, size_bytes)| ContextSource::Inline { digest, size_bytes }),
+        ("[0-9a-f]{64}", any::<u64>())
+            .prop_map(|(digest, size_bytes)| ContextSource::Inline { digest, size_bytes }),
         "\\PC{0,20}".prop_map(|name| ContextSource::Loader { name }),
         "[a-z]+:\\PC{0,20}".prop_map(|uri| ContextSource::Uri { uri }),
     ];
@@ -105,13 +109,23 @@ fn context() -> impl Strategy<Value = Context> {
     let access = (any::<[u64; 4]>(), any::<Option<u64>>());
     let id = "[a-zäß:0-9]{1,12}".prop_map(|text| id(&text));
     (id, any::<String>(), kind, source, policy, metadata, revision, access, any::<u64>()).prop_map(
-        |(id, name, kind, source, policy, metadata, revision, (counts, last_accessed_ms), registered_at_ms)| Context {
+        |(
+            id,
+            name,
+            kind,
+            source,
+            policy,
+            metadata,
+            revision,
+            (counts, last_accessed_ms),
+            registered_at_ms,
+        )| Context {
             id,
             name,
             kind,
             content_type: None,
             source,
-            metadata,
+            metadata: metadata.into(),
             policy,
             registered_at_ms,
             revision: revision.map(|(size_bytes, modified_ms, digest)| ContextRevision {

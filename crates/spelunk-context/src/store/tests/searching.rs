@@ -23,7 +23,10 @@ fn hits_come_in_the_order_of_registration_and_failures_stop_nothing() {
         hits.iter().map(|hit| (hit.id.as_str(), hit.n_matches, hit.matches[0].line)).collect();
     assert_eq!(found, [("z", 2, 1), ("a", 1, 1)]);
     assert_eq!((report.n_searched, report.n_hits, report.n_matches, report.n_unread), (3, 2, 3, 1));
-    let unread = format!("could not read the context `gone`: there is nothing at `{}`", files.path().join("gone").display());
+    let unread = format!(
+        "could not read the context `gone`: there is nothing at `{}`",
+        files.path().join("gone").display()
+    );
     assert_eq!((report.unread[0].id.as_str(), &report.unread[0].reason), ("gone", &unread));
     assert_eq!(store.get("none").unwrap().access.greps, 1);
 }
@@ -36,7 +39,8 @@ fn a_search_ends_when_there_are_hits_enough() {
     let never = AtomicBool::new(false);
     let query = GrepQuery::new("needle");
     let bounded = store.search_all(&query, &never, &mut |_| ControlFlow::Continue(())).unwrap();
-    let expected = SearchReport { n_searched: 2, n_hits: 2, n_matches: 2, n_left: 1, ..SearchReport::default() };
+    let expected =
+        SearchReport { n_searched: 2, n_hits: 2, n_matches: 2, n_left: 1, ..SearchReport::default() };
     assert_eq!(bounded, expected);
     let first = store.search_all(&query, &never, &mut |_| ControlFlow::Break(())).unwrap();
     assert_eq!((first.n_hits, first.n_left), (1, 2));

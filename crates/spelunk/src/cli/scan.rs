@@ -1,0 +1,111 @@
+//! Flags that say which files are read, shared by every command that reads some, and the reading itself.
+
+use std::io::Read;
+
+use clap::Args;
+use spelunk_context::{Corpus, Order, ScanOptions, ScanProgress, SourceInput};
+
+use super::app::{App, Failure, Usage};
+use crate::render::progress::Progress;
+use crate::render::units::{bytes, count};
+
+/// The most that is read from standard input.
+const STDIN_BYTES_MAX: u64 = 1_000_000_000;
+
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one switch of the command line")]
+pub(crate) struct ScanFlags {
+    /// Read only files that match, such as `*.rs`; also reads what is left out by default
+    #[arg(long, value_name = "GLOB", help_heading = "Which files")]
+    include: Vec<String>,
+    /// Do not read files that match
+    #[arg(long, value_name = "GLOB", help_heading = "Which files")]
+    exclude: Vec<String>,
+    /// Do not enter directories below the ones named
+    #[arg(long, help_heading = "Which files")]
+    no_recursive: bool,
+    /// Read files that `.gitignore` names too
+    #[arg(long, help_heading = "Which files")]
+    no_gitignore: bool,
+    /// Read at most so many files; 0 reads all
+    #[arg(long, value_name = "N", help_heading = "Which files")]
+    files_max: Option<u64>,
+    /// Which files stay under `--files-max`: size, path or priority
+    #[arg(long, value_name = "ORDER", help_heading = "Which files")]
+    order: Option<String>,
+    /// Read HTML as Markdown
+    #[arg(long, help_heading = "Which files")]
+    extract_html: bool,
+    /// Read files that look like secrets, and leave secrets in text as they are
+    #[arg(long, help_heading = "Which files")]
+    allow_secrets: bool,
+    /// The same, only for files that match
+    #[arg(long, value_name = "GLOB", help_heading = "Which files")]
+    allow_secret: Vec<String>,
+}
+
+impl ScanFlags {
+    /// What the flags say; `files_max` is what counts without the flag.
+    pub(crate) fn options(&self, files_max: u64) -> Result<ScanOptions, Failure> {
+        let order = match &self.order {
+            None => Order::default(),
+            Some(word) => {
+                let known = Order::ALL.into_iter().find(|(name, _)| name == word).map(|(_, order)| order);
+                known.ok_or_else(|| Usage {
+                    message: format!("there is no order `{word}`"),
+                    hint: format!("choose one of {}", Order::ALL.map(|(name, _)| name).join(", ")),
+                })?
+            }
+        };
+        Ok(ScanOptions {
+            allow_secrets: self.allow_secrets,
+            allow_secret_globs: self.allow_secret.clone(),
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            recursive: !self.no_recursive,
+            gitignore: !self.no_gitignore,
+            files_max: self.files_max.unwrap_or(files_max),
+            order,
+            extract_html: self.extract_html,
+        })
+    }
+}
+
+/// What was named on the command line; the current directory if nothing was.
+pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Failure> {
+    let here = [".".to_owned()];
+    let paths = if paths.is_empty() { &here[..] } else { paths };
+    let input = |path: &String| match path.as_str() {
+        "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
+        path => Ok(SourceInput::Path(app.current_dir.join(path))),
+    };
+    paths.iter().map(input).collect()
+}
+
+pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let read = std::io::stdin().lock().take(STDIN_BYTES_MAX + 1).read_to_end(&mut text);
+    let refused =
+        |message: String| Usage { message, hint: "write it to a file and name that instead".into() };
+    read.map_err(|error| refused(format!("could not read standard input: {error}")))?;
+    if text.len() as u64 > STDIN_BYTES_MAX {
+        return Err(refused(format!("standard input is longer than {}", bytes(STDIN_BYTES_MAX))).into());
+    }
+    Ok(text)
+}
+
+/// Reads the sources through, with progress.
+pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> Result<Corpus, Failure> {
+    let mut progress = Progress::new(app.quiet);
+    Ok(Corpus::scan(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?)
+}
+
+pub(crate) fn scan_status(scan: &ScanProgress) -> String {
+    format!(
+        "reading {} of {} · {} of {}",
+        scan.files_done,
+        count(scan.files_total, "file"),
+        bytes(scan.bytes_done),
+        bytes(scan.bytes_total)
+    )
+}
