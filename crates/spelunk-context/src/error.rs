@@ -148,9 +148,11 @@ impl Explain for SourceError {
 
 /// Naming a file overrules a walk's habits, but makes no text out of a binary and does not open a secret.
 fn hint_for_empty(skipped: &BTreeMap<String, u64>) -> &'static str {
-    use SkipReason::{Excluded, Hidden, Ignored, Secret, Symlink};
+    use SkipReason::{Excluded, Filtered, Hidden, Ignored, Secret, Symlink};
     let was_skipped = |reason: SkipReason| skipped.contains_key(reason.name());
-    if [Excluded, Hidden, Ignored, Symlink].into_iter().any(was_skipped) {
+    if was_skipped(Filtered) {
+        "loosen the globs, or name a skipped file itself to have it read"
+    } else if [Excluded, Hidden, Ignored, Symlink].into_iter().any(was_skipped) {
         "name a skipped file itself to have it read"
     } else if was_skipped(Secret) {
         "pass `--allow-secrets` if they must be read"

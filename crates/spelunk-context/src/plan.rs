@@ -43,7 +43,7 @@ pub struct PlanOptions {
 
 impl PlanOptions {
     /// One to two seconds of parsing on two cores.
-    pub const PARSED_BYTES_MAX: u64 = 32 * 1024 * 1024;
+    pub const PARSED_BYTES_MAX: u64 = 16 * 1024 * 1024;
 }
 
 /// How a view would be cut.

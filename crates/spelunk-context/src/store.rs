@@ -83,6 +83,8 @@ struct State {
     shelf: Shelf,
     /// Inline texts of contexts that are not on disk.
     held: HashMap<ContextId, Arc<str>>,
+    /// The sum of their lengths.
+    held_bytes: u64,
 }
 
 /// What a store holds, and how much memory it takes.
@@ -135,6 +137,7 @@ impl ContextStore {
             cache,
             shelf: Shelf::default(),
             held: HashMap::new(),
+            held_bytes: 0,
         };
         Self { registry, clock, settings, writer: Mutex::default(), state: Mutex::new(state) }
     }
@@ -302,7 +305,7 @@ impl State {
             cache_bytes: self.cache.bytes(),
             cache_bytes_max: self.cache.bytes_max(),
             n_loaded: self.cache.n_texts() as u64,
-            held_bytes: self.held.values().map(|text| text.len() as u64).sum(),
+            held_bytes: self.held_bytes,
             n_open: self.shelf.len() as u64,
         }
     }

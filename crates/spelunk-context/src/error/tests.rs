@@ -47,6 +47,13 @@ fn every_error_says_what_and_what_to_try() {
             hint: write it to a file first, or pipe it in as standard input"]],
     );
     check(
+        &SourceError::Scratch { source: io::Error::from_raw_os_error(28) },
+        &expect![[r"
+            source-unreadable: could not write unpacked text to the temporary directory
+              caused by: No space left on device (os error 28)
+            hint: make room there, or point `TMPDIR` to another directory"]],
+    );
+    check(
         &SourceError::Changed { name: "a.md".into() },
         &expect![[r"
             corpus-changed: `a.md` changed since it was scanned
@@ -63,6 +70,15 @@ fn an_empty_corpus_names_what_was_skipped_and_how_often() {
         &expect![[r"
             source-empty: no readable documents in `a`, `b`, `c` and 2 more: skipped 12 binary, 1 secret
             hint: pass `--allow-secrets` if they must be read"]],
+    );
+    check(
+        &SourceError::Empty {
+            sources: vec!["a".into()],
+            skipped: BTreeMap::from([("excluded".to_owned(), 1), ("filtered".to_owned(), 2)]),
+        },
+        &expect![[r"
+            source-empty: no readable documents in `a`: skipped 1 excluded, 2 filtered
+            hint: loosen the globs, or name a skipped file itself to have it read"]],
     );
     check(
         &SourceError::Empty { sources: vec!["a".into()], skipped: BTreeMap::new() },

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use lopdf::content::{Content, Operation};
-use lopdf::{DecompressError, Document, Encoding, Error, LoadOptions, Object, ObjectId};
+use lopdf::{DecompressError, Dictionary, Document, Encoding, Error, LoadOptions, Object, ObjectId, Stream};
 
 use super::OUTPUT_BYTES_MAX;
 use crate::ExtractError;
@@ -17,6 +17,12 @@ const HEAD_BYTES: usize = 1024;
 
 /// Looked at between pages.
 const TIME_MAX: Duration = Duration::from_mins(1);
+
+/// Forms within forms, which may contain themselves.
+const FORM_DEPTH_MAX: usize = 8;
+
+/// Forms drawn in one document.
+const FORMS_MAX: u32 = 10_000;
 
 /// A gap of this many thousandths of the font size is a space. Kerning is less.
 const GAP_MIN: f32 = 180.0;
@@ -31,19 +37,19 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     if document.is_encrypted() {
         return Err(ExtractError::Encrypted);
     }
-    let begun = Instant::now();
+    let mut canvas =
+        Canvas { document: &document, begun: Instant::now(), forms_left: FORMS_MAX, lines: Lines::default() };
     let mut text = String::new();
     for page in document.page_iter() {
-        if begun.elapsed() > TIME_MAX {
-            return Err(ExtractError::TooSlow);
-        }
-        let mut lines = Lines::default();
         // A page that cannot be read costs that page only.
-        drop(show_page(&document, page, &mut lines));
-        let page = lines.finish();
+        drop(canvas.show_page(page));
+        let page = std::mem::take(&mut canvas.lines).finish();
         if !page.is_empty() {
             text += &page;
             text.push('\n');
+        }
+        if canvas.begun.elapsed() > TIME_MAX {
+            return Err(ExtractError::TooSlow);
         }
         if text.len() > OUTPUT_BYTES_MAX {
             return Err(ExtractError::TooLarge);
@@ -52,27 +58,97 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     Ok(text)
 }
 
-fn show_page(document: &Document, page: ObjectId, lines: &mut Lines) -> Result<(), Error> {
-    let fonts = document.get_page_fonts(page)?;
-    let encodings: Vec<(Vec<u8>, Encoding<'_>)> = fonts
-        .into_iter()
-        .filter_map(|(name, font)| {
-            Some((name, font.get_font_encoding_with_limit(document, STREAM_BYTES_MAX).ok()?))
-        })
-        .collect();
-    let content = document.get_page_content_with_limit(page, STREAM_BYTES_MAX)?;
-    let content = Content::decode(&content)?;
-    let mut encoding = None;
-    for operation in &content.operations {
-        match operation.operator.as_str() {
-            "Tf" => {
-                let font = operation.operands.first().and_then(|font| font.as_name().ok());
-                encoding = encodings.iter().find(|(name, _)| Some(name.as_slice()) == font).map(|(_, it)| it);
-            }
-            _ => follow(operation, encoding, lines),
-        }
+/// The page that is being read, and what the document may still cost.
+struct Canvas<'a> {
+    document: &'a Document,
+    begun: Instant,
+    /// Forms may use each other, so that few of them are drawn very often.
+    forms_left: u32,
+    lines: Lines,
+}
+
+type Encodings<'a> = Vec<(Vec<u8>, Encoding<'a>)>;
+
+impl<'a> Canvas<'a> {
+    fn show_page(&mut self, page: ObjectId) -> Result<(), Error> {
+        let document = self.document;
+        let encodings = encodings_of(document, document.get_page_fonts(page)?);
+        let content = document.get_page_content_with_limit(page, STREAM_BYTES_MAX)?;
+        let (direct, inherited) = document.get_page_resources(page)?;
+        let resources = direct.or_else(|| document.get_dictionary(*inherited.first()?).ok());
+        self.show(&content, &encodings, resources, FORM_DEPTH_MAX)
     }
-    Ok(())
+
+    /// Follows the operators of a page, or of a form that is drawn on it.
+    fn show(
+        &mut self,
+        content: &[u8],
+        encodings: &Encodings<'_>,
+        resources: Option<&'a Dictionary>,
+        depth_left: usize,
+    ) -> Result<(), Error> {
+        let mut encoding = None;
+        for operation in &Content::decode(content)?.operations {
+            let name = operation.operands.first().and_then(|name| name.as_name().ok());
+            match operation.operator.as_str() {
+                "Tf" => {
+                    let font = encodings.iter().find(|(font, _)| Some(font.as_slice()) == name);
+                    encoding = font.map(|(_, encoding)| encoding);
+                }
+                "Do" => {
+                    let form = name.and_then(|name| form_of(self.document, resources?, name));
+                    // A form that cannot be read costs that form only.
+                    drop(form.map(|form| self.draw(form, depth_left)));
+                }
+                _ => follow(operation, encoding, &mut self.lines),
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, form: &'a Stream, depth_left: usize) -> Result<(), Error> {
+        if depth_left == 0 || self.forms_left == 0 || self.begun.elapsed() > TIME_MAX {
+            return Ok(());
+        }
+        self.forms_left -= 1;
+        let document = self.document;
+        let resources = dictionary_in(document, &form.dict, b"Resources");
+        let fonts = resources.and_then(|resources| dictionary_in(document, resources, b"Font"));
+        let fonts = fonts.into_iter().flat_map(Dictionary::iter);
+        let fonts =
+            fonts.filter_map(|(name, font)| Some((name.clone(), deref(document, font)?.as_dict().ok()?)));
+        let encodings = encodings_of(document, fonts);
+        let content = form.decompressed_content_with_limit(STREAM_BYTES_MAX)?;
+        self.show(&content, &encodings, resources, depth_left - 1)
+    }
+}
+
+fn encodings_of<'a>(
+    document: &'a Document,
+    fonts: impl IntoIterator<Item = (Vec<u8>, &'a Dictionary)>,
+) -> Encodings<'a> {
+    let read = |font: &'a Dictionary| font.get_font_encoding_with_limit(document, STREAM_BYTES_MAX).ok();
+    fonts.into_iter().filter_map(|(name, font)| Some((name, read(font)?))).collect()
+}
+
+/// The form of that name, if it is one and not a picture.
+fn form_of<'a>(document: &'a Document, resources: &'a Dictionary, name: &[u8]) -> Option<&'a Stream> {
+    let object = dictionary_in(document, resources, b"XObject")?.get(name).ok()?;
+    let stream = deref(document, object)?.as_stream().ok()?;
+    let is_form = stream.dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|kind| kind == b"Form");
+    is_form.then_some(stream)
+}
+
+fn dictionary_in<'a>(
+    document: &'a Document,
+    dictionary: &'a Dictionary,
+    key: &[u8],
+) -> Option<&'a Dictionary> {
+    deref(document, dictionary.get(key).ok()?)?.as_dict().ok()
+}
+
+fn deref<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
+    document.dereference(object).ok().map(|(_, object)| object)
 }
 
 /// The operators of PDF 32000-1, 9.4, as far as they show text or move to another line.
@@ -117,6 +193,9 @@ fn show(part: Option<&Object>, encoding: Option<&Encoding<'_>>, lines: &mut Line
     lines.push(&text);
 }
 
+/// U+FB00 and the next six: one sign on paper, letters to whoever looks for a word.
+const LIGATURES: [&str; 7] = ["ff", "fi", "fl", "ffi", "ffl", "st", "st"];
+
 /// Text as it is placed on a page.
 #[derive(Debug, Default)]
 struct Lines {
@@ -135,7 +214,13 @@ impl Lines {
             self.end_line();
         }
         self.y_of_line = Some(self.y);
-        self.line.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        for c in text.chars() {
+            match c {
+                '\u{fb00}'..='\u{fb06}' => self.line += LIGATURES[c as usize - 0xfb00],
+                c if c.is_control() => self.line.push(' '),
+                c => self.line.push(c),
+            }
+        }
     }
 
     fn end_word(&mut self) {

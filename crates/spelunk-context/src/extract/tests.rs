@@ -3,6 +3,8 @@ use super::*;
 #[cfg(feature = "extract")]
 mod docx;
 mod entering;
+#[cfg(feature = "extract")]
+mod entering_documents;
 mod html;
 #[cfg(feature = "extract")]
 mod pdf;

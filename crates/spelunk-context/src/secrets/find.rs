@@ -150,10 +150,19 @@ impl Compiled {
         let length = match rule.judge {
             Judge::KeyBody => key_body_bytes(&window[head..])?,
             Judge::Random | Judge::RandomWords | Judge::Form | Judge::Assigned => {
-                self.value.find(&window[head..])?.end()
+                let length = self.value.find(&window[head..])?.end();
+                // No value runs into the header or footer of a key.
+                match memchr::memmem::find(&window[head..head + length], b"-----") {
+                    Some(dashes) => self.value.find(&window[head..head + dashes])?.end(),
+                    None => length,
+                }
             }
         };
         let (start, end) = (at + head, at + head + length);
+        // What a marker cuts short was judged as a whole before, and was no secret.
+        if text[end..].starts_with(b"[secret:") {
+            return None;
+        }
         let ends_well = match rule.after {
             After::Anything => true,
             After::Edge => is_edge(Some(end)),
@@ -174,6 +183,10 @@ impl Compiled {
     }
 }
 
+/// Lines that may stand between the header of a key and the key.
+const KEY_HEADERS: [&[u8]; 6] =
+    [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Charset:", b"Hash:"];
+
 /// How much of what follows a header is the key: up to the footer, or while lines look like one.
 fn key_body_bytes(text: &[u8]) -> Option<usize> {
     /// Characters in a row that only a key has.
@@ -184,7 +197,7 @@ fn key_body_bytes(text: &[u8]) -> Option<usize> {
         None => {
             let is_key_line = |line: &&[u8]| {
                 let line = line.trim_ascii();
-                line.iter().all(is_base64) || memchr::memmem::find(line, b": ").is_some_and(|at| at < 16)
+                line.iter().all(is_base64) || KEY_HEADERS.iter().any(|header| line.starts_with(header))
             };
             text.split_inclusive(|&byte| byte == b'\n').take_while(is_key_line).map(<[u8]>::len).sum()
         }

@@ -73,6 +73,9 @@ fn entropy_bits(value: &[u8]) -> f64 {
 /// Names in code and prose: every part between signs is letters with perhaps a short number behind them.
 pub(super) fn is_wordy(value: &[u8]) -> bool {
     const NUMBER_DIGITS_MAX: usize = 4;
+    // What operators in code leave of a name: `&self.owner_password`, `Token!`.
+    let n_signs = value.iter().take_while(|byte| b"&!*@$".contains(byte)).count();
+    let value = value[n_signs..].strip_suffix(b"!").unwrap_or(&value[n_signs..]);
     value.split(|byte| b"_-./:".contains(byte)).all(|part| {
         let n_digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let word = &part[..part.len() - n_digits];

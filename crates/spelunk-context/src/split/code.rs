@@ -3,7 +3,7 @@
 
 use super::{Splitter, to_boundaries};
 use crate::kind::Language;
-use crate::lines::{is_blank, line_marks};
+use crate::lines::{count_lines, is_blank, line_marks};
 use crate::pack::{Boundary, Mark, Strength};
 
 mod line_rule;
@@ -38,7 +38,11 @@ pub(super) struct Place {
 
 /// Where definitions begin, ascending.
 pub(super) fn places(text: &str, language: Option<Language>) -> Vec<Place> {
-    let mut places = parsed(text, language).unwrap_or_else(|| line_rule::places(text));
+    const LINES_PER_PLACE_MAX: u64 = 1000;
+    let by_lines = line_rule::places(text);
+    // Where hardly a line begins like a definition, parsing would only repair what is no code.
+    let is_code = by_lines.len() as u64 * LINES_PER_PLACE_MAX >= count_lines(text);
+    let mut places = if is_code { parsed(text, language).unwrap_or(by_lines) } else { by_lines };
     places.sort_by_key(|place| (place.at, std::cmp::Reverse(place.strength)));
     places.dedup_by_key(|place| place.at);
     places

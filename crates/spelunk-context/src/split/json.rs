@@ -12,7 +12,7 @@ mod scan;
 use scan::{Child, Children};
 
 /// How deep a chunk may lie. Below this, a value that is too large is cut like text.
-const DEPTH_MAX: usize = 32;
+const DEPTH_MAX: usize = 16;
 
 /// The least room that a chunk of JSON needs; with less, text is cut like text.
 pub(super) const BYTES_MIN: usize = 64;

@@ -109,11 +109,16 @@ impl StoreError {
             ReadError::TooLarge { bytes, bytes_max, .. } => {
                 Self::TooLarge { id: id.to_string(), size_bytes: bytes, bytes_max }
             }
-            ReadError::PageOutOfRange { .. }
-            | ReadError::LineOutOfRange { .. }
-            | ReadError::ValueOutOfRange { .. }
-            | ReadError::Pattern(_)
-            | ReadError::Cancelled => Self::Request(source),
+            // A text of ours is read from a file whose name says nothing: the id does.
+            ReadError::PageOutOfRange { page, n_pages, .. } => {
+                Self::Request(ReadError::PageOutOfRange { name: id.to_string(), page, n_pages })
+            }
+            ReadError::LineOutOfRange { line, n_lines, .. } => {
+                Self::Request(ReadError::LineOutOfRange { name: id.to_string(), line, n_lines })
+            }
+            ReadError::ValueOutOfRange { .. } | ReadError::Pattern(_) | ReadError::Cancelled => {
+                Self::Request(source)
+            }
             ReadError::NotFound { .. }
             | ReadError::Directory { .. }
             | ReadError::Special { .. }

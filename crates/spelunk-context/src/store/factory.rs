@@ -159,10 +159,8 @@ impl<'a> Factory<'a> {
             pattern: pattern.to_owned(),
             reason: error.to_string(),
         };
-        let unreadable = |error: std::io::Error| StoreError::Unread {
-            id: name::tail(directory, 1),
-            source: SourceError::from_io(directory, error).into(),
-        };
+        let unreadable =
+            |error: std::io::Error| StoreError::Request(SourceError::from_io(directory, error).into());
         let directory = directory.canonicalize().map_err(unreadable)?;
         let globs: Override =
             OverrideBuilder::new(&directory).add(pattern).map_err(bad_glob)?.build().map_err(bad_glob)?;

@@ -136,7 +136,7 @@ impl ContextStore {
     pub fn save(&self) -> Result<(), StoreError> {
         let mut writer = self.writer();
         let Some(registry) = &self.registry else { return Ok(()) };
-        if self.state().catalogue.len() == 0 {
+        if !self.state().catalogue.contexts().any(|context| context.policy.is_durable()) {
             return Ok(());
         }
         let lock = registry.lock()?;
@@ -160,7 +160,8 @@ impl ContextStore {
         Ok(admitted.into_iter().map(|(context, _)| context).collect())
     }
 
-    /// The one way in which the catalogue changes. `plan` sees it as it is on disk, and says what to change.
+    /// The one way in which the catalogue changes. `plan` sees it as it is on disk, and says what to change; it must not
+    /// use the store.
     pub(super) fn change(
         &self,
         plan: impl FnOnce(&Catalogue) -> Result<Vec<Planned>, StoreError>,
@@ -170,18 +171,14 @@ impl ContextStore {
         if let (Some(registry), Some(lock)) = (&self.registry, &lock) {
             self.catch_up(registry, lock, &mut writer)?;
         }
-        let before = self.state().catalogue.clone();
-        let planned = plan(&before)?;
-        if planned.is_empty() {
-            return Ok(());
-        }
-        self.check_held(&before, &planned)?;
-        let mut draft = before.clone();
-        for (change, _) in &planned {
-            draft.apply(change.clone());
-        }
-        let reaches_disk = planned.iter().any(|(change, _)| reaches_disk(&before, change));
-        if let Some(lock) = lock.as_ref().filter(|_| reaches_disk) {
+        let state = self.state();
+        let planned = plan(&state.catalogue)?;
+        self.check_held(&state, &planned)?;
+        let reaches_disk = planned.iter().any(|(change, _)| reaches_disk(&state.catalogue, change));
+        let draft =
+            lock.as_ref().filter(|_| reaches_disk).map(|lock| (lock, Draft::new(&state.catalogue, &planned)));
+        drop(state);
+        if let Some((lock, draft)) = &draft {
             for (change, text) in &planned {
                 if let (Change::Put(context), Some(text)) = (change, text)
                     && context.policy.is_durable()
@@ -189,16 +186,16 @@ impl ContextStore {
                     lock.put_inline(digest_of(context), text)?;
                 }
             }
-            self.write(lock, &mut writer, &draft)?;
-            self.state().catalogue.settle(&before);
+            self.write(lock, &mut writer, &draft.catalogue)?;
+            self.state().catalogue.settle(&draft.catalogue);
         }
         let mut state = self.state();
         for (change, text) in planned {
             state.commit(change, text, self.registry.is_some());
         }
         drop(state);
-        if let Some(lock) = &lock {
-            remove_orphans(lock, &before, &draft);
+        if let Some((lock, draft)) = &draft {
+            draft.remove_orphans(lock);
         }
         Ok(())
     }
@@ -216,12 +213,14 @@ impl ContextStore {
         }
         let Some((bytes, stamp)) = registry.read()? else { return Ok(()) };
         let parsed = parse(registry, &bytes)?;
-        if !parsed.is_undamaged() {
+        if parsed.is_undamaged() {
+            self.state().adopt(parsed.contexts);
+        } else {
             // What is about to be written replaces it: keep the damaged file for whoever wants to look.
             lock.set_aside().map_err(|source| StoreError::Registry { path: registry.path(), source })?;
+            self.state().adopt_damaged(parsed.contexts);
         }
         writer.seen = Some(stamp);
-        self.state().adopt(parsed.contexts);
         Ok(())
     }
 
@@ -241,10 +240,11 @@ impl ContextStore {
             parsed = parse(registry, &bytes)?;
         }
         let (n_kept, n_lost, is_undamaged) = (parsed.contexts.len(), parsed.n_lost, parsed.is_undamaged());
-        self.state().adopt(parsed.contexts);
         if is_undamaged {
+            self.state().adopt(parsed.contexts);
             return Ok(None);
         }
+        self.state().adopt_damaged(parsed.contexts);
         let set_aside = lock.and_then(|lock| {
             let set_aside = lock.set_aside().ok()?;
             let draft = self.state().catalogue.clone();
@@ -268,25 +268,19 @@ impl ContextStore {
     }
 
     /// Texts that are only in memory have a budget of their own: they cannot be evicted.
-    fn check_held(&self, before: &Catalogue, planned: &[Planned]) -> Result<(), StoreError> {
-        let mut size_bytes = 0;
+    fn check_held(&self, state: &State, planned: &[Planned]) -> Result<(), StoreError> {
+        let (mut size_bytes, mut freed_bytes) = (0, 0);
         for (change, text) in planned {
+            freed_bytes += state.held.get(change.id().as_str()).map_or(0, |text| text.len() as u64);
             if let (Change::Put(context), Some(text)) = (change, text)
                 && !self.is_on_disk(context)
             {
                 size_bytes += text.len() as u64;
             }
         }
-        if size_bytes == 0 {
-            return Ok(());
-        }
-        let state = self.state();
-        let replaced = |id: &ContextId| planned.iter().any(|(change, _)| change.id() == id);
-        let stays = |id: &&ContextId| before.contains(id.as_str()) && !replaced(id);
-        let held_bytes: u64 =
-            state.held.keys().filter(stays).map(|id| state.held[id.as_str()].len() as u64).sum();
+        let held_bytes = state.held_bytes - freed_bytes;
         let bytes_max = self.settings.limits.content_cache_bytes_max;
-        if held_bytes + size_bytes > bytes_max {
+        if size_bytes > 0 && held_bytes + size_bytes > bytes_max {
             return Err(StoreError::SessionFull { held_bytes, size_bytes, bytes_max });
         }
         Ok(())
@@ -311,14 +305,26 @@ impl State {
         }
     }
 
+    /// What a damaged file does not hold was not removed by anybody: contexts that are still in memory stay.
+    fn adopt_damaged(&mut self, mut salvaged: Vec<Context>) {
+        let ids: HashSet<ContextId> = salvaged.iter().map(|context| context.id.clone()).collect();
+        let is_lost =
+            |context: &&Arc<Context>| context.policy.is_durable() && !ids.contains(context.id.as_str());
+        salvaged.extend(self.catalogue.contexts().filter(is_lost).map(|context| Context::clone(context)));
+        self.adopt(salvaged);
+    }
+
     fn commit(&mut self, change: Change, text: Option<Arc<str>>, has_disk: bool) {
         let id = change.id().clone();
         self.forget(id.as_str());
-        self.held.remove(id.as_str());
+        if let Some(text) = self.held.remove(id.as_str()) {
+            self.held_bytes -= text.len() as u64;
+        }
         if let Change::Put(context) = &change
             && let Some(text) = text
             && !(has_disk && context.policy.is_durable())
         {
+            self.held_bytes += text.len() as u64;
             self.held.insert(id, text);
         }
         self.catalogue.apply(change);
@@ -413,13 +419,36 @@ fn digest_of(context: &Context) -> &str {
     }
 }
 
-/// Removes inline texts that only the old catalogue refers to.
-fn remove_orphans(lock: &RegistryLock<'_>, before: &Catalogue, after: &Catalogue) {
-    fn digests(catalogue: &Catalogue) -> HashSet<&str> {
-        let durable = catalogue.contexts().filter(|context| context.policy.is_durable());
-        durable.map(|context| digest_of(context)).filter(|digest| !digest.is_empty()).collect()
+/// The catalogue as it is to be written, and the inline texts that it may be the first not to need.
+struct Draft {
+    catalogue: Catalogue,
+    digests_before: HashSet<String>,
+}
+
+impl Draft {
+    fn new(before: &Catalogue, planned: &[Planned]) -> Self {
+        let mut catalogue = before.clone();
+        let mut digests_before = HashSet::new();
+        for (change, _) in planned {
+            if let Some(entry) =
+                before.get(change.id().as_str()).filter(|entry| entry.context.policy.is_durable())
+            {
+                digests_before.insert(digest_of(&entry.context).to_owned());
+            }
+            catalogue.apply(change.clone());
+        }
+        digests_before.remove("");
+        Self { catalogue, digests_before }
     }
-    for digest in digests(before).difference(&digests(after)) {
-        lock.remove_inline(digest);
+
+    fn remove_orphans(&self, lock: &RegistryLock<'_>) {
+        if self.digests_before.is_empty() {
+            return;
+        }
+        let durable = self.catalogue.contexts().filter(|context| context.policy.is_durable());
+        let needed: HashSet<&str> = durable.map(|context| digest_of(context)).collect();
+        for digest in self.digests_before.iter().filter(|digest| !needed.contains(digest.as_str())) {
+            lock.remove_inline(digest);
+        }
     }
 }

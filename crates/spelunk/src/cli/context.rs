@@ -1,25 +1,33 @@
 //! `spelunk context`: named handles on text, explored by hand as an agent explores them. Each look is bounded, is
 //! counted, and suggests the next one.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use spelunk_context::{
-    ContextId, ContextKind, ContextStore, Factory, GrepQuery, Navigator, NewContext, NewSource, SecretFiles,
-    StoreError, StoreLimits, StoreSettings,
+    Context, ContextId, ContextKind, ContextStore, Factory, GrepQuery, Navigator, NewContext, NewSource,
+    SecretFiles, StoreError, StoreLimits, StoreSettings, Suggestion,
 };
 use spelunk_engine::{Clock, SystemClock};
 
 use super::app::{App, Failure, Usage, print};
-use super::scan::read_stdin;
+use super::scan::{listed, read_stdin};
 use crate::render::contexts as render;
+use crate::render::units::head;
+
+/// The most that the store takes as the name of a context.
+const NAME_CHARS_MAX: usize = 200;
 
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
     #[command(subcommand)]
     command: ContextCommand,
+    /// Read files that look like secrets, and leave secrets in text as they are
+    #[arg(long, global = true)]
+    allow_secrets: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -79,7 +87,7 @@ struct AddArgs {
     /// The id [default: made from the file's name]
     #[arg(long)]
     id: Option<String>,
-    /// The kind: identity, project, temporal, document, memory, tool_result, web or a new one
+    /// The kind: identity, project, temporal, document, memory, `tool_result`, web or a new one
     #[arg(long, default_value = "document")]
     kind: String,
     /// For a directory: which files, such as `*.md` or `**/*.rs`
@@ -88,9 +96,6 @@ struct AddArgs {
     /// For a directory: what the ids begin with
     #[arg(long, value_name = "TEXT", default_value = "")]
     prefix: String,
-    /// Register a file that looks like a secret
-    #[arg(long)]
-    allow_secrets: bool,
     /// Take the place of a context that has the id already
     #[arg(long)]
     replace: bool,
@@ -114,16 +119,9 @@ struct GrepArgs {
 }
 
 pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure> {
-    let store = open(app, matches!(&args.command, ContextCommand::Add(add) if add.allow_secrets))?;
+    let store = open(app, args.allow_secrets)?;
     let navigator = Navigator::new(Arc::clone(&store));
-    let text = match args.command {
-        ContextCommand::Add(args) => add(app, &store, args)?,
-        ContextCommand::Rm { id } => {
-            let removed = store.remove(&id)?;
-            format!("removed {}\n", removed.id)
-        }
-        look => explore(app, &navigator, look)?,
-    };
+    let text = answer(app, &navigator, args.command)?;
     print(&text);
     // A count that could not be saved is no reason to hide what was found.
     if let Err(error) = store.save() {
@@ -132,18 +130,25 @@ pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-fn explore(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<String, Failure> {
+fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<String, Failure> {
     let limits = navigator.store().limits();
     Ok(match command {
+        ContextCommand::Add(args) => add(app, navigator.store(), args)?,
+        ContextCommand::Rm { id } => render::removed(navigator.store().remove(&id)?.as_ref(), app.json),
         ContextCommand::List { kind } => {
             let contexts = match kind {
                 Some(kind) => navigator.list_of_kind(&kind)?,
                 None => navigator.list(),
             };
+            if contexts.is_empty() {
+                app.say("no contexts; add one with `spelunk context add PATH`");
+            }
             render::list(&contexts, app.json)
         }
         ContextCommand::Peek { id, lines } => {
-            render::peek(&navigator.peek(&id, lines.unwrap_or(limits.peek_lines))?, app.json)
+            let view = navigator.peek(&id, lines.unwrap_or(limits.peek_lines))?;
+            suggest(app, &view.suggestions);
+            render::peek(&view, app.json)
         }
         ContextCommand::Grep(args) => {
             let query = GrepQuery {
@@ -151,7 +156,9 @@ fn explore(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<
                 literal: args.literal,
                 ..navigator.query(&args.pattern, args.context_lines)
             };
-            render::grep(&navigator.grep(&args.id, &query)?, app.json, app.paint)
+            let view = navigator.grep(&args.id, &query)?;
+            suggest(app, &view.suggestions);
+            render::grep(&view, app.json, app.paint)
         }
         ContextCommand::Chunk { id, page, lines } => {
             render::page(&navigator.page(&id, page, lines.unwrap_or(limits.page_lines))?, app.json)
@@ -168,8 +175,14 @@ fn explore(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<
             render::search(&hits, &report, app.json, app.paint)
         }
         ContextCommand::Stats => render::stats(&navigator.store().stats(), &navigator.list(), app.json),
-        ContextCommand::Add(_) | ContextCommand::Rm { .. } => String::new(),
     })
+}
+
+/// Programs find the next steps in the JSON.
+fn suggest(app: &App, suggestions: &[Suggestion]) {
+    if let Some(steps) = render::next_steps(suggestions).filter(|_| !app.json) {
+        app.say(&steps);
+    }
 }
 
 fn open(app: &App, allow_secrets: bool) -> Result<Arc<ContextStore>, Failure> {
@@ -193,7 +206,7 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
             store.declare_kind(name.as_str(), ContextKind::Custom(name.clone()).default_policy())?
         }
         Some(kind) => kind,
-        None => store.kind(&args.kind)?,
+        None => return Err(StoreError::BadKindName { name: args.kind }.into()),
     };
     let path = app.current_dir.join(&args.path);
     if args.path != "-" && path.is_dir() {
@@ -205,19 +218,31 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
             let text = String::from_utf8(read_stdin()?).map_err(|_| not_text())?;
             put(store, NewContext::new(ContextId::new(id)?, kind, NewSource::Inline(text)), args.replace)?
         }
-        (Some(id), _) => {
-            put(store, NewContext::new(ContextId::new(id)?, kind, NewSource::File(path)), args.replace)?
+        (Some(id), _) => put(store, of_file(ContextId::new(id)?, kind, path), args.replace)?,
+        (None, _) => {
+            let context = Factory::new(store).from_file_by_name(&path, &kind)?;
+            // A file keeps the context it has; what it is for changes only when that is asked for.
+            if context.kind == kind {
+                context
+            } else {
+                put(store, of_file(context.id.clone(), kind, path), args.replace)?
+            }
         }
-        (None, _) => Factory::new(store).from_file_by_name(&path, &kind)?,
     };
-    Ok(format!("{}\n", context.id))
+    Ok(render::added(&[context], &[], &BTreeMap::new(), app.json))
 }
 
-fn put(
-    store: &ContextStore,
-    new: NewContext,
-    replace: bool,
-) -> Result<Arc<spelunk_context::Context>, StoreError> {
+fn of_file(id: ContextId, kind: ContextKind, path: PathBuf) -> NewContext {
+    let text =
+        |part: Option<&std::ffi::OsStr>| part.map(|part| head(&part.to_string_lossy(), NAME_CHARS_MAX));
+    let (name, extension) = (text(path.file_name()), text(path.extension()));
+    let mut new = NewContext::new(id, kind, NewSource::File(path));
+    new.name = name.unwrap_or(new.name);
+    new.metadata.extend(extension.map(|extension| ("file_type".to_owned(), extension)));
+    new
+}
+
+fn put(store: &ContextStore, new: NewContext, replace: bool) -> Result<Arc<Context>, StoreError> {
     if replace { store.replace(new) } else { store.register(new) }
 }
 
@@ -225,23 +250,18 @@ fn add_directory(
     app: &App,
     store: &ContextStore,
     args: &AddArgs,
-    path: &PathBuf,
+    path: &Path,
     kind: &ContextKind,
 ) -> Result<String, Failure> {
     let report = Factory::new(store).from_directory(path, &args.pattern, kind, &args.prefix)?;
-    let mut text = String::new();
-    for context in &report.registered {
-        text += &format!("{}\n", context.id);
-    }
-    let skipped: Vec<String> =
-        report.left_out.skipped.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    let skipped = &report.left_out.skipped;
     app.say(&format!(
         "{} registered, {} already there{}",
         report.registered.len(),
         report.already.len(),
-        if skipped.is_empty() { String::new() } else { format!(", skipped: {}", skipped.join(", ")) }
+        if skipped.is_empty() { String::new() } else { format!(", skipped: {}", listed(skipped)) }
     ));
-    Ok(text)
+    Ok(render::added(&report.registered, &report.already, skipped, app.json))
 }
 
 fn needs_id() -> Usage {

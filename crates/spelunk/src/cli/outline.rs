@@ -4,15 +4,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use serde_json::json;
-use spelunk_context::View;
+use serde_json::{Value, json};
+use spelunk_context::{ContentType, Landmarks, Outline, Reader, View};
 
 use super::app::{App, Failure, print};
-use super::scan::{ScanFlags, inputs, scan};
+use super::scan::{ScanFlags, inputs, say_skipped, scan};
+use crate::render::units::safe;
 
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArgs {
-    /// Files or directories [default: .]
+    /// Files or directories; of one file, its headings, definitions, sections or keys are shown [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     #[command(flatten)]
@@ -20,24 +21,67 @@ pub(crate) struct OutlineArgs {
 }
 
 const ALL_FILES: u64 = 0;
+/// What is looked at to tell the type of a file.
+const HEAD_BYTES: u64 = 64 * 1024;
 
 pub(crate) fn outline(app: &App, args: &OutlineArgs) -> Result<ExitCode, Failure> {
     let corpus = scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?;
-    let view = View::of(Arc::new(corpus));
+    let corpus = Arc::new(corpus);
+    let view = View::of(Arc::clone(&corpus));
     let outline = view.outline();
-    if app.json {
-        let extensions = outline.extensions.iter().map(|share| {
-            json!({ "extension": share.extension, "documents": share.documents, "bytes": share.bytes })
-        });
-        let shown = json!({
-            "documents": outline.documents,
-            "bytes": outline.bytes,
-            "extensions": extensions.collect::<Vec<_>>(),
-            "largest": outline.largest,
-        });
-        print(&format!("{shown}\n"));
-        return Ok(ExitCode::SUCCESS);
-    }
-    print(&format!("{outline}\n"));
+    let structure = structure(app, &view)?;
+    print(&if app.json {
+        format!("{}\n", outline_json(&outline, structure.as_ref()))
+    } else {
+        outline_text(&outline, structure.as_ref())
+    });
+    say_skipped(app, &corpus);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The type and the landmarks of the only document; many documents have none.
+fn structure(app: &App, view: &View) -> Result<Option<(ContentType, Landmarks)>, Failure> {
+    let mut documents = view.documents();
+    let (Some(document), None) = (documents.next(), documents.next()) else { return Ok(None) };
+    let reader = Reader::of_document(view, document)?;
+    let head = reader.slice(0..HEAD_BYTES.min(reader.bytes()))?;
+    let content_type = app.settings.detector().detect(&document.name, &head).content_type;
+    Ok(Some((content_type, reader.structure(content_type)?)))
+}
+
+fn outline_text(outline: &Outline, structure: Option<&(ContentType, Landmarks)>) -> String {
+    let mut text = format!("{outline}\n");
+    let Some((content_type, landmarks)) = structure else { return text };
+    text += &format!("type: {}\n", content_type.name());
+    if !landmarks.landmarks.is_empty() {
+        text += &format!("{}\n", safe(&landmarks.to_string()));
+    }
+    if !landmarks.is_whole {
+        text += "[only its beginning was looked through]\n";
+    }
+    text
+}
+
+fn outline_json(outline: &Outline, structure: Option<&(ContentType, Landmarks)>) -> Value {
+    let extensions = outline.extensions.iter().map(
+        |share| json!({ "extension": share.extension, "documents": share.documents, "bytes": share.bytes }),
+    );
+    let largest = outline.largest.iter().map(|(name, bytes)| json!({ "name": name, "bytes": bytes }));
+    let mut shown = json!({
+        "documents": outline.documents,
+        "bytes": outline.bytes,
+        "extensions": extensions.collect::<Vec<_>>(),
+        "largest": largest.collect::<Vec<_>>(),
+    });
+    if let Some((content_type, landmarks)) = structure {
+        let places = landmarks
+            .landmarks
+            .iter()
+            .map(|place| json!({ "line": place.line, "depth": place.depth, "text": place.text }));
+        shown["type"] = content_type.name().into();
+        shown["landmarks"] = places.collect();
+        shown["landmarks_left_out"] = landmarks.n_left_out.into();
+        shown["whole"] = landmarks.is_whole.into();
+    }
+    shown
 }

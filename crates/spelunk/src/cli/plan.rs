@@ -4,11 +4,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{ContentType, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
+use spelunk_context::{ContentType, Corpus, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
 
 use super::app::{App, Failure, Usage, print};
-use super::scan::{ScanFlags, inputs, scan};
-use crate::render::plan::{plan_json, plan_text};
+use super::scan::{ScanFlags, inputs, say_skipped, scan, skipped};
+use crate::render::plan::{LeftOut, plan_json, plan_text};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -36,29 +36,27 @@ pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
     let options = args.scan.options(limits.files_max)?;
     let corpus = scan(app, &inputs(app, &args.paths)?, &options)?;
     let files_left_out = corpus.reports().iter().map(|report| report.left_out_total).sum();
-    let skipped = skipped(&corpus);
-    let view = View::of(Arc::new(corpus));
+    let corpus = Arc::new(corpus);
+    let view = View::of(Arc::clone(&corpus));
     let options = PlanOptions {
         limits: limits.clone(),
-        detector: detector(&args.types)?,
+        detector: detector(app, &args.types)?,
         mode: if args.plain { Mode::Plain } else { Mode::ByType },
         parsed_bytes_max: PlanOptions::PARSED_BYTES_MAX,
         files_left_out,
     };
     let plan: Plan = make_plan(&view, &options);
     print(&if app.json {
-        plan_json(&plan, &args.query, limits)
+        plan_json(&plan, &args.query, limits, &left_out(&corpus))
     } else {
         plan_text(&plan, &args.query, limits, args.tasks)
     });
-    if !skipped.is_empty() {
-        app.say(&format!("skipped: {}", skipped.join(", ")));
-    }
+    say_skipped(app, &corpus);
     Ok(ExitCode::SUCCESS)
 }
 
-fn detector(types: &[String]) -> Result<Detector, Failure> {
-    let mut detector = Detector::default();
+fn detector(app: &App, types: &[String]) -> Result<Detector, Failure> {
+    let mut detector = app.settings.detector();
     for argument in types {
         let known: Vec<&str> = ContentType::ALL.iter().map(|known| known.name()).collect();
         let refused = || Usage {
@@ -75,10 +73,7 @@ fn detector(types: &[String]) -> Result<Detector, Failure> {
     Ok(detector)
 }
 
-fn skipped(corpus: &spelunk_context::Corpus) -> Vec<String> {
-    let mut counts = std::collections::BTreeMap::new();
-    for (reason, n) in corpus.reports().iter().flat_map(|report| &report.skipped) {
-        *counts.entry(reason.as_str()).or_insert(0) += n;
-    }
-    counts.into_iter().map(|(reason, n)| format!("{n} {reason}")).collect()
+fn left_out(corpus: &Corpus) -> LeftOut {
+    let over_the_cap = corpus.reports().iter().flat_map(|report| report.left_out.clone());
+    LeftOut { skipped: skipped(corpus), over_the_cap: over_the_cap.collect() }
 }

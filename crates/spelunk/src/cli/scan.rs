@@ -1,9 +1,10 @@
 //! Flags that say which files are read, shared by every command that reads some, and the reading itself.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use clap::Args;
-use spelunk_context::{Corpus, Order, ScanOptions, ScanProgress, SourceInput};
+use spelunk_context::{Corpus, Order, ScanOptions, ScanProgress, SkipReason, SourceInput};
 
 use super::app::{App, Failure, Usage};
 use crate::render::progress::Progress;
@@ -97,7 +98,41 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
 /// Reads the sources through, with progress.
 pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> Result<Corpus, Failure> {
     let mut progress = Progress::new(app.quiet);
-    Ok(Corpus::scan(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?)
+    let corpus = Corpus::scan(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    progress.clear();
+    let redacted = sums(corpus.reports().iter().map(|report| &report.redactions));
+    if !redacted.is_empty() {
+        let redacted = listed(&redacted);
+        app.say(&format!("secrets taken out of the text: {redacted}; `--allow-secrets` leaves them in"));
+    }
+    Ok(corpus)
+}
+
+/// What was left out, by reason, but for files over `files_max`, which have a warning of their own.
+pub(crate) fn say_skipped(app: &App, corpus: &Corpus) {
+    let mut skipped = skipped(corpus);
+    skipped.remove(SkipReason::FilesMax.name());
+    if !skipped.is_empty() {
+        app.say(&format!("skipped: {}", listed(&skipped)));
+    }
+}
+
+/// How many files were left out, by reason.
+pub(crate) fn skipped(corpus: &Corpus) -> BTreeMap<String, u64> {
+    sums(corpus.reports().iter().map(|report| &report.skipped))
+}
+
+/// `2 hidden, 1 secret`.
+pub(crate) fn listed(counts: &BTreeMap<String, u64>) -> String {
+    counts.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
+}
+
+fn sums<'a>(counts: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for (what, n) in counts.flatten() {
+        *sums.entry(what.clone()).or_default() += n;
+    }
+    sums
 }
 
 pub(crate) fn scan_status(scan: &ScanProgress) -> String {

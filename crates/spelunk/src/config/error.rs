@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use spelunk_types::{ErrorCode, Explain};
 
 use super::layer::Origin;
+use super::table::TYPES;
+use super::types;
 
 /// Settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,32 @@ pub(crate) enum ConfigError {
     NotASection {
         /// The section.
         section: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// A content type with a name that it cannot have.
+    #[error("`{name}` cannot be the name of a content type ({origin})")]
+    TypeName {
+        /// What was written.
+        name: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// A field that a content type does not have.
+    #[error("there is no setting `{key}` ({origin})")]
+    UnknownOfType {
+        /// What was written.
+        key: String,
+        /// What was probably meant.
+        meant: Option<String>,
+        /// Where.
+        origin: Origin,
+    },
+    /// A content type that no file can have.
+    #[error("the content type `{name}` names no files ({origin})")]
+    TypeWithoutFiles {
+        /// Its name.
+        name: String,
         /// Where.
         origin: Origin,
     },
@@ -114,9 +142,13 @@ pub(crate) enum ConfigError {
 impl Explain for ConfigError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::Unknown { .. } | Self::UnknownVariable { .. } => ErrorCode::SettingUnknown,
+            Self::Unknown { .. } | Self::UnknownVariable { .. } | Self::UnknownOfType { .. } => {
+                ErrorCode::SettingUnknown
+            }
             Self::Invalid { .. }
             | Self::NotASection { .. }
+            | Self::TypeName { .. }
+            | Self::TypeWithoutFiles { .. }
             | Self::KeyInSettings { .. }
             | Self::NotFromProject { .. }
             | Self::HalfPrice { .. }
@@ -129,16 +161,26 @@ impl Explain for ConfigError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Unknown { meant: Some(meant), .. } | Self::UnknownVariable { meant: Some(meant), .. } => {
-                Some(format!("did you mean `{meant}`?"))
-            }
+            Self::Unknown { meant: Some(meant), .. }
+            | Self::UnknownVariable { meant: Some(meant), .. }
+            | Self::UnknownOfType { meant: Some(meant), .. } => Some(format!("did you mean `{meant}`?")),
             Self::Unknown { meant: None, .. } => {
                 Some("run `spelunk config show` to see every setting".to_owned())
             }
             Self::UnknownVariable { meant: None, variable } => {
                 Some(format!("unset `{variable}`, or run `spelunk config show` to see every setting"))
             }
+            Self::UnknownOfType { meant: None, .. } => Some(format!("a content type has {}", types::words())),
+            Self::TypeName { .. } => {
+                Some("use 1 to 40 small letters, digits, `_` or `-`, and no built-in name".to_owned())
+            }
+            Self::TypeWithoutFiles { .. } => {
+                Some("write `extensions = [\"proto\"]` or `names = [\"BUILD\"]` there".to_owned())
+            }
             Self::Invalid { meant, .. } => meant.map(|meant| format!("did you mean `{meant}`?")),
+            Self::NotASection { section, .. } if section == TYPES => {
+                Some(format!("open a group for each with `[{TYPES}.NAME]`"))
+            }
             Self::NotASection { section, .. } => {
                 Some(format!("open the group with `[{section}]` and write one setting per line"))
             }

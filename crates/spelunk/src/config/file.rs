@@ -11,7 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
 use super::layer::{Layer, Origin, named};
-use super::table::{Reach, SECTIONS, Setting};
+use super::table::{Reach, SECTIONS, TYPES};
+use super::types::{self, CustomType};
 use super::value::Written;
 use crate::env::{Environment, HOME, XDG_CONFIG_HOME};
 
@@ -57,8 +58,13 @@ pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, Con
 pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| not_toml(text, path, &error))?;
     let mut layer = Layer::default();
+    let place = Place { text, path };
     for written in in_file_order(document.get_ref()) {
-        let origin = Origin::File { path: path.to_owned(), line: position(text, written.at.start).0 };
+        let origin = place.origin(&written.at);
+        if let (Some(name), Some(value)) = (types::name_in(&written.key), written.value) {
+            layer.put_type(read_type(name, value, origin, &place)?);
+            continue;
+        }
         let setting = match written.value {
             Some(_) => named(&written.key, &origin)?,
             None => return Err(ConfigError::NotASection { section: written.key, origin }),
@@ -67,10 +73,27 @@ pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, Conf
             return Err(ConfigError::NotFromProject { key: setting.key.clone(), origin });
         }
         if let Some(value) = written.value {
-            read_value(&mut layer, setting, value, text, origin)?;
+            with_written(value, |written| layer.read(setting, written, place.shown(value), origin))?;
         }
     }
     Ok(layer)
+}
+
+/// A file: what errors are about and origins name.
+struct Place<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl<'a> Place<'a> {
+    fn origin(&self, at: &Range<usize>) -> Origin {
+        Origin::File { path: self.path.to_owned(), line: position(self.text, at.start).0 }
+    }
+
+    /// A value as it is written.
+    fn shown(&self, value: &Spanned<DeValue<'_>>) -> &'a str {
+        self.text.get(value.span()).unwrap_or_default()
+    }
 }
 
 /// One `key = value` of a file. A known section that is no table has no value to read.
@@ -86,7 +109,7 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for (section, content) in document {
         let name = section.get_ref().as_ref();
-        let is_known = SECTIONS.iter().any(|(known, _)| *known == name);
+        let is_known = name == TYPES || SECTIONS.iter().any(|(known, _)| *known == name);
         match content.get_ref().as_table() {
             Some(settings) if is_known || !settings.is_empty() => {
                 lines.extend(settings.iter().map(|(word, value)| Line {
@@ -105,21 +128,41 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     lines
 }
 
-fn read_value(
-    layer: &mut Layer,
-    setting: &'static Setting,
+/// The content type that a table defines.
+fn read_type(
+    name: &str,
     value: &Spanned<DeValue<'_>>,
-    text: &str,
     origin: Origin,
-) -> Result<(), ConfigError> {
-    let written = match value.get_ref() {
-        DeValue::String(text) => Written::Quoted(text),
-        DeValue::Integer(integer) => Written::Integer { digits: integer.as_str(), radix: integer.radix() },
-        DeValue::Float(float) => Written::Float(float.as_str()),
-        DeValue::Boolean(yes) => Written::Boolean(*yes),
-        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => Written::Other,
+    place: &Place<'_>,
+) -> Result<CustomType, ConfigError> {
+    let Some(fields) = value.get_ref().as_table() else {
+        return Err(ConfigError::NotASection { section: format!("{TYPES}.{name}"), origin });
     };
-    layer.read(setting, written, text.get(value.span()).unwrap_or_default(), origin)
+    let mut custom = CustomType::new(name, origin)?;
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by_key(|(word, _)| word.span().start);
+    for (word, value) in fields {
+        let origin = place.origin(&word.span());
+        with_written(value, |written| custom.read(word.get_ref(), written, place.shown(value), origin))?;
+    }
+    custom.checked()
+}
+
+/// Hands on a value in the form that settings are read from.
+fn with_written<T>(value: &Spanned<DeValue<'_>>, read: impl FnOnce(Written<'_>) -> T) -> T {
+    match value.get_ref() {
+        DeValue::String(text) => read(Written::Quoted(text)),
+        DeValue::Integer(integer) => {
+            read(Written::Integer { digits: integer.as_str(), radix: integer.radix() })
+        }
+        DeValue::Float(float) => read(Written::Float(float.as_str())),
+        DeValue::Boolean(yes) => read(Written::Boolean(*yes)),
+        DeValue::Array(items) => {
+            let texts: Option<Vec<&str>> = items.iter().map(|item| item.get_ref().as_str()).collect();
+            read(texts.as_ref().map_or(Written::Other, |texts| Written::List(texts)))
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => read(Written::Other),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "settings are read before there is a workspace or a source")]

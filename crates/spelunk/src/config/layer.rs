@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use super::error::ConfigError;
 use super::suggest::nearest;
 use super::table::{self, Display, Fallback, Kind, Setting};
-use super::value::{Value, Written};
+use super::types::CustomType;
+use super::value::{Refusal, Value, Written};
 use crate::env::{Environment, PREFIX, VARIABLES};
 
 /// What is repeated of a refused value.
@@ -91,6 +92,7 @@ impl FlagValue {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layer {
     entries: BTreeMap<&'static str, Entry>,
+    types: BTreeMap<String, CustomType>,
 }
 
 impl Layer {
@@ -137,14 +139,25 @@ impl Layer {
     /// This layer laid over a lower one: what is set here wins.
     #[must_use]
     pub(crate) fn over(self, lower: Self) -> Self {
-        let mut entries = lower.entries;
+        let (mut entries, mut types) = (lower.entries, lower.types);
         entries.extend(self.entries);
-        Self { entries }
+        types.extend(self.types);
+        Self { entries, types }
     }
 
     /// What is said about a setting, if anything is.
     pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key)
+    }
+
+    /// The content types that are defined here, by name.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &CustomType> {
+        self.types.values()
+    }
+
+    /// Keeps a content type. One of the same name in a lower layer is replaced whole.
+    pub(super) fn put_type(&mut self, custom: CustomType) {
+        self.types.insert(custom.name().to_owned(), custom);
     }
 
     /// Turns what was written into a value and keeps it. `shown` is what an error repeats.
@@ -155,19 +168,10 @@ impl Layer {
         shown: &str,
         origin: Origin,
     ) -> Result<(), ConfigError> {
-        match Value::read(setting.kind, written) {
-            Ok(value) => {
-                self.put(setting, value, origin);
-                Ok(())
-            }
-            Err(refusal) => Err(ConfigError::Invalid {
-                key: setting.key.clone(),
-                must: refusal.must,
-                found: found(setting, shown),
-                meant: refusal.meant,
-                origin,
-            }),
-        }
+        let value = Value::read(setting.kind, written)
+            .map_err(|refusal| refused(&setting.key, setting, refusal, shown, origin.clone()))?;
+        self.put(setting, value, origin);
+        Ok(())
     }
 
     /// Replaces the text of a setting that is in this layer.
@@ -180,6 +184,18 @@ impl Layer {
     fn put(&mut self, setting: &'static Setting, value: Value, origin: Origin) {
         self.entries.insert(&setting.key, Entry { value, origin });
     }
+}
+
+/// The error for a value that a setting cannot have; `key` is how the user wrote the setting.
+pub(super) fn refused(
+    key: &str,
+    setting: &Setting,
+    refusal: Refusal,
+    shown: &str,
+    origin: Origin,
+) -> ConfigError {
+    let Refusal { must, meant } = refusal;
+    ConfigError::Invalid { key: key.to_owned(), must, found: found(setting, shown), meant, origin }
 }
 
 /// The setting of that key, or the error that helps to find it.

@@ -11,6 +11,7 @@ mod settings;
 mod show;
 mod suggest;
 mod table;
+mod types;
 mod value;
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::table::{self, Fallback, Kind, Reach, SECTIONS, Setting};
+use super::table::{self, Fallback, Kind, Reach, SECTIONS, Setting, TYPES};
+use super::types;
 use crate::env::VARIABLES;
 
 /// Every setting with its default, as it is checked in at `docs/reference/defaults.toml`. Every line is a comment until
@@ -20,6 +21,10 @@ pub(crate) fn defaults_toml() -> String {
                 format_args!("\n# {}{}\n{}\n", setting.doc, remark(setting), default_line(setting)),
             );
         }
+    }
+    push(&mut page, format_args!("\n# {}\n# [{TYPES}.{}]\n", types::DOC, types::EXAMPLE));
+    for field in types::fields() {
+        push(&mut page, format_args!("\n# {}{}\n{}\n", field.doc, words(field), default_line(field)));
     }
     page
 }
@@ -62,11 +67,7 @@ fn default_line(setting: &Setting) -> String {
 
 /// What a reader must know besides the doc line.
 fn remark(setting: &Setting) -> String {
-    let mut remark = String::new();
-    match setting.kind {
-        Kind::Choice(words) => push(&mut remark, format_args!(" One of: {}.", words.join(", "))),
-        Kind::Text | Kind::VariableName | Kind::Whole { .. } | Kind::YesNo | Kind::Number => {}
-    }
+    let mut remark = words(setting);
     match setting.fallback {
         Fallback::Value(_) => {}
         Fallback::Unset { .. } => remark.push_str(" No default; an example:"),
@@ -76,6 +77,19 @@ fn remark(setting: &Setting) -> String {
         Reach::UserOnly => remark.push_str(" Not in a project file."),
     }
     remark
+}
+
+fn words(setting: &Setting) -> String {
+    match setting.kind {
+        Kind::Choice(words) => format!(" One of: {}.", words.join(", ")),
+        Kind::Text
+        | Kind::VariableName
+        | Kind::Whole { .. }
+        | Kind::YesNo
+        | Kind::Number
+        | Kind::List
+        | Kind::Pattern => String::new(),
+    }
 }
 
 fn push(page: &mut String, text: std::fmt::Arguments<'_>) {

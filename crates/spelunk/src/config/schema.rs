@@ -2,12 +2,14 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::table::{self, Fallback, Kind, Reach, SECTIONS, Setting};
+use super::table::{self, Fallback, Kind, Reach, SECTIONS, Setting, TYPES};
+use super::types;
 
 /// The schema, as it is checked in at `docs/reference/spelunk.schema.json`.
 pub(crate) fn schema() -> String {
-    let sections: Map<String, Json> =
+    let mut sections: Map<String, Json> =
         SECTIONS.iter().map(|(section, doc)| ((*section).to_owned(), section_schema(section, doc))).collect();
+    sections.insert(TYPES.to_owned(), types_schema());
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "spelunk.toml",
@@ -28,6 +30,17 @@ fn section_schema(section: &str, doc: &str) -> Json {
     json!({"description": doc, "type": "object", "additionalProperties": false, "properties": settings})
 }
 
+fn types_schema() -> Json {
+    let fields: Map<String, Json> =
+        types::fields().iter().map(|field| (field.word().to_owned(), setting_schema(field))).collect();
+    json!({
+        "description": types::DOC,
+        "type": "object",
+        "propertyNames": {"pattern": "^[a-z0-9_-]{1,40}$"},
+        "additionalProperties": {"type": "object", "additionalProperties": false, "properties": fields},
+    })
+}
+
 fn setting_schema(setting: &Setting) -> Json {
     let mut schema = match setting.kind {
         Kind::Text => json!({"type": "string"}),
@@ -35,6 +48,8 @@ fn setting_schema(setting: &Setting) -> Json {
         Kind::Whole { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         Kind::YesNo => json!({"type": "boolean"}),
         Kind::Choice(words) => json!({"type": "string", "enum": words}),
+        Kind::List => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Pattern => json!({"type": "string", "format": "regex"}),
         Kind::Number => json!({"type": "number", "minimum": 0, "maximum": 1_000_000}),
     };
     schema["description"] = match setting.reach {

@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
+use spelunk_context::Detector;
 use spelunk_model::Price;
 use spelunk_types::Limits;
 
 use super::choice::{ColorChoice, ProviderChoice, StrategyChoice};
 use super::error::ConfigError;
 use super::layer::{Entry, Layer, Origin};
+use super::types::CustomType;
 use super::value::{Decimal, Value};
 
 const PRICE_INPUT: &str = "model.price_input_usd_per_mtok";
@@ -80,6 +82,16 @@ impl Settings {
         self.layer.get(key).map_or(&Origin::Default, |entry| &entry.origin)
     }
 
+    /// The content types that the user defined, by name.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &CustomType> {
+        self.layer.types()
+    }
+
+    /// Tells content types, those of the user among them.
+    pub(crate) fn detector(&self) -> Detector {
+        self.types().fold(Detector::default(), |detector, custom| detector.with_custom(custom.kind()))
+    }
+
     /// The value of a setting and its origin; `None` where nothing is set and nothing is the default.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.layer.get(key)
@@ -126,14 +138,14 @@ fn value<'a>(layer: &'a Layer, key: &str) -> Option<&'a Value> {
 fn number(layer: &Layer, key: &str) -> Option<Decimal> {
     match value(layer, key)? {
         Value::Number(number) => Some(*number),
-        Value::Text(_) | Value::Whole(_) | Value::YesNo(_) => None,
+        Value::Text(_) | Value::Whole(_) | Value::YesNo(_) | Value::List(_) => None,
     }
 }
 
 fn text<'a>(layer: &'a Layer, key: &str) -> &'a str {
     match value(layer, key) {
         Some(Value::Text(text)) => text,
-        Some(Value::Whole(_) | Value::YesNo(_) | Value::Number(_)) | None => "",
+        Some(Value::Whole(_) | Value::YesNo(_) | Value::Number(_) | Value::List(_)) | None => "",
     }
 }
 
@@ -144,7 +156,7 @@ fn optional_text(layer: &Layer, key: &str) -> Option<String> {
 fn yes_no(layer: &Layer, key: &str) -> bool {
     match value(layer, key) {
         Some(Value::YesNo(yes)) => *yes,
-        Some(Value::Text(_) | Value::Whole(_) | Value::Number(_)) | None => false,
+        Some(Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::List(_)) | None => false,
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::json;
 use super::error::ConfigError;
 use super::layer::{Origin, unknown};
 use super::settings::Settings;
-use super::table::{self, Display, Setting};
+use super::table::{self, Display, Setting, TYPES};
+use super::types::CustomType;
 use super::value::Value;
 
 /// Longer values do not push the origins of all others to the right.
@@ -15,11 +16,11 @@ const COLUMN_MAX: usize = 60;
 
 /// Lines like `limits.turns_max = 30   (spelunk.toml:12)`, for the settings whose key begins with `prefix`.
 pub(crate) fn show_text(settings: &Settings, prefix: &str) -> Result<String, ConfigError> {
-    let rows: Vec<(String, String)> = matching(prefix)?
-        .iter()
-        .map(|setting| {
-            let left = format!("{} = {}", setting.key, shown(settings, setting));
-            (left, settings.origin(&setting.key).to_string())
+    let rows: Vec<(String, String)> = matching(settings, prefix)?
+        .into_iter()
+        .map(|row| {
+            let value = row.value.map_or_else(|| "unset".to_owned(), |value| value.to_string());
+            (format!("{} = {value}", row.key), row.origin.to_string())
         })
         .collect();
     let width =
@@ -33,38 +34,44 @@ pub(crate) fn show_text(settings: &Settings, prefix: &str) -> Result<String, Con
 
 /// The same as JSON: a list of `{key, value, origin}` in the order of the reference.
 pub(crate) fn show_json(settings: &Settings, prefix: &str) -> Result<serde_json::Value, ConfigError> {
-    let list = matching(prefix)?
-        .iter()
-        .map(|setting| {
-            let value = match (settings.entry(&setting.key), setting.display) {
-                (None, _) => serde_json::Value::Null,
-                (Some(entry), Display::Plain) => entry.value.to_json(),
-                (Some(entry), Display::Address | Display::Secret) => {
-                    safe_text(&entry.value, setting.display).into()
-                }
-            };
-            json!({"key": setting.key, "value": value, "origin": origin_json(settings.origin(&setting.key))})
-        })
-        .collect();
-    Ok(list)
+    let of_row = |row: Row<'_>| {
+        let value = row.value.map_or(serde_json::Value::Null, |value| value.to_json());
+        json!({"key": row.key, "value": value, "origin": origin_json(row.origin)})
+    };
+    Ok(matching(settings, prefix)?.into_iter().map(of_row).collect())
+}
+
+/// One setting as it may be shown; no value where nothing is set and nothing is the default.
+struct Row<'a> {
+    key: String,
+    value: Option<Value>,
+    origin: &'a Origin,
 }
 
 /// The settings a prefix names; none is an error, because it is a typing error.
-fn matching(prefix: &str) -> Result<Vec<&'static Setting>, ConfigError> {
-    let found: Vec<_> = table::all().iter().filter(|setting| setting.key.starts_with(prefix)).collect();
-    if found.is_empty() {
+fn matching<'a>(settings: &'a Settings, prefix: &str) -> Result<Vec<Row<'a>>, ConfigError> {
+    let of_setting = |setting: &'static Setting| Row {
+        key: setting.key.clone(),
+        value: settings.entry(&setting.key).map(|entry| shown(&entry.value, setting.display)),
+        origin: settings.origin(&setting.key),
+    };
+    let of_types = settings.types().flat_map(CustomType::entries).map(|(key, entry)| Row {
+        key,
+        value: Some(entry.value.clone()),
+        origin: &entry.origin,
+    });
+    let rows = table::all().iter().map(of_setting).chain(of_types);
+    let found: Vec<Row<'_>> = rows.filter(|row| row.key.starts_with(prefix)).collect();
+    if found.is_empty() && prefix.trim_end_matches('.') != TYPES {
         return Err(unknown(prefix, Origin::Flag { flag: "config show".to_owned() }));
     }
     Ok(found)
 }
 
-fn shown(settings: &Settings, setting: &Setting) -> String {
-    match (settings.entry(&setting.key), setting.display) {
-        (None, _) => "unset".to_owned(),
-        (Some(entry), Display::Plain) => entry.value.to_string(),
-        (Some(entry), Display::Address | Display::Secret) => {
-            Value::Text(safe_text(&entry.value, setting.display)).to_string()
-        }
+fn shown(value: &Value, display: Display) -> Value {
+    match display {
+        Display::Plain => value.clone(),
+        Display::Address | Display::Secret => Value::Text(safe_text(value, display)),
     }
 }
 
@@ -72,7 +79,7 @@ fn shown(settings: &Settings, setting: &Setting) -> String {
 fn safe_text(value: &Value, display: Display) -> String {
     let text = match value {
         Value::Text(text) => text.as_str(),
-        Value::Whole(_) | Value::YesNo(_) | Value::Number(_) => "",
+        Value::Whole(_) | Value::YesNo(_) | Value::Number(_) | Value::List(_) => "",
     };
     match display {
         Display::Plain => text.to_owned(),

@@ -29,6 +29,10 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// A number with up to six decimals, not negative.
     Number,
+    /// A list of texts.
+    List,
+    /// A regular expression.
+    Pattern,
 }
 
 /// What holds where nobody wrote a value.
@@ -118,6 +122,9 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("limits", "Every bound the engine keeps."),
 ];
 
+/// The name of the section whose settings are under names that the user chooses: `[types.protobuf]`.
+pub(crate) const TYPES: &str = "types";
+
 static TABLE: LazyLock<Vec<Setting>> =
     LazyLock::new(|| model().into_iter().chain(others()).chain(Limits::ALL.iter().map(limit)).collect());
 
@@ -194,7 +201,7 @@ fn limit_min(name: &str) -> u64 {
     u64::from(is_step)
 }
 
-fn text(key: &str, default: &str, doc: &'static str) -> Setting {
+pub(super) fn text(key: &str, default: &str, doc: &'static str) -> Setting {
     Setting {
         key: key.to_owned(),
         kind: Kind::Text,

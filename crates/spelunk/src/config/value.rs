@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use regex::Regex;
+
 use super::suggest::nearest;
 use super::table::Kind;
 
@@ -23,6 +25,8 @@ pub(crate) enum Value {
     YesNo(bool),
     /// A number with up to six decimals.
     Number(Decimal),
+    /// A list of texts.
+    List(Vec<String>),
 }
 
 /// A number that is not negative, in millionths: exact, and comparable.
@@ -59,7 +63,9 @@ pub(crate) enum Written<'a> {
     Float(&'a str),
     /// A boolean in a file.
     Boolean(bool),
-    /// Anything else a file can hold: dates, lists, tables.
+    /// A list of strings in a file.
+    List(&'a [&'a str]),
+    /// Anything else a file can hold: dates, other lists, tables.
     Other,
 }
 
@@ -73,6 +79,8 @@ impl Value {
             Kind::YesNo => read_yes_no(written).map(Self::YesNo),
             Kind::Choice(words) => read_choice(written, words).map(Self::Text),
             Kind::Number => read_number(written).map(Self::Number),
+            Kind::List => read_list(written).map(Self::List),
+            Kind::Pattern => read_pattern(written).map(Self::Text),
         }
     }
 
@@ -83,6 +91,7 @@ impl Value {
             Self::Whole(whole) => (*whole).into(),
             Self::YesNo(yes) => (*yes).into(),
             Self::Number(number) => number.to_string().parse::<f64>().ok().into(),
+            Self::List(texts) => texts.as_slice().into(),
         }
     }
 }
@@ -96,6 +105,7 @@ impl fmt::Display for Value {
             Self::Whole(whole) => write!(f, "{whole}"),
             Self::YesNo(yes) => write!(f, "{yes}"),
             Self::Number(number) => write!(f, "{number}"),
+            Self::List(texts) => write!(f, "{}", serde_json::Value::from(texts.as_slice())),
         }
     }
 }
@@ -111,9 +121,11 @@ impl fmt::Display for Decimal {
 fn read_text(written: Written<'_>) -> Result<String, Refusal> {
     match written {
         Written::Plain(text) | Written::Quoted(text) => Ok(text.to_owned()),
-        Written::Integer { .. } | Written::Float(_) | Written::Boolean(_) | Written::Other => {
-            refuse("text in quotes")
-        }
+        Written::Integer { .. }
+        | Written::Float(_)
+        | Written::Boolean(_)
+        | Written::List(_)
+        | Written::Other => refuse("text in quotes"),
     }
 }
 
@@ -122,6 +134,31 @@ fn read_variable_name(written: Written<'_>) -> Result<String, Refusal> {
     let is_name = text.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
         && !text.starts_with(|c: char| c.is_ascii_digit());
     if is_name { Ok(text) } else { refuse("the name of an environment variable") }
+}
+
+fn read_list(written: Written<'_>) -> Result<Vec<String>, Refusal> {
+    match written {
+        Written::List(texts) => Ok(texts.iter().map(|text| (*text).to_owned()).collect()),
+        Written::Plain(_)
+        | Written::Quoted(_)
+        | Written::Integer { .. }
+        | Written::Float(_)
+        | Written::Boolean(_)
+        | Written::Other => refuse("a list of texts in quotes"),
+    }
+}
+
+/// A pattern that does not compile is refused here, with what its parser says.
+fn read_pattern(written: Written<'_>) -> Result<String, Refusal> {
+    let text = read_text(written)?;
+    match Regex::new(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => {
+            let said = error.to_string();
+            let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            refuse(format!("a regular expression ({why})"))
+        }
+    }
 }
 
 fn read_yes_no(written: Written<'_>) -> Result<bool, Refusal> {
@@ -133,6 +170,7 @@ fn read_yes_no(written: Written<'_>) -> Result<bool, Refusal> {
         | Written::Quoted(_)
         | Written::Integer { .. }
         | Written::Float(_)
+        | Written::List(_)
         | Written::Other => refuse("`true` or `false`"),
     }
 }
@@ -145,7 +183,11 @@ fn read_choice(written: Written<'_>, words: &'static [&'static str]) -> Result<S
             }
             nearest(text, words.iter().copied())
         }
-        Written::Integer { .. } | Written::Float(_) | Written::Boolean(_) | Written::Other => None,
+        Written::Integer { .. }
+        | Written::Float(_)
+        | Written::Boolean(_)
+        | Written::List(_)
+        | Written::Other => None,
     };
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     Err(Refusal { must: format!("one of {}", quoted.join(", ")), meant })
@@ -155,7 +197,7 @@ fn read_whole(written: Written<'_>, min: u64, max: u64) -> Result<u64, Refusal> 
     let (digits, radix) = match written {
         Written::Plain(text) => (without_underscores(text), 10),
         Written::Integer { digits, radix } => (digits.to_owned(), radix),
-        Written::Quoted(_) | Written::Float(_) | Written::Boolean(_) | Written::Other => {
+        Written::Quoted(_) | Written::Float(_) | Written::Boolean(_) | Written::List(_) | Written::Other => {
             return refuse("a whole number");
         }
     };
@@ -179,7 +221,11 @@ fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
         Written::Plain(text) => without_underscores(text),
         Written::Integer { digits, radix: 10 } => digits.to_owned(),
         Written::Float(text) => text.to_owned(),
-        Written::Integer { .. } | Written::Quoted(_) | Written::Boolean(_) | Written::Other => {
+        Written::Integer { .. }
+        | Written::Quoted(_)
+        | Written::Boolean(_)
+        | Written::List(_)
+        | Written::Other => {
             return refuse("a number like `2.5`");
         }
     };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use spelunk_context::{
-    Context, ContextSource, GrepMatch, GrepView, LoadView, PageView, PeekView, SearchHit, SearchReport,
-    StoreStats, Suggestion,
+    Context, ContextId, ContextSource, GrepMatch, GrepView, LoadView, PageView, PeekView, SearchHit,
+    SearchReport, StoreStats, Suggestion,
 };
 
 use super::error::Paint;
@@ -28,6 +28,35 @@ pub(crate) fn list(contexts: &[Arc<Context>], as_json: bool) -> String {
         text += &format!("{id}{pad}  {:<11} {size:>9}  {}\n", context.kind.name(), count(looks, "look"));
     }
     text
+}
+
+/// What was added, and what a directory had besides.
+pub(crate) fn added(
+    contexts: &[Arc<Context>],
+    already: &[ContextId],
+    skipped: &BTreeMap<String, u64>,
+    as_json: bool,
+) -> String {
+    if as_json {
+        return line(&json!({
+            "added": contexts.iter().map(|context| context_json(context)).collect::<Vec<_>>(),
+            "already": already.iter().map(ContextId::as_str).collect::<Vec<_>>(),
+            "skipped": skipped,
+        }));
+    }
+    let mut text = String::new();
+    for context in contexts {
+        text += &format!("{}\n", context.id);
+    }
+    text
+}
+
+pub(crate) fn removed(context: &Context, as_json: bool) -> String {
+    if as_json {
+        line(&json!({ "removed": context_json(context) }))
+    } else {
+        format!("removed {}\n", context.id)
+    }
 }
 
 fn context_json(context: &Context) -> Value {
@@ -130,7 +159,8 @@ pub(crate) fn page(view: &PageView, as_json: bool) -> String {
             "navigation": { "prev": page.prev, "next": page.next },
         }));
     }
-    format!("{}[page {} of {}, {}]\n", ended(&safe(&page.text)), page.page, page.n_pages, page.place())
+    let last = page.n_pages.saturating_sub(1);
+    format!("{}[page {}, the last is {last}; lines {}]\n", ended(&safe(&page.text)), page.page, page.place())
 }
 
 pub(crate) fn load(view: &LoadView, as_json: bool) -> String {
@@ -197,9 +227,9 @@ pub(crate) fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool
         text += &format!("  {kind:<11} {n}\n");
     }
     let cache = bytes(stats.memory.cache_bytes_max);
-    text + &format!(
-        "{peeks} peeks, {greps} greps, {pages} pages, {loads} loads · memory for texts up to {cache}\n"
-    )
+    let looks = [(peeks, "peek"), (greps, "grep"), (pages, "page"), (loads, "load")];
+    let looks: Vec<String> = looks.into_iter().map(|(n, what)| count(n, what)).collect();
+    text + &format!("{} · memory for texts up to {cache}\n", looks.join(", "))
 }
 
 /// Where a context's text comes from.
@@ -210,6 +240,11 @@ fn source_name(source: &ContextSource) -> &'static str {
         ContextSource::Loader { .. } => "loader",
         ContextSource::Uri { .. } => "uri",
     }
+}
+
+/// The next steps as one line, or none.
+pub(crate) fn next_steps(steps: &[Suggestion]) -> Option<String> {
+    (!steps.is_empty()).then(|| format!("hint: {}", suggestions(steps).join(", or ")))
 }
 
 fn suggestions(suggestions: &[Suggestion]) -> Vec<String> {

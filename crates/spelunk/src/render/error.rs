@@ -19,7 +19,7 @@ pub(crate) enum Paint {
 
 /// The error for a terminal: what could not be done, its causes, and the next step. Ends with a newline.
 pub(crate) fn error_text(error: &dyn Explain, paint: Paint) -> String {
-    let mut text = format!("{} {}\n", label("error:", "1;31", paint), one_line(&error.to_string()));
+    let mut text = format!("{} {}\n", label("error:", "1;31", paint), message(error));
     for cause in causes(error) {
         text.push_str("  caused by: ");
         text.push_str(&cause);
@@ -75,6 +75,16 @@ fn causes(error: &dyn Explain) -> Vec<String> {
         next = Error::source(cause);
     }
     causes
+}
+
+/// A message about what the user typed may point into it with a caret, which takes lines of its own.
+fn message(error: &dyn Explain) -> String {
+    let message = error.to_string();
+    if error.code() == ErrorCode::UsageWrong {
+        message.lines().map(one_line).collect::<Vec<_>>().join("\n")
+    } else {
+        one_line(&message)
+    }
 }
 
 /// Texts of providers and documents reach this place: an escape sequence among them must not reach the terminal.

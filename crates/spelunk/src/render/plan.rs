@@ -21,15 +21,31 @@ const MODELS: [(&str, &str); 5] = [
 ];
 const ROWS_MAX: usize = 40;
 
+/// Files that the plan is without.
+pub(crate) struct LeftOut {
+    /// How many, by reason.
+    pub(crate) skipped: BTreeMap<String, u64>,
+    /// The first of those over `files_max`.
+    pub(crate) over_the_cap: Vec<String>,
+}
+
 /// What the tasks would use at most.
 fn usage(plan: &Plan, query: &str, limits: &Limits) -> Usage {
     let n_tasks = plan.tasks.len() as u64;
-    let overhead = n_tasks.saturating_mul(PROMPT_TOKENS.saturating_add(estimate_tokens(query)));
+    let per_task = PROMPT_TOKENS.saturating_add(estimate_tokens(query));
+    let own_prompts: u64 = plan.tasks.iter().map(own_prompt_tokens).sum();
+    let overhead = n_tasks.saturating_mul(per_task).saturating_add(own_prompts);
     Usage {
         input_tokens: plan.tokens_estimate().saturating_add(overhead),
         output_tokens: n_tasks.saturating_mul(limits.sub_output_tokens_max),
         ..Usage::default()
     }
+}
+
+/// What a type of the user's own adds to the prompt.
+fn own_prompt_tokens(task: &PlanTask) -> u64 {
+    let prompt = task.detected.custom.as_ref().and_then(|custom| custom.analyst_prompt.as_deref());
+    prompt.map_or(0, estimate_tokens)
 }
 
 fn costs(usage: &Usage) -> Vec<(String, u64)> {
@@ -43,7 +59,7 @@ fn costs(usage: &Usage) -> Vec<(String, u64)> {
 pub(crate) fn plan_text(plan: &Plan, query: &str, limits: &Limits, with_tasks: bool) -> String {
     let mut text = types(plan);
     text.push('\n');
-    text += &files(&plan.manifest);
+    text += &files(plan);
     if with_tasks {
         text.push('\n');
         for (idx, task) in plan.tasks.iter().enumerate() {
@@ -56,8 +72,7 @@ pub(crate) fn plan_text(plan: &Plan, query: &str, limits: &Limits, with_tasks: b
             );
         }
     }
-    let n_batches = plan.n_batches();
-    let n_chunks = plan.tasks.len() as u64 - n_batches;
+    let n_chunks = plan.tasks.len() as u64 - plan.n_batches();
     let analysts: Vec<String> =
         plan.analysts.iter().map(|share| format!("{} {}", share.analysts, share.analyst.name())).collect();
     let usage = usage(plan, query, limits);
@@ -65,7 +80,7 @@ pub(crate) fn plan_text(plan: &Plan, query: &str, limits: &Limits, with_tasks: b
         "\n{}: {}, {} · analysts: {} · {} tokens in, at most {} out\n",
         count(plan.tasks.len() as u64, "task"),
         count(n_chunks, "chunk"),
-        if n_batches == 1 { "1 batch".to_owned() } else { format!("{n_batches} batches") },
+        batches(plan),
         analysts.join(", "),
         tokens(usage.input_tokens),
         tokens(usage.output_tokens),
@@ -103,10 +118,10 @@ fn type_name(row: &ManifestRow) -> &str {
 }
 
 /// The files that are cut, longest first; small ones are in batches.
-fn files(manifest: &[ManifestRow]) -> String {
-    let mut rows: Vec<&ManifestRow> = manifest.iter().filter(|row| row.tier != Tier::Small).collect();
+fn files(plan: &Plan) -> String {
+    let mut rows: Vec<&ManifestRow> = plan.manifest.iter().filter(|row| row.tier != Tier::Small).collect();
     rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
-    let n_small = manifest.len() - rows.len();
+    let n_small = plan.manifest.len() - rows.len();
     let mut text = String::new();
     for row in rows.iter().take(ROWS_MAX) {
         let (chunks, kind) = (count(row.n_chunks, "chunk"), type_name(row));
@@ -115,7 +130,17 @@ fn files(manifest: &[ManifestRow]) -> String {
     if rows.len() > ROWS_MAX {
         text += &format!("[{} more]\n", rows.len() - ROWS_MAX);
     }
-    text + &format!("{} in batches\n", count(n_small as u64, "small file"))
+    if n_small > 0 {
+        text += &format!("{} in {}\n", count(n_small as u64, "small file"), batches(plan));
+    }
+    text
+}
+
+fn batches(plan: &Plan) -> String {
+    match plan.n_batches() {
+        1 => "1 batch".to_owned(),
+        n_batches => format!("{n_batches} batches"),
+    }
 }
 
 fn work(task: &PlanTask) -> String {
@@ -134,7 +159,7 @@ fn work(task: &PlanTask) -> String {
     }
 }
 
-pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits) -> String {
+pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &LeftOut) -> String {
     let usage = usage(plan, query, limits);
     let of_row = |row: &ManifestRow| {
         json!({
@@ -161,6 +186,8 @@ pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits) -> String {
         "analysts": analysts,
         "usage_at_most": usage,
         "cost_microusd_at_most": costs,
+        "skipped": left_out.skipped,
+        "left_out": left_out.over_the_cap,
         "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "unreadable": plan.unreadable.iter().map(|(name, error)| json!({ "file": name, "reason": error.to_string() })).collect::<Vec<_>>(),
     });

@@ -14,6 +14,9 @@ fn help_lists_the_commands_and_the_exit_codes() {
         Commands:
           ask          Answer a question from files, directories or standard input
           resume       Go on with a run that was stopped, crashed or reached a limit
+          plan         Show how files would be cut into tasks and what that would cost; nothing is spent
+          outline      Show what there is to read
+          context      Register text under a name, and explore it
           show         Show a run: its tree, costs and answer
           tail         Follow a run while it goes on, in any process
           run          The runs of this workspace
@@ -46,7 +49,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 
 #[test]
 fn help_of_ask_lists_its_flags() {
-    Scene::new(&[]).spelunk(["ask", "--help"]).run().check(&expect![[r"
+    Scene::new(&[]).spelunk(["ask", "--help"]).run().check(&expect![[r#"
         Answer a question from files, directories or standard input
 
         Usage: spelunk ask [OPTIONS] <QUESTION> [PATH]...
@@ -61,16 +64,28 @@ fn help_of_ask_lists_its_flags() {
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
               --strategy <STRATEGY>  How to answer: auto or direct
               --no-cache             Ask again even where the same question was answered before
-              --allow-secrets        Read files that look like secrets too
               --events               Print every event as a line of JSON instead of the answer
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
           -q, --quiet                Print nothing but the result
           -h, --help                 Print help
+
+        Which files:
+              --include <GLOB>       Read only files that match, such as `*.rs`; also reads what is left out
+                                     by default
+              --exclude <GLOB>       Do not read files that match
+              --no-recursive         Do not enter directories below the ones named
+              --no-gitignore         Read files that `.gitignore` names too
+              --files-max <N>        Read at most so many files; 0 reads all
+              --order <ORDER>        Which files stay under `--files-max`: size, path or priority
+              --extract-html         Read HTML as Markdown
+              --allow-secrets        Read files that look like secrets, and leave secrets in text as they
+                                     are
+              --allow-secret <GLOB>  The same, only for files that match
         --- stderr
         --- exit 0
-    "]]);
+    "#]]);
 }
 
 #[test]

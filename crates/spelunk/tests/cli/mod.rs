@@ -1,9 +1,13 @@
 //! What users see: every command, with both streams and the exit code.
 
+mod archives;
 mod ask;
 mod cache;
 mod colour;
 mod config;
+mod context;
+mod context_looks;
+mod custom_types;
 mod demo;
 mod doctor;
 mod events;
@@ -11,6 +15,10 @@ mod gc;
 mod help;
 mod list;
 mod models;
+mod outline;
 mod passages;
+mod plan;
+mod plan_files;
+mod scan;
 mod show;
 mod tail;

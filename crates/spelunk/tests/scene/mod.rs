@@ -1,6 +1,7 @@
 //! A scene: a directory of documents, a home, and the binary between them with an environment of its own. What it
 //! printed is compared after runs, times, ports and paths have been given fixed names.
 
+pub(crate) mod archive;
 mod names;
 
 use std::collections::BTreeMap;

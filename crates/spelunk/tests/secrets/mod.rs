@@ -1,5 +1,7 @@
 //! Keys: they reach the provider and nothing else, and what a run leaves behind is for its owner only.
 
+mod documents;
+
 use std::path::{Path, PathBuf};
 
 use spelunk_testkit::{ModelServer, Rule, on, status};

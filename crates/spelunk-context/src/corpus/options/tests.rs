@@ -106,3 +106,23 @@ fn the_list_of_what_was_left_out_is_bounded_and_its_count_is_not() {
     assert_eq!((report.documents, report.left_out_total, report.left_out.len()), (100, 1002, 1000));
     assert_eq!(report.left_out[0], "0100.txt");
 }
+
+#[test]
+fn secrets_are_kept_back_and_counted_unless_they_are_allowed_and_the_digest_is_the_same() {
+    let root = tree(&[("a.env.md", "x\nDB_PASSWORD=s3cr3t-P4ssw0rd\n"), ("b.md", "nothing\n")]);
+    let scan = |allow_secrets| {
+        let options = ScanOptions { allow_secrets, ..ScanOptions::default() };
+        let corpus =
+            Corpus::scan(&[SourceInput::Path(root.path().to_owned())], &options, &mut |_| {}).unwrap();
+        let report = corpus.reports()[0].clone();
+        let view = crate::View::of(corpus.into());
+        (view.read_owned(view.find("a.env.md").unwrap()).unwrap(), report, view.digest())
+    };
+    let (text, report, digest) = scan(false);
+    assert_eq!(text, "x\nDB_PASSWORD=[secret:assigned-secret]\n");
+    assert_eq!(report.redactions.into_iter().collect::<Vec<_>>(), [("assigned-secret".to_owned(), 1)]);
+    assert_eq!(report.redactions_examples["assigned-secret"], ["a.env.md:2"]);
+    let (text, report, same_digest) = scan(true);
+    assert_eq!((text.as_str(), report.redactions.len()), ("x\nDB_PASSWORD=s3cr3t-P4ssw0rd\n", 0));
+    assert_eq!(digest, same_digest);
+}

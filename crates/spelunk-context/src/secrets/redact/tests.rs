@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::REDACT_REACH_BYTES;
 
 /// Letters and digits that look drawn at random; the same for the same seed. Made here so that no real-looking token
 /// stands in the source.
@@ -171,6 +172,9 @@ fn what_only_looks_like_a_secret_stays() {
         "let token: u64 = 12345678901234567890;",
         "max_tokens=16384 n_tokens: 1234567890",
         "tokenizer: \"cl100k_base\"",
+        "let hashed_password = &self.owner_password;",
+        "let is_secret = !self.options.allow_secrets_2",
+        "colon_token: syn::Token![:]",
         "secret_path = \"/run/secrets/db_password_v2\"",
         "token_url: https://auth.host42.net/oauth2/token9",
         "http://localhost:8080/@user",
@@ -236,5 +240,28 @@ proptest! {
     fn any_text_at_all_is_survived(text in "\\PC{0,200}") {
         let (redacted, _) = redact(&text);
         prop_assert_eq!(redacted.lines().count(), text.lines().count());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    // The promise that readers of a part of a text rely on.
+    #[test]
+    fn what_is_found_depends_on_nothing_out_of_reach(
+        before in proptest::collection::vec(fragment(), 0..12),
+        after in proptest::collection::vec(fragment(), 1..12),
+    ) {
+        let filler = "plain words on a line\n".repeat(REDACT_REACH_BYTES / 20);
+        let text = [before.concat(), "\n".to_owned(), filler.clone(), after.concat()].concat();
+        let start = text.len() - after.concat().len();
+        let whole: Vec<_> = find_secrets(&text).into_iter().filter(|span| span.bytes.start >= start).collect();
+        let shift = start - filler.len();
+        let part = find_secrets(text.get(shift..).unwrap()).into_iter();
+        let part: Vec<_> = part
+            .map(|span| SecretSpan { bytes: span.bytes.start + shift..span.bytes.end + shift, ..span })
+            .filter(|span| span.bytes.start >= start)
+            .collect();
+        prop_assert_eq!(whole, part);
     }
 }

@@ -111,6 +111,10 @@ fn is_c_function(bare: &[u8]) -> bool {
     let line = bare.trim_ascii_end();
     let length = bare.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let word = bare.get(..length).unwrap_or_default();
+    // `start() {` in a shell.
+    if length > 0 && line.ends_with(b"{") && bare.get(length..).is_some_and(|rest| rest.starts_with(b"()")) {
+        return true;
+    }
     let has_two_words = bare.get(length).is_some_and(|byte| matches!(byte, b' ' | b'*' | b':' | b'\t'));
     length > 0
         && has_two_words

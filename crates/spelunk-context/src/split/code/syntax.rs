@@ -1,6 +1,6 @@
 //! Definitions by parsing with tree-sitter. What stands at the top of a file can be cut apart best, then the members of
-//! what is long, then the statements of a long function. The parser is bounded: a file that is too large or takes too
-//! many steps is left to the line rule.
+//! what is long, then the statements of a long function. Repairing text that is no code takes the parser a hundred times
+//! as long as reading code, so a file that is large or does not look like code is left to the line rule.
 
 use std::ops::ControlFlow;
 
@@ -8,10 +8,14 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::Place;
 use crate::kind::Language;
+use crate::lines::lines;
 use crate::pack::Strength;
 
-/// Files larger than this are generated, or data; parsing them takes seconds.
-const PARSED_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Files larger than this are generated, or data.
+const PARSED_BYTES_MAX: usize = 512 * 1024;
+
+/// Lines longer than this were written by a machine, and hold nothing that begins a line.
+const LINE_BYTES_MAX: usize = 2000;
 
 /// Only what is longer than this is looked into.
 const LONG_LINES: usize = 8;
@@ -20,7 +24,7 @@ const LONG_LINES: usize = 8;
 const DEPTH_MAX: usize = 12;
 
 pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
-    if text.len() > PARSED_BYTES_MAX {
+    if text.len() > PARSED_BYTES_MAX || lines(text).any(|(_, line)| line.len() > LINE_BYTES_MAX) {
         return None;
     }
     let tree = parse(text, &grammar(language)?)?;
@@ -77,11 +81,11 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
 
 /// The tree, unless the text is so broken that repairing it takes too long.
 fn parse(text: &str, grammar: &tree_sitter::Language) -> Option<Tree> {
-    const CALLS_PER_BYTE_MAX: usize = 1;
-    const CALLS_MIN: usize = 10_000;
+    const BYTES_PER_CALL_MIN: usize = 32;
+    const CALLS_MIN: usize = 1000;
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
-    let calls_max = CALLS_MIN + text.len() * CALLS_PER_BYTE_MAX;
+    let calls_max = CALLS_MIN + text.len() / BYTES_PER_CALL_MIN;
     let mut n_calls = 0;
     let mut progress = |_: &tree_sitter::ParseState| {
         n_calls += 1;

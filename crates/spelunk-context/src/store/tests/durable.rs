@@ -114,7 +114,7 @@ fn directories_and_files_are_for_their_owner_alone() {
     assert_eq!(mode(text.path()), 0o600);
 }
 
-// A writer that dies between writing and renaming leaves a temporary file, half written or whole.
+// B4.5: the registry was written over in place. A writer that dies between writing and renaming leaves a temporary file, half written or whole.
 #[test]
 fn what_a_dead_writer_left_is_removed_and_the_registry_is_the_old_one() {
     let directory = tempfile::tempdir().unwrap();
@@ -126,6 +126,7 @@ fn what_a_dead_writer_left_is_removed_and_the_registry_is_the_old_one() {
     assert_eq!(names(directory.path()), ["registry.json", "registry.lock"]);
 }
 
+// B4.9: every fault of the registry was swallowed, and with it all contexts.
 #[test]
 fn a_registry_cut_in_half_is_salvaged_and_set_aside() {
     let directory = tempfile::tempdir().unwrap();
@@ -154,6 +155,21 @@ fn a_registry_cut_in_half_is_salvaged_and_set_aside() {
     assert_eq!(store.list(), []);
     let aside = Some(directory.path().join("registry.json.damaged-2"));
     assert_eq!(warnings, [RegistryWarning::Damaged { n_kept: 0, n_lost: 0, set_aside: aside }]);
+}
+
+#[test]
+fn a_registry_that_is_damaged_under_an_open_store_loses_nothing_it_knows() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.register(of_loader("a", "load", LoadPolicy::Lazy)).unwrap();
+    put(directory.path(), "registry.json", b"{\"version\":1,\"upd");
+    store.register(of_loader("b", "load", LoadPolicy::Lazy)).unwrap();
+    assert_eq!(ids(&open(directory.path()).list()), ["a", "b"]);
+    let aside = fs::read(directory.path().join("registry.json.damaged-1")).unwrap();
+    assert_eq!(aside, b"{\"version\":1,\"upd");
+    fs::remove_file(directory.path().join("registry.json")).unwrap();
+    store.save().unwrap();
+    assert_eq!(ids(&open(directory.path()).list()), ["a", "b"]);
 }
 
 #[test]

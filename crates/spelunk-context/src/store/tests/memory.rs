@@ -1,7 +1,7 @@
 //! Statistics, digests and what a store remembers of a file.
 
 use super::*;
-use crate::store::{ContextRevision, StoreStats};
+use crate::store::{ContextRevision, SecretFiles, StoreStats};
 use crate::testing::{put, tree};
 
 #[test]
@@ -59,4 +59,33 @@ fn few_files_are_kept_open() {
         store.peek(&name, 1, 1).unwrap();
     }
     assert_eq!(store.memory().n_open, 32);
+}
+
+// C.19: secrets are kept out on every way in, that of loaders and inline texts included.
+#[test]
+fn a_secret_in_a_text_does_not_leave_the_store_unless_that_was_allowed() {
+    let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq4\n-----END RSA PRIVATE KEY-----\n";
+    let store_with = |secrets| {
+        let store =
+            ContextStore::in_memory(HandClock::at(0).clock(), StoreSettings { secrets, ..settings() });
+        store.add_loader("l", Arc::new(move || Ok(format!("before\n{key}after\n"))));
+        store.register(of_loader("loaded", "l", LoadPolicy::Lazy)).unwrap();
+        store.register(of_text("inline", &format!("before\n{key}after\n"))).unwrap();
+        store
+    };
+    let careful = store_with(SecretFiles::Refused);
+    for name in ["loaded", "inline"] {
+        assert_eq!(
+            (careful.load(name).unwrap().contains("MIIE"), peeked(&careful, name).contains("MIIE")),
+            (false, false)
+        );
+        assert!(!careful.page(name, 0, 50).unwrap().text.contains("MIIE"));
+    }
+    let open = store_with(SecretFiles::Allowed);
+    for name in ["loaded", "inline"] {
+        assert_eq!(
+            (open.load(name).unwrap().contains("MIIE"), peeked(&open, name).contains("MIIE")),
+            (true, true)
+        );
+    }
 }

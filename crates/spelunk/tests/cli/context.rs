@@ -1,0 +1,348 @@
+//! `spelunk context add`, `list`, `rm` and `stats`: what is registered, under which id, and what becomes of it.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::scene::Scene;
+
+pub(super) const FILES: [(&str, &str); 4] = [
+    ("docs/guide.md", "# Guide\n\nInstall it.\n\n## Use\n\nRun it.\n"),
+    ("docs/guide.txt", "The guide as plain text.\n"),
+    ("docs/sub/deep.md", "Deep words.\n"),
+    ("docs/.env", "KEY=1\n"),
+];
+
+/// A scene with the guide registered.
+pub(super) fn with_guide() -> Scene {
+    let scene = Scene::new(&FILES);
+    assert_eq!(scene.spelunk(["context", "add", "docs/guide.md"]).run().stdout, "guide\n");
+    scene
+}
+
+/// The ids that are registered, in order.
+pub(super) fn ids(scene: &Scene) -> Vec<String> {
+    let ran = scene.spelunk(["context", "list", "--json"]).run();
+    let contexts: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    let mut ids: Vec<String> =
+        contexts.iter().map(|context| context["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn looking_before_anything_is_added_leaves_nothing_behind() {
+    let scene = Scene::new(&FILES);
+    scene.spelunk(["context", "list"]).run().check(&expect![[r#"
+        --- stderr
+        no contexts; add one with `spelunk context add PATH`
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "stats"]).run().check(&expect![[r#"
+        0 contexts
+        0 peeks, 0 greps, 0 pages, 0 loads · memory for texts up to 50.0 MB
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert!(!scene.exists(".spelunk"));
+}
+
+#[test]
+fn a_file_is_added_under_its_name_and_only_once() {
+    let scene = with_guide();
+    scene.spelunk(["context", "add", "docs/guide.md"]).run().check(&expect![[r#"
+        guide
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "add", "./docs/guide.txt"]).run().check(&expect![[r#"
+        guide.txt
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "list"]).run().check(&expect![[r#"
+        guide      document         38 B  0 looks
+        guide.txt  document         25 B  0 looks
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn a_file_is_added_under_an_id_of_ones_own() {
+    let scene = Scene::new(&FILES);
+    let add = ["context", "add", "docs/guide.md", "--id", "project:guide", "--kind", "project", "--json"];
+    let ran = scene.spelunk(add).run();
+    expect![[r#"
+        {
+          "added": [
+            {
+              "access_stats": {
+                "full_loads": 0,
+                "greps": 0,
+                "pages": 0,
+                "peeks": 0
+              },
+              "content_type": null,
+              "id": "project:guide",
+              "last_modified_ms": 0,
+              "name": "guide.md",
+              "size_bytes": 38,
+              "source": "file",
+              "type": "project"
+            }
+          ],
+          "already": [],
+          "skipped": {}
+        }
+    "#]].assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn the_files_of_a_directory_are_added_by_a_pattern() {
+    let scene = Scene::new(&FILES);
+    let add = ["context", "add", "docs", "--pattern", "**/*.md", "--prefix", "docs:"];
+    scene.spelunk(add).run().check(&expect![[r#"
+        docs:guide
+        docs:deep
+        --- stderr
+        2 registered, 0 already there
+        --- exit 0
+    "#]]);
+    scene.spelunk(add).run().check(&expect![[r#"
+        --- stderr
+        0 registered, 2 already there
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "add", "docs", "--json"]).run().check(&expect![[r#"
+        {"added":[{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_modified_ms":1794744134318,"name":"guide.txt","size_bytes":25,"source":"file","type":"document"}],"already":["docs:guide"],"skipped":{}}
+        --- stderr
+        1 registered, 1 already there
+        --- exit 0
+    "#]]);
+    assert_eq!(ids(&scene), ["docs:deep", "docs:guide", "guide.md", "guide.txt"]);
+}
+
+#[test]
+fn standard_input_is_kept_as_text() {
+    let scene = Scene::new(&[]);
+    let add = scene.spelunk(["context", "add", "-", "--id", "log"]).stdin("one\ntwo\n");
+    add.run().check(&expect![[r#"
+        log
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "load", "log"]).run().check(&expect![[r#"
+        one
+        two
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn a_kind_of_ones_own_is_kept() {
+    let scene = Scene::new(&FILES);
+    scene.spelunk(["context", "add", "docs/guide.md", "--kind", "recipe"]).run().check(&expect![[r#"
+        guide
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "list", "--kind", "recipe"]).run().check(&expect![[r#"
+        guide  recipe           38 B  0 looks
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "list", "--kind", "memory"]).run().check(&expect![[r#"
+        --- stderr
+        no contexts; add one with `spelunk context add PATH`
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "list", "--kind", "recipes"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no kind `recipes`
+
+        hint: the kinds are `identity`, `project`, `temporal`, `document`, `memory`, `tool_result`, `web`, `recipe`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_duplicate_id_is_refused_unless_it_is_replaced() {
+    let scene = with_guide();
+    let add = ["context", "add", "docs/guide.txt", "--id", "guide"];
+    scene.spelunk(add).run().check(&expect![[r#"
+        --- stderr
+        error: the context `guide` exists already
+
+        hint: take another id, or replace the context
+        --- exit 2
+    "#]]);
+    scene.spelunk(["context", "peek", "guide", "-n", "1", "-q"]).run().check(&expect![[r#"
+        # Guide
+        [6 more lines]
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(add).arg("--replace").run().check(&expect![[r#"
+        guide
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "peek", "guide", "-q"]).run().check(&expect![[r#"
+        The guide as plain text.
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn a_file_changes_its_kind_only_where_that_is_asked_for() {
+    let scene = with_guide();
+    let add = ["context", "add", "docs/guide.md", "--kind", "project"];
+    scene.spelunk(add).run().check(&expect![[r#"
+        --- stderr
+        error: the context `guide` exists already
+
+        hint: take another id, or replace the context
+        --- exit 2
+    "#]]);
+    scene.spelunk(add).arg("--replace").run().check(&expect![[r#"
+        guide
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "list"]).run().check(&expect![[r#"
+        guide  project          38 B  0 looks
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn what_is_removed_is_gone_from_the_registry_and_its_file_stays() {
+    let scene = with_guide();
+    scene.spelunk(["context", "rm", "guide"]).run().check(&expect![[r#"
+        removed guide
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert_eq!(ids(&scene), [""; 0]);
+    assert!(scene.exists("docs/guide.md"));
+    scene.spelunk(["context", "add", "docs/guide.md"]).run();
+    let ran = scene.spelunk(["context", "rm", "guide", "--json"]).run();
+    expect![[r#"{"removed":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_modified_ms":0,"name":"guide.md","size_bytes":38,"source":"file","type":"document"}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
+}
+
+#[test]
+fn the_list_as_json_is_complete() {
+    let scene = with_guide();
+    scene.spelunk(["context", "add", "-", "--id", "in"]).stdin("x\n").run();
+    let ran = scene.spelunk(["context", "list", "--json"]).run();
+    expect![[r#"
+        [
+          {
+            "access_stats": {
+              "full_loads": 0,
+              "greps": 0,
+              "pages": 0,
+              "peeks": 0
+            },
+            "content_type": null,
+            "id": "guide",
+            "last_modified_ms": 0,
+            "name": "guide.md",
+            "size_bytes": 38,
+            "source": "file",
+            "type": "document"
+          },
+          {
+            "access_stats": {
+              "full_loads": 0,
+              "greps": 0,
+              "pages": 0,
+              "peeks": 0
+            },
+            "content_type": null,
+            "id": "in",
+            "last_modified_ms": null,
+            "name": "in",
+            "size_bytes": 2,
+            "source": "inline",
+            "type": "document"
+          }
+        ]
+    "#]].assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
+}
+
+#[test]
+fn looks_are_counted_from_one_process_to_the_next() {
+    let scene = with_guide();
+    scene.spelunk(["context", "peek", "guide"]).run();
+    scene.spelunk(["context", "grep", "guide", "it"]).run();
+    scene.spelunk(["context", "grep", "guide", "use"]).run();
+    scene.spelunk(["context", "chunk", "guide"]).run();
+    scene.spelunk(["context", "load", "guide"]).run();
+    scene.spelunk(["context", "list"]).run().check(&expect![[r#"
+        guide  document         38 B  5 looks
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "stats"]).run().check(&expect![[r#"
+        1 context
+          document    1
+        1 peek, 2 greps, 1 page, 1 load · memory for texts up to 50.0 MB
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "stats", "--json"]).run().check(&expect![[r#"
+        {"access_patterns":{"full_loads":1,"greps":2,"pages":1,"peeks":1},"store":{"by_type":{"document":1,"identity":0,"memory":0,"project":0,"temporal":0,"tool_result":0,"web":0},"max_cache_bytes":50000000,"total_contexts":1}}
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn processes_that_add_at_once_lose_nothing() {
+    let scene = Scene::new(&[]);
+    let names: Vec<String> = (0..6).map(|n| format!("n{n}.md")).collect();
+    for name in &names {
+        scene.write(name, b"text\n");
+    }
+    let started: Vec<_> = names.iter().map(|name| scene.spelunk(["context", "add", name]).start()).collect();
+    let codes: Vec<_> =
+        started.into_iter().map(|adding| adding.wait_with_output().unwrap().status.code()).collect();
+    assert_eq!(codes, [Some(0); 6]);
+    assert_eq!(ids(&scene), ["n0", "n1", "n2", "n3", "n4", "n5"]);
+}
+
+#[test]
+fn a_secret_is_added_and_read_only_where_that_is_said() {
+    let scene = Scene::new(&FILES);
+    scene.spelunk(["context", "add", "docs/.env"]).run().check(&expect![[r#"
+        --- stderr
+        error: could not read the context `.env`
+          caused by: `DIR/work/docs/.env` may hold secrets and was not read
+
+        hint: leave it out, or pass `--allow-secrets` if it must be read
+        --- exit 1
+    "#]]);
+    scene.spelunk(["context", "add", "docs/.env", "--allow-secrets"]).run().check(&expect![[r#"
+        .env
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "load", ".env"]).run().check(&expect![[r#"
+        --- stderr
+        error: could not read the context `.env`
+          caused by: `DIR/work/docs/.env` may hold secrets and was not read
+
+        hint: leave it out, or pass `--allow-secrets` if it must be read
+        --- exit 1
+    "#]]);
+    scene.spelunk(["context", "load", ".env", "--allow-secrets"]).run().check(&expect![[r#"
+        KEY=1
+        --- stderr
+        --- exit 0
+    "#]]);
+}
