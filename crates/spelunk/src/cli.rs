@@ -182,7 +182,19 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
 }
 
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 6] = ["--set", "--workspace", "--model", "-m", "--base-url", "--strategy"];
+const VALUE_FLAGS: [&str; 11] = [
+    "--set",
+    "--workspace",
+    "--model",
+    "-m",
+    "--base-url",
+    "--strategy",
+    "--include",
+    "--exclude",
+    "--files-max",
+    "--order",
+    "--allow-secret",
+];
 
 /// `spelunk "question" PATH` means `spelunk ask "question" PATH`. A single word is left to clap, which may know which
 /// command was meant.

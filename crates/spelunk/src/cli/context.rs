@@ -94,7 +94,7 @@ struct AddArgs {
     #[arg(long, value_name = "GLOB", default_value = "*")]
     pattern: String,
     /// For a directory: what the ids begin with
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
     /// Take the place of a context that has the id already
     #[arg(long)]
@@ -136,12 +136,16 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<S
         ContextCommand::Add(args) => add(app, navigator.store(), args)?,
         ContextCommand::Rm { id } => render::removed(navigator.store().remove(&id)?.as_ref(), app.json),
         ContextCommand::List { kind } => {
-            let contexts = match kind {
-                Some(kind) => navigator.list_of_kind(&kind)?,
+            let contexts = match &kind {
+                Some(kind) => navigator.list_of_kind(kind)?,
                 None => navigator.list(),
             };
-            if contexts.is_empty() {
-                app.say("no contexts; add one with `spelunk context add PATH`");
+            match &kind {
+                Some(kind) if contexts.is_empty() => app.say(&format!("no contexts of the kind {kind}")),
+                None if contexts.is_empty() => {
+                    app.say("no contexts; add one with `spelunk context add PATH`");
+                }
+                Some(_) | None => {}
             }
             render::list(&contexts, app.json)
         }

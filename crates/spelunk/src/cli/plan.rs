@@ -16,7 +16,7 @@ pub(crate) struct PlanArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     /// The question; it goes to every task, and counts
-    #[arg(long, value_name = "QUESTION", default_value = "")]
+    #[arg(long, value_name = "QUESTION", default_value = "", hide_default_value = true)]
     query: String,
     /// Show every task, not only the files
     #[arg(long)]

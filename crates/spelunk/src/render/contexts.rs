@@ -159,8 +159,14 @@ pub(crate) fn page(view: &PageView, as_json: bool) -> String {
             "navigation": { "prev": page.prev, "next": page.next },
         }));
     }
-    let last = page.n_pages.saturating_sub(1);
-    format!("{}[page {}, the last is {last}; lines {}]\n", ended(&safe(&page.text)), page.page, page.place())
+    let which = match page.n_pages {
+        0 | 1 => "the only page".to_owned(),
+        n_pages => format!("page {}, the last is {}", page.page, n_pages - 1),
+    };
+    match page.n_lines {
+        0 => "[empty]\n".to_owned(),
+        _ => format!("{}[{which}; lines {}]\n", ended(&safe(&page.text)), page.place()),
+    }
 }
 
 pub(crate) fn load(view: &LoadView, as_json: bool) -> String {
@@ -205,7 +211,7 @@ pub(crate) fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, p
     for unread in &report.unread {
         text += &format!("[{}: {}]\n", unread.id, head(&unread.reason, 160));
     }
-    text + &format!("[{} of {} match]\n", report.n_hits, count(report.n_searched, "context"))
+    text + &format!("[matches in {} of {}]\n", report.n_hits, count(report.n_searched, "context"))
 }
 
 pub(crate) fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool) -> String {

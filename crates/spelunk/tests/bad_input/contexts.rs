@@ -22,97 +22,133 @@ fn refused(args: &[&'static str], expected: &Expect) {
 
 #[test]
 fn an_unknown_context_is_answered_with_the_nearest() {
-    refused(&["peek", "giude"], &expect![[r#"
+    // FIXME: two letters that changed places are the commonest slip, and `guide` should be found.
+    refused(
+        &["peek", "giude"],
+        &expect![[r#"
         --- stderr
         error: there is no context `giude`
 
         hint: list the contexts to see their ids
         --- exit 1
-    "#]]);
-    refused(&["load", "zebra"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["load", "zebra"],
+        &expect![[r#"
         --- stderr
         error: there is no context `zebra`
 
         hint: list the contexts to see their ids
         --- exit 1
-    "#]]);
-    refused(&["rm", "note"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["rm", "note"],
+        &expect![[r#"
         --- stderr
         error: there is no context `note`
 
         hint: did you mean `notes`?
         --- exit 1
-    "#]]);
-    refused(&["grep", "guid", "x", "--json"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["grep", "guid", "x", "--json"],
+        &expect![[r#"
         {"error":{"causes":[],"code":"source-not-found","hint":"did you mean `guide`?","message":"there is no context `guid`"}}
         --- stderr
         error: there is no context `guid`
 
         hint: did you mean `guide`?
         --- exit 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_unknown_kind_is_answered_with_the_known_ones() {
-    refused(&["list", "--kind", "documents"], &expect![[r#"
+    refused(
+        &["list", "--kind", "documents"],
+        &expect![[r#"
         --- stderr
         error: there is no kind `documents`
 
         hint: the kinds are `identity`, `project`, `temporal`, `document`, `memory`, `tool_result`, `web`
         --- exit 2
-    "#]]);
-    refused(&["add", "guide.md", "--kind", "Bad Kind"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["add", "guide.md", "--kind", "Bad Kind"],
+        &expect![[r#"
         --- stderr
         error: `Bad Kind` cannot be the name of a kind
 
         hint: use 1 to 64 small letters, digits, `_` or `-`, and no built-in name
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_id_that_cannot_be_is_refused() {
-    refused(&["add", "guide.md", "--id", ""], &expect![[r#"
+    refused(
+        &["add", "guide.md", "--id", ""],
+        &expect![[r#"
         --- stderr
         error: `` cannot be the id of a context: it is empty
 
         hint: take a short id on one line, as in `project:notes`
         --- exit 2
-    "#]]);
-    refused(&["add", "guide.md", "--id", "stats"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["add", "guide.md", "--id", "stats"],
+        &expect![[r#"
         --- stderr
         error: `stats` cannot be the id of a context: the word is reserved
 
         hint: put a prefix before it, as in `document:stats`
         --- exit 2
-    "#]]);
-    refused(&["add", "-"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["add", "-"],
+        &expect![[r#"
         --- stderr
         error: text from standard input needs an id
 
         hint: name one with `--id`
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn numbers_out_of_range_are_refused() {
-    refused(&["peek", "guide", "-n", "0"], &expect![[r#"
+    refused(
+        &["peek", "guide", "-n", "0"],
+        &expect![[r#"
         --- stderr
         error: lines of a peek must be between 1 and 50, not 0
 
         hint: give a value from 1 to 50
         --- exit 2
-    "#]]);
-    refused(&["peek", "guide", "-n", "5000"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["peek", "guide", "-n", "5000"],
+        &expect![[r#"
         --- stderr
         error: lines of a peek must be between 1 and 50, not 5000
 
         hint: give a value from 1 to 50
         --- exit 2
-    "#]]);
-    refused(&["peek", "guide", "-n", "-3"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["peek", "guide", "-n", "-3"],
+        &expect![[r#"
         --- stderr
         error: unexpected argument '-3' found
 
@@ -122,40 +158,55 @@ fn numbers_out_of_range_are_refused() {
 
         For more information, try '--help'.
         --- exit 2
-    "#]]);
-    refused(&["chunk", "guide", "9"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["chunk", "guide", "9"],
+        &expect![[r#"
         --- stderr
         error: `guide` has no page 9: the only one is page 0
 
         hint: ask for a page from 0 to 0
         --- exit 2
-    "#]]);
-    refused(&["chunk", "guide", "18446744073709551615"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["chunk", "guide", "18446744073709551615"],
+        &expect![[r#"
         --- stderr
         error: `guide` has no page 18446744073709551615: the only one is page 0
 
         hint: ask for a page from 0 to 0
         --- exit 2
-    "#]]);
-    refused(&["chunk", "guide", "0", "-n", "0"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["chunk", "guide", "0", "-n", "0"],
+        &expect![[r#"
         --- stderr
         error: lines of a page must be between 1 and 200, not 0
 
         hint: give a value from 1 to 200
         --- exit 2
-    "#]]);
-    refused(&["grep", "guide", "line", "-C", "100000"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["grep", "guide", "line", "-C", "100000"],
+        &expect![[r#"
         --- stderr
         error: lines of context must be between 0 and 10, not 100000
 
         hint: give a value from 0 to 10
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_broken_pattern_is_pointed_at() {
-    refused(&["grep", "guide", "line (one|two"], &expect![[r#"
+    refused(
+        &["grep", "guide", "line (one|two"],
+        &expect![[r#"
         --- stderr
         error: the pattern is not a regular expression: unclosed group
             line (one|two
@@ -163,8 +214,11 @@ fn a_broken_pattern_is_pointed_at() {
 
         hint: correct it, or search for it literally
         --- exit 2
-    "#]]);
-    refused(&["search", "a{3,1}"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["search", "a{3,1}"],
+        &expect![[r#"
         --- stderr
         error: the pattern is not a regular expression: invalid repetition count range, the start must be <= the end
             a{3,1}
@@ -172,14 +226,18 @@ fn a_broken_pattern_is_pointed_at() {
 
         hint: correct it, or search for it literally
         --- exit 2
-    "#]]);
-    refused(&["grep", "guide", ""], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["grep", "guide", ""],
+        &expect![[r#"
         --- stderr
         error: the pattern is empty
 
         hint: name something to look for
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -195,33 +253,43 @@ fn a_pattern_that_would_ruin_other_engines_is_searched_in_linear_time() {
 
 #[test]
 fn what_cannot_be_a_context_is_refused() {
-    refused(&["add", "guid.md"], &expect![[r#"
+    refused(
+        &["add", "guid.md"],
+        &expect![[r#"
         --- stderr
         error: could not read the context `guid`
           caused by: there is nothing at `DIR/work/guid.md`
 
         hint: try `DIR/work/guide.md`, which does exist
         --- exit 1
-    "#]]);
-    refused(&["add", "guid.md", "--id", "x"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["add", "guid.md", "--id", "x"],
+        &expect![[r#"
         --- stderr
         error: could not read the context `x`
           caused by: there is nothing at `DIR/work/guid.md`
 
         hint: try `DIR/work/guide.md`, which does exist
         --- exit 1
-    "#]]);
-    refused(&["add", ".", "--pattern", "[a"], &expect![[r#"
+    "#]],
+    );
+    refused(
+        &["add", ".", "--pattern", "[a"],
+        &expect![[r#"
         --- stderr
         error: `[a` is not a pattern for files: error parsing glob '[a': unclosed character class; missing ']'
 
         hint: take a pattern like `*.md` or `**/*.md`
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_binary_file_is_not_read() {
+    // FIXME: what cannot be read should be refused when it is added.
     let scene = Scene::new(&[("a.bin", "\0\u{1}\u{2}\0")]);
     scene.spelunk(["context", "add", "a.bin"]).run().check(&expect![[r#"
         a
@@ -267,7 +335,7 @@ fn a_file_that_vanished_is_named_and_comes_back() {
         notes  (1 line)
           1:# Notes
         [guide: could not read the context `guide`: there is nothing at `DIR/work/guide.md`]
-        [1 of 1 context match]
+        [matches in 1 of 1 context]
         --- stderr
         --- exit 0
     "#]]);
@@ -282,13 +350,16 @@ fn a_file_that_vanished_is_named_and_comes_back() {
 
 #[test]
 fn what_is_too_large_to_load_is_refused() {
-    refused(&["load", "guide", "--set", "limits.load_bytes_max=20"], &expect![[r#"
+    refused(
+        &["load", "guide", "--set", "limits.load_bytes_max=20"],
+        &expect![[r#"
         --- stderr
         error: `guide` is too large to load whole: 81 of at most 20 bytes
 
         hint: grep it or read it in pages
         --- exit 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

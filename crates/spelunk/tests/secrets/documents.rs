@@ -15,7 +15,16 @@ fn scene() -> Scene {
 #[test]
 fn a_token_in_a_file_is_not_sent_and_that_is_said() {
     let (scene, server) = (scene(), answering(REPLY));
-    scene.ask(&server).run().check(&expect![[""]]);
+    scene.ask(&server).run().check(&expect![[r#"
+        bob.
+          a.txt:1  user = bob
+        --- stderr
+        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
+        openai/scripted (OPENAI_BASE_URL is set)
+        skipped: 1 secret
+        1 file · 65 B read of 84 B · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
     let bodies: Vec<String> = server.requests().into_iter().map(|request| request.body).collect();
     assert_eq!(bodies.iter().filter(|body| body.contains(TOKEN)).count(), 0);
     assert_eq!(bodies.iter().filter(|body| body.contains("magic number is 42")).count(), 1);
@@ -30,7 +39,15 @@ fn a_token_in_a_file_is_not_sent_and_that_is_said() {
 #[test]
 fn a_token_is_sent_where_a_person_says_so() {
     let (scene, server) = (scene(), answering(REPLY));
-    scene.spelunk(["ask", QUESTION, "notes", "--allow-secrets"]).server(&server).run().check(&expect![[""]]);
+    scene.spelunk(["ask", QUESTION, "notes", "--allow-secrets"]).server(&server).run().check(&expect![[r#"
+        bob.
+          a.txt:1  user = bob
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        skipped: 1 hidden
+        1 file · 84 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
     let sent = server.requests().iter().filter(|request| request.body.contains(TOKEN)).count();
     assert_eq!(sent, 1);
 }
@@ -40,7 +57,16 @@ fn a_person_may_say_so_for_one_file() {
     let (scene, server) = (scene(), answering(REPLY));
     scene.write("notes/b.txt", format!("other = {TOKEN}\n").as_bytes());
     let ask = ["ask", QUESTION, "notes", "--allow-secret", "b.txt"];
-    scene.spelunk(ask).server(&server).run().check(&expect![[""]]);
+    scene.spelunk(ask).server(&server).run().check(&expect![[r#"
+        bob.
+          a.txt:1  user = bob
+        --- stderr
+        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
+        openai/scripted (OPENAI_BASE_URL is set)
+        skipped: 1 secret
+        2 files · 114 B read of 133 B · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
     let requests = server.requests();
     let prompt = requests.last().unwrap().prompt();
     let shown = [format!("token = {TOKEN}"), format!("other = {TOKEN}")].map(|line| prompt.contains(&line));
@@ -49,11 +75,28 @@ fn a_person_may_say_so_for_one_file() {
 
 #[test]
 fn passages_without_a_model_are_without_tokens_too() {
-    scene().spelunk(["ask", "bob token", "notes"]).run().check(&expect![[""]]);
+    scene().spelunk(["ask", "bob token", "notes"]).run().check(&expect![[r#"
+        No model wrote this: the passages that share most words with the question.
+
+        a.txt:2
+            user = bob
+            token = [secret:github-token]
+            The magic number is 42.
+        --- stderr
+        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
+
+        1 passage of 1 that match · 1 file · 84 B searched
+        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
+        --- exit 0
+    "#]]);
 }
 
 #[test]
 fn a_plan_says_what_was_taken_out() {
     let ran = scene().spelunk(["plan", "notes"]).run();
-    expect![[""]].assert_eq(&ran.stderr);
+    expect![[r#"
+        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
+        skipped: 1 secret
+    "#]]
+    .assert_eq(&ran.stderr);
 }
