@@ -1,7 +1,7 @@
 //! Reading a large file: searching it against `rg`, opening it, and counting its lines. Every measurement is a process
 //! of its own, so start-up counts for both sides and peak memory is that of one operation. Prints one table; exits with
 //! 1 where a promise is broken. `SPELUNK_BENCH_MB` sets the size of the file (default 1000), `SPELUNK_BENCH_ROUNDS` how
-//! often each command runs (default 5); the best round counts.
+//! often each command runs (default 7); the best round counts. Each waits a while for other programs to be quiet.
 #![expect(clippy::disallowed_methods, reason = "a bench makes its own file and reads its own settings")]
 #![expect(clippy::print_stdout, reason = "a bench prints a table")]
 
@@ -113,6 +113,7 @@ struct Best {
 
 fn run_one(what: &str, path: &Path) -> Best {
     let program = std::env::current_exe().expect("this program has a path");
+    wait_for_quiet();
     let begun = Instant::now();
     let output = Command::new(program).arg("--one").arg(what).arg(path).output().expect("this program runs");
     let process = begun.elapsed();
@@ -125,6 +126,7 @@ fn run_one(what: &str, path: &Path) -> Best {
 
 /// How long `rg` takes, and the number it printed where it counts.
 fn run_rg(arguments: &[&str], path: &Path) -> Option<(Duration, Option<u64>)> {
+    wait_for_quiet();
     let begun = Instant::now();
     let mut command = Command::new("rg");
     command.arg("--no-config").args(arguments).arg(path).stderr(Stdio::null());
@@ -135,9 +137,26 @@ fn run_rg(arguments: &[&str], path: &Path) -> Option<(Duration, Option<u64>)> {
     Some((elapsed, count.filter(|_| arguments.contains(&"-c"))))
 }
 
+/// Waits until nothing else runs, but not for ever: one of the two sides uses all cores and would be measured against
+/// whatever else does.
+fn wait_for_quiet() {
+    const QUIET: Duration = Duration::from_millis(50);
+    const WAIT_MAX: Duration = Duration::from_secs(4);
+    let begun = Instant::now();
+    let mut quiet_since = begun;
+    while quiet_since.elapsed() < QUIET && begun.elapsed() < WAIT_MAX {
+        std::thread::sleep(Duration::from_millis(5));
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let n_running = stat.lines().find_map(|line| line.strip_prefix("procs_running "));
+        if n_running.is_some_and(|n_running| n_running != "1") {
+            quiet_since = Instant::now();
+        }
+    }
+}
+
 fn compare() -> ExitCode {
     let number = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
-    let (megabytes, rounds) = (number("SPELUNK_BENCH_MB", 1000_u64), number("SPELUNK_BENCH_ROUNDS", 5));
+    let (megabytes, rounds) = (number("SPELUNK_BENCH_MB", 1000_u64), number("SPELUNK_BENCH_ROUNDS", 7));
     let directory =
         tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the target directory is writable");
     let path = directory.path().join("large.log");

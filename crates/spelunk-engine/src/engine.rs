@@ -303,6 +303,7 @@ fn scanned(corpus: &Corpus) -> Vec<EventKind> {
         documents: report.documents,
         bytes: report.bytes,
         skipped: report.skipped.clone(),
+        redacted: report.redactions.clone(),
     };
     corpus.reports().iter().map(of_report).collect()
 }

@@ -29,6 +29,8 @@ pub struct RunView {
     pub corpus_bytes: u64,
     /// What was left out, by reason.
     pub skipped: BTreeMap<String, u64>,
+    /// Secrets that were blacked out, by rule.
+    pub redacted: BTreeMap<String, u64>,
     /// Bytes of documents that were put before a model.
     pub bytes_read: u64,
     /// Documents of which something was put before a model.
@@ -169,8 +171,11 @@ impl RunView {
                 self.segment_at_ms = at_ms;
             }
             EventKind::RunFinished { outcome } => self.outcome = Some(outcome.clone()),
-            EventKind::SourceScanned { documents, bytes, skipped, .. } => {
-                self.scan(*documents, *bytes, skipped);
+            EventKind::SourceScanned { documents, bytes, skipped, redacted, .. } => {
+                self.n_documents = self.n_documents.saturating_add(*documents);
+                self.corpus_bytes = self.corpus_bytes.saturating_add(*bytes);
+                add(&mut self.skipped, skipped);
+                add(&mut self.redacted, redacted);
             }
             EventKind::FrameOpened { strategy, question, .. } => {
                 let frame = FrameView::opened(*strategy, question.clone(), at_ms);
@@ -236,21 +241,19 @@ impl RunView {
         }
     }
 
-    fn scan(&mut self, documents: u64, bytes: u64, skipped: &BTreeMap<String, u64>) {
-        self.n_documents = self.n_documents.saturating_add(documents);
-        self.corpus_bytes = self.corpus_bytes.saturating_add(bytes);
-        for (reason, n) in skipped {
-            let sum = self.skipped.entry(reason.clone()).or_default();
-            *sum = sum.saturating_add(*n);
-        }
-    }
-
     /// A resumed run says its warnings again; once is enough for a reader.
     fn warn(&mut self, message: &str, hint: &str) {
         let warning = (message.to_owned(), hint.to_owned());
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
+    }
+}
+
+fn add(sums: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
+    for (name, n) in counts {
+        let sum = sums.entry(name.clone()).or_default();
+        *sum = sum.saturating_add(*n);
     }
 }
 

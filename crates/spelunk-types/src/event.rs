@@ -91,7 +91,15 @@ pub enum EventKind {
     RunFinished { outcome: RunOutcome },
     /// A source was read through.
     #[serde(rename = "source.scanned")]
-    SourceScanned { source: String, documents: u64, bytes: u64, skipped: BTreeMap<String, u64> },
+    SourceScanned {
+        source: String,
+        documents: u64,
+        bytes: u64,
+        skipped: BTreeMap<String, u64>,
+        /// Secrets that were blacked out, by rule.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        redacted: BTreeMap<String, u64>,
+    },
     /// A frame began.
     #[serde(rename = "frame.opened")]
     FrameOpened { strategy: Strategy, question: Text, view: BlobId },

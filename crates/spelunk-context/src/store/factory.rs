@@ -82,7 +82,7 @@ impl<'a> Factory<'a> {
     }
 
     /// A context for each file that the pattern names. A pattern without `/` names files in the directory itself;
-    /// `**/*.md` also those below. Hidden and ignored files, links and secrets are left out and counted.
+    /// `**/*.md` also those below. Hidden and ignored files are left out; links, special files and secrets are left out and counted.
     pub fn from_directory(
         &self,
         directory: &Path,

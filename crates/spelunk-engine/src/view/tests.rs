@@ -178,6 +178,7 @@ fn run_kind() -> impl Generate<Value = EventKind> {
             documents,
             bytes,
             skipped: skipped(n),
+            redacted: BTreeMap::from([("token".to_owned(), n)]),
         }),
         number().prop_map(|value| EventKind::LimitReached { limit: "calls_max".into(), value }),
         (number(), number()).prop_map(|(done, total)| EventKind::ProgressTicked {

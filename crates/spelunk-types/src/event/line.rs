@@ -13,9 +13,10 @@ impl fmt::Display for Event {
             EventKind::RunStarted { strategy, model, .. } => write!(f, "{strategy} {model}"),
             EventKind::RunResumed { bytes_dropped, .. } => write!(f, "bytes_dropped={bytes_dropped}"),
             EventKind::RunFinished { outcome } => write!(f, "{outcome}"),
-            EventKind::SourceScanned { documents, bytes, skipped, .. } => {
+            EventKind::SourceScanned { documents, bytes, skipped, redacted, .. } => {
                 write!(f, "documents={documents} bytes={bytes}")?;
-                skipped.iter().try_for_each(|(reason, n)| write!(f, " {reason}={n}"))
+                skipped.iter().try_for_each(|(reason, n)| write!(f, " {reason}={n}"))?;
+                redacted.iter().try_for_each(|(rule, n)| write!(f, " redacted:{rule}={n}"))
             }
             EventKind::FrameOpened { strategy, .. } => write!(f, "{frame} {strategy}"),
             EventKind::FrameClosed { outcome } => write!(f, "{frame} {outcome}"),

@@ -7,7 +7,7 @@ use clap::Args;
 use spelunk_context::{ContentType, Corpus, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
 
 use super::app::{App, Failure, Usage, print};
-use super::scan::{ScanFlags, inputs, say_skipped, scan, skipped};
+use super::scan::{ScanFlags, inputs, redacted, say_skipped, scan, skipped};
 use crate::render::plan::{LeftOut, plan_json, plan_text};
 
 #[derive(Debug, Args)]
@@ -75,5 +75,5 @@ fn detector(app: &App, types: &[String]) -> Result<Detector, Failure> {
 
 fn left_out(corpus: &Corpus) -> LeftOut {
     let over_the_cap = corpus.reports().iter().flat_map(|report| report.left_out.clone());
-    LeftOut { skipped: skipped(corpus), over_the_cap: over_the_cap.collect() }
+    LeftOut { skipped: skipped(corpus), over_the_cap: over_the_cap.collect(), redacted: redacted(corpus) }
 }

@@ -100,7 +100,7 @@ pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> 
     let mut progress = Progress::new(app.quiet);
     let corpus = Corpus::scan(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
-    let redacted = sums(corpus.reports().iter().map(|report| &report.redactions));
+    let redacted = redacted(&corpus);
     if !redacted.is_empty() {
         let redacted = listed(&redacted);
         app.say(&format!("secrets taken out of the text: {redacted}; `--allow-secrets` leaves them in"));
@@ -120,6 +120,11 @@ pub(crate) fn say_skipped(app: &App, corpus: &Corpus) {
 /// How many files were left out, by reason.
 pub(crate) fn skipped(corpus: &Corpus) -> BTreeMap<String, u64> {
     sums(corpus.reports().iter().map(|report| &report.skipped))
+}
+
+/// How many secrets were taken out of the text, by the rule that found them.
+pub(crate) fn redacted(corpus: &Corpus) -> BTreeMap<String, u64> {
+    sums(corpus.reports().iter().map(|report| &report.redactions))
 }
 
 /// `2 hidden, 1 secret`.

@@ -138,6 +138,7 @@ fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitC
         "corpus_bytes": view.corpus_bytes,
         "bytes_read": view.bytes_read,
         "skipped": view.skipped,
+        "redacted": view.redacted,
         "usage": view.spent,
         "active_ms": view.active_ms(),
         "events": view.seq_last,

@@ -62,6 +62,10 @@ pub(crate) fn remarks(view: &RunView) -> Vec<String> {
         let skipped: Vec<String> = view.skipped.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
         remarks.push(format!("skipped: {}", skipped.join(", ")));
     }
+    if !view.redacted.is_empty() {
+        let rules: Vec<String> = view.redacted.iter().map(|(rule, n)| format!("{n} {rule}")).collect();
+        remarks.push(format!("blacked out: {} (`--allow-secrets` leaves them in)", rules.join(", ")));
+    }
     remarks
 }
 
@@ -86,6 +90,7 @@ pub(crate) fn result_json(result: &RunResult, view: &RunView) -> Value {
         "corpus_bytes": view.corpus_bytes,
         "bytes_read": view.bytes_read,
         "skipped": view.skipped,
+        "redacted": view.redacted,
         "calls": view.n_paid_calls(),
         "calls_cached": view.n_cached_calls(),
         "usage": view.spent,

@@ -21,12 +21,14 @@ const MODELS: [(&str, &str); 5] = [
 ];
 const ROWS_MAX: usize = 40;
 
-/// Files that the plan is without.
+/// What the plan is without.
 pub(crate) struct LeftOut {
-    /// How many, by reason.
+    /// How many files, by reason.
     pub(crate) skipped: BTreeMap<String, u64>,
     /// The first of those over `files_max`.
     pub(crate) over_the_cap: Vec<String>,
+    /// How many secrets were taken out of the text, by rule.
+    pub(crate) redacted: BTreeMap<String, u64>,
 }
 
 /// What the tasks would use at most.
@@ -188,6 +190,7 @@ pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &Le
         "cost_microusd_at_most": costs,
         "skipped": left_out.skipped,
         "left_out": left_out.over_the_cap,
+        "redacted": left_out.redacted,
         "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "unreadable": plan.unreadable.iter().map(|(name, error)| json!({ "file": name, "reason": error.to_string() })).collect::<Vec<_>>(),
     });

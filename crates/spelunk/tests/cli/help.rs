@@ -99,7 +99,7 @@ fn help_of_plan_lists_its_flags() {
           [PATH]...  Files or directories to plan for [default: .]
 
         Options:
-              --query <QUESTION>  The question; it goes to every task, and counts [default: ""]
+              --query <QUESTION>  The question; it goes to every task, and counts
               --tasks             Show every task, not only the files
               --plain             Cut by tokens, whatever the files are
               --type <GLOB=TYPE>  Take files that match as of a type, such as `*.inc=source_code`
@@ -168,7 +168,7 @@ fn help_of_context_lists_its_commands() {
               --kind <KIND>      The kind: identity, project, temporal, document, memory, `tool_result`, web
                                  or a new one [default: document]
               --pattern <GLOB>   For a directory: which files, such as `*.md` or `**/*.rs` [default: *]
-              --prefix <TEXT>    For a directory: what the ids begin with [default: ""]
+              --prefix <TEXT>    For a directory: what the ids begin with
               --replace          Take the place of a context that has the id already
               --allow-secrets    Read files that look like secrets, and leave secrets in text as they are
               --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`

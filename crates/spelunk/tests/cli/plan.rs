@@ -281,6 +281,7 @@ fn json_is_the_whole_plan() {
               "via": "extension"
             }
           ],
+          "redacted": {},
           "skipped": {
             "files-max": 1,
             "secret": 1

@@ -22,6 +22,7 @@ fn a_token_in_a_file_is_not_sent_and_that_is_said() {
         secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
         openai/scripted (OPENAI_BASE_URL is set)
         skipped: 1 secret
+        blacked out: 1 github-token (`--allow-secrets` leaves them in)
         1 file · 65 B read of 84 B · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -64,6 +65,7 @@ fn a_person_may_say_so_for_one_file() {
         secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
         openai/scripted (OPENAI_BASE_URL is set)
         skipped: 1 secret
+        blacked out: 1 github-token (`--allow-secrets` leaves them in)
         2 files · 114 B read of 133 B · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -93,10 +95,12 @@ fn passages_without_a_model_are_without_tokens_too() {
 
 #[test]
 fn a_plan_says_what_was_taken_out() {
-    let ran = scene().spelunk(["plan", "notes"]).run();
+    let scene = scene();
+    let ran = scene.spelunk(["plan", "notes", "--json"]).run();
     expect![[r#"
         secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
         skipped: 1 secret
     "#]]
     .assert_eq(&ran.stderr);
+    assert_eq!(scene.normalise_json(&ran.stdout)["redacted"], serde_json::json!({ "github-token": 1 }));
 }

@@ -90,3 +90,28 @@ fn what_is_no_such_number_is_refused() {
     check(Kind::Number, Written::Plain("-0.5"), "must be at least 0");
     check(Kind::Number, Written::Plain("1000000.5"), "must be at most 1000000");
 }
+
+#[test]
+fn a_list_is_of_texts_in_a_file() {
+    check(Kind::List, Written::List(&["a", "b \"c\""]), r#"["a","b \"c\""]"#);
+    check(Kind::List, Written::List(&[]), "[]");
+    check(Kind::List, Written::Plain("a"), "must be a list of texts in quotes");
+    check(Kind::List, Written::Other, "must be a list of texts in quotes");
+    check(Kind::Text, Written::List(&["a"]), "must be text in quotes");
+}
+
+#[test]
+fn a_pattern_must_compile() {
+    check(Kind::Pattern, Written::Quoted(r"^\w+ \{$"), r#""^\\w+ \\{$""#);
+    check(
+        Kind::Pattern,
+        Written::Quoted("a{3,1}"),
+        "must be a regular expression (invalid repetition count range, the start must be <= the end)",
+    );
+    check(
+        Kind::Pattern,
+        Written::Quoted("(a{999}){999}"),
+        "must be a regular expression (Compiled regex exceeds size limit of 10485760 bytes.)",
+    );
+    check(Kind::Pattern, Written::Boolean(true), "must be text in quotes");
+}
