@@ -40,23 +40,24 @@ pub use kind::{BadPattern, ContentType, CustomKind, Detected, Detector, Language
 pub use outline::{ExtensionShare, Outline};
 pub use pack::{Boundary, Span, Strength, pack};
 pub use plan::{
-    Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier, Work,
-    analyst_mix, batch_small, plan,
+    Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier,
+    Work, analyst_mix, batch_small, plan,
 };
 pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
 pub use report::{ScanReport, SkipReason};
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
 pub use split::{
-    Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner, Prelude, Prose, Shell,
-    Splitter, Table, Units, Width, estimate_tokens, headings, partitions_expected, render, splitter, target_rows,
-    target_units,
+    Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner,
+    Prelude, Prose, Shell, Splitter, Table, Units, Width, estimate_tokens, headings, partitions_expected,
+    render, splitter, target_rows, target_units,
 };
 pub use store::{
-    AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, CombinedTexts, Context, ContextId,
-    ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, FileRoots, GrepView, IdFault,
-    KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata, MissingFile, Navigator, NewContext, NewSource,
-    PageView, PeekView, RegistryWarning, SearchHit, SearchReport, SecretFiles, StoreError, StoreLimits, StoreSettings,
-    StoreStats, Suggestion, Unread, parse_collection,
+    AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, CombinedTexts, Context,
+    ContextId, ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory,
+    FileRoots, GrepView, IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata,
+    MissingFile, Navigator, NewContext, NewSource, PageView, PeekView, RegistryWarning, SearchHit,
+    SearchReport, SecretFiles, StoreError, StoreLimits, StoreSettings, StoreStats, Suggestion, Unread,
+    parse_collection,
 };
 pub use structure::{Landmark, Landmarks};
 pub use view::View;

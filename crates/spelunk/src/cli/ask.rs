@@ -10,7 +10,7 @@ use spelunk_index::{RankOptions, rank};
 use spelunk_types::{SourceSpec, Strategy};
 
 use super::app::{App, Failure, Usage, print};
-use super::scan::{ScanFlags, inputs, scan};
+use super::scan::{ScanFlags, inputs, say_left_out, scan};
 use super::{ModelFlags, watch};
 use crate::config::StrategyChoice;
 use crate::provider;
@@ -97,7 +97,8 @@ fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Fa
 fn show_passages(app: &App, args: &AskArgs) -> Result<ExitCode, Failure> {
     let corpus = scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?;
     let mut progress = Progress::new(app.quiet);
-    let view = View::of(Arc::new(corpus));
+    let corpus = Arc::new(corpus);
+    let view = View::of(Arc::clone(&corpus));
     let question = args.question.as_str();
     let ranking = rank(&view, question, &RankOptions::new(PASSAGES_MAX, PASSAGE_BYTES_MAX), &mut |done| {
         progress.draw(|| format!("searching {} of {}", bytes(done.bytes_done), bytes(done.bytes_total)));
@@ -111,6 +112,7 @@ fn show_passages(app: &App, args: &AskArgs) -> Result<ExitCode, Failure> {
         print(&passages_text(&ranking, question, app.paint));
     }
     app.say("");
+    say_left_out(app, &corpus);
     app.say(&passages_closing(&ranking));
     app.say(
         "for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`",

@@ -2,6 +2,7 @@
 //! counted, and suggests the next one.
 
 use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,9 +15,9 @@ use spelunk_context::{
 use spelunk_engine::{Clock, SystemClock};
 
 use super::app::{App, Failure, Usage, print};
-use super::scan::{listed, read_stdin};
-use crate::render::contexts as render;
-use crate::render::units::head;
+use super::scan::read_stdin;
+use crate::render::contexts::{self as render, Reader};
+use crate::render::units::{head, listed};
 
 /// The most that the store takes as the name of a context.
 const NAME_CHARS_MAX: usize = 200;
@@ -172,7 +173,8 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<S
             if let Some(warning) = &loaded.warning {
                 app.say(&format!("warning: {warning}"));
             }
-            render::load(&loaded, app.json)
+            let reader = if io::stdout().is_terminal() { Reader::Terminal } else { Reader::Program };
+            render::load(&loaded, app.json, reader)
         }
         ContextCommand::Search { pattern } => {
             let (hits, report) = navigator.search_all(&navigator.query(&pattern, 0))?;

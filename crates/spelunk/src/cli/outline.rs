@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use spelunk_context::{ContentType, Landmarks, Outline, Reader, View};
+use spelunk_context::{Detected, Landmarks, Outline, Reader, View};
 
 use super::app::{App, Failure, print};
-use super::scan::{ScanFlags, inputs, say_skipped, scan};
+use super::scan::{ScanFlags, inputs, say_left_out, scan};
 use crate::render::units::safe;
 
 #[derive(Debug, Args)]
@@ -35,24 +35,29 @@ pub(crate) fn outline(app: &App, args: &OutlineArgs) -> Result<ExitCode, Failure
     } else {
         outline_text(&outline, structure.as_ref())
     });
-    say_skipped(app, &corpus);
+    say_left_out(app, &corpus);
     Ok(ExitCode::SUCCESS)
 }
 
 /// The type and the landmarks of the only document; many documents have none.
-fn structure(app: &App, view: &View) -> Result<Option<(ContentType, Landmarks)>, Failure> {
+fn structure(app: &App, view: &View) -> Result<Option<(Detected, Landmarks)>, Failure> {
     let mut documents = view.documents();
     let (Some(document), None) = (documents.next(), documents.next()) else { return Ok(None) };
     let reader = Reader::of_document(view, document)?;
     let head = reader.slice(0..HEAD_BYTES.min(reader.bytes()))?;
-    let content_type = app.settings.detector().detect(&document.name, &head).content_type;
-    Ok(Some((content_type, reader.structure(content_type)?)))
+    let detected = app.settings.detector().detect(&document.name, &head);
+    let landmarks = reader.structure(detected.content_type)?;
+    Ok(Some((detected, landmarks)))
 }
 
-fn outline_text(outline: &Outline, structure: Option<&(ContentType, Landmarks)>) -> String {
+fn outline_text(outline: &Outline, structure: Option<&(Detected, Landmarks)>) -> String {
     let mut text = format!("{outline}\n");
-    let Some((content_type, landmarks)) = structure else { return text };
-    text += &format!("type: {}\n", content_type.name());
+    let Some((detected, landmarks)) = structure else { return text };
+    let base = detected.content_type.name();
+    match &detected.custom {
+        Some(custom) => text += &format!("type: {}, read as {base}\n", custom.name),
+        None => text += &format!("type: {base}\n"),
+    }
     if !landmarks.landmarks.is_empty() {
         text += &format!("{}\n", safe(&landmarks.to_string()));
     }
@@ -62,7 +67,7 @@ fn outline_text(outline: &Outline, structure: Option<&(ContentType, Landmarks)>)
     text
 }
 
-fn outline_json(outline: &Outline, structure: Option<&(ContentType, Landmarks)>) -> Value {
+fn outline_json(outline: &Outline, structure: Option<&(Detected, Landmarks)>) -> Value {
     let extensions = outline.extensions.iter().map(
         |share| json!({ "extension": share.extension, "documents": share.documents, "bytes": share.bytes }),
     );
@@ -73,12 +78,13 @@ fn outline_json(outline: &Outline, structure: Option<&(ContentType, Landmarks)>)
         "extensions": extensions.collect::<Vec<_>>(),
         "largest": largest.collect::<Vec<_>>(),
     });
-    if let Some((content_type, landmarks)) = structure {
+    if let Some((detected, landmarks)) = structure {
         let places = landmarks
             .landmarks
             .iter()
             .map(|place| json!({ "line": place.line, "depth": place.depth, "text": place.text }));
-        shown["type"] = content_type.name().into();
+        shown["type"] = detected.content_type.name().into();
+        shown["custom_type"] = detected.custom.as_ref().map(|custom| custom.name.as_str()).into();
         shown["landmarks"] = places.collect();
         shown["landmarks_left_out"] = landmarks.n_left_out.into();
         shown["whole"] = landmarks.is_whole.into();

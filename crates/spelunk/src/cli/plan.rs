@@ -7,7 +7,7 @@ use clap::Args;
 use spelunk_context::{ContentType, Corpus, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
 
 use super::app::{App, Failure, Usage, print};
-use super::scan::{ScanFlags, inputs, redacted, say_skipped, scan, skipped};
+use super::scan::{ScanFlags, inputs, redacted, say_left_out, scan, skipped};
 use crate::render::plan::{LeftOut, plan_json, plan_text};
 
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
     } else {
         plan_text(&plan, &args.query, limits, args.tasks)
     });
-    say_skipped(app, &corpus);
+    say_left_out(app, &corpus);
     Ok(ExitCode::SUCCESS)
 }
 

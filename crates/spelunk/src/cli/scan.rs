@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use clap::Args;
-use spelunk_context::{Corpus, Order, ScanOptions, ScanProgress, SkipReason, SourceInput};
+use spelunk_context::{Corpus, Order, ScanOptions, ScanProgress, SourceInput};
 
 use super::app::{App, Failure, Usage};
+use crate::render::answer::left_out;
 use crate::render::progress::Progress;
 use crate::render::units::{bytes, count};
 
@@ -100,20 +101,13 @@ pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> 
     let mut progress = Progress::new(app.quiet);
     let corpus = Corpus::scan(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
-    let redacted = redacted(&corpus);
-    if !redacted.is_empty() {
-        let redacted = listed(&redacted);
-        app.say(&format!("secrets taken out of the text: {redacted}; `--allow-secrets` leaves them in"));
-    }
     Ok(corpus)
 }
 
-/// What was left out, by reason, but for files over `files_max`, which have a warning of their own.
-pub(crate) fn say_skipped(app: &App, corpus: &Corpus) {
-    let mut skipped = skipped(corpus);
-    skipped.remove(SkipReason::FilesMax.name());
-    if !skipped.is_empty() {
-        app.say(&format!("skipped: {}", listed(&skipped)));
+/// Says which files and which secrets are not in what was read.
+pub(crate) fn say_left_out(app: &App, corpus: &Corpus) {
+    for remark in left_out(&skipped(corpus), &redacted(corpus)) {
+        app.say(&remark);
     }
 }
 
@@ -125,11 +119,6 @@ pub(crate) fn skipped(corpus: &Corpus) -> BTreeMap<String, u64> {
 /// How many secrets were taken out of the text, by the rule that found them.
 pub(crate) fn redacted(corpus: &Corpus) -> BTreeMap<String, u64> {
     sums(corpus.reports().iter().map(|report| &report.redactions))
-}
-
-/// `2 hidden, 1 secret`.
-pub(crate) fn listed(counts: &BTreeMap<String, u64>) -> String {
-    counts.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 fn sums<'a>(counts: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {

@@ -1,11 +1,13 @@
 //! The answer: for people its text, its evidence and a closing line; for programs one JSON object.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use spelunk_engine::{RunResult, RunView};
 use spelunk_types::{Citation, Found, Grounding, RunId};
 
 use super::error::{Paint, error_json};
-use super::units::{bytes, count, dollars, head, safe, time, tokens};
+use super::units::{bytes, count, dollars, head, listed, safe, time, tokens};
 
 const QUOTE_CHARS_MAX: usize = 100;
 
@@ -58,13 +60,18 @@ pub(crate) fn remarks(view: &RunView) -> Vec<String> {
     if n_missing > 0 && n_found > 0 {
         remarks.push(format!("{} not in the sources and left out", count(n_missing, "citation")));
     }
-    if !view.skipped.is_empty() {
-        let skipped: Vec<String> = view.skipped.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-        remarks.push(format!("skipped: {}", skipped.join(", ")));
+    remarks.extend(left_out(&view.skipped, &view.redacted));
+    remarks
+}
+
+/// Files that were not read, by reason, and secrets that were taken out of the text, by rule.
+pub(crate) fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !skipped.is_empty() {
+        remarks.push(format!("skipped: {}", listed(skipped)));
     }
-    if !view.redacted.is_empty() {
-        let rules: Vec<String> = view.redacted.iter().map(|(rule, n)| format!("{n} {rule}")).collect();
-        remarks.push(format!("blacked out: {} (`--allow-secrets` leaves them in)", rules.join(", ")));
+    if !redacted.is_empty() {
+        remarks.push(format!("blacked out: {} (`--allow-secrets` leaves them in)", listed(redacted)));
     }
     remarks
 }

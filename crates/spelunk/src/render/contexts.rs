@@ -169,7 +169,16 @@ pub(crate) fn page(view: &PageView, as_json: bool) -> String {
     }
 }
 
-pub(crate) fn load(view: &LoadView, as_json: bool) -> String {
+/// Who gets a whole text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A person: nothing may move the cursor.
+    Terminal,
+    /// A file or a pipe: the text as it is.
+    Program,
+}
+
+pub(crate) fn load(view: &LoadView, as_json: bool, reader: Reader) -> String {
     if as_json {
         return line(&json!({
             "context": view.id.as_str(),
@@ -179,7 +188,10 @@ pub(crate) fn load(view: &LoadView, as_json: bool) -> String {
             "warning": view.warning,
         }));
     }
-    ended(&safe(&view.text))
+    match reader {
+        Reader::Terminal => ended(&safe(&view.text)),
+        Reader::Program => view.text.to_string(),
+    }
 }
 
 pub(crate) fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, paint: Paint) -> String {

@@ -1,5 +1,7 @@
 //! Numbers for people: bytes, tokens, dollars, times. And text made safe for a terminal.
 
+use std::collections::BTreeMap;
+
 /// `3.1 MB`, in powers of ten.
 pub(crate) fn bytes(n: u64) -> String {
     scaled(n, &["B", "kB", "MB", "GB", "TB"], " ")
@@ -50,6 +52,11 @@ pub(crate) fn time(ms: u64) -> String {
 pub(crate) fn count(n: u64, what: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {what}{plural}")
+}
+
+/// `2 hidden, 1 secret`.
+pub(crate) fn listed(counts: &BTreeMap<String, u64>) -> String {
+    counts.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Text without control characters other than newline and tab: no document may move the cursor or set a title.

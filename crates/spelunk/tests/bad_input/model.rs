@@ -276,6 +276,7 @@ fn json_holds_the_error_of_a_failed_run() {
             "is": "failed",
             "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400"
           },
+          "redacted": {},
           "run": "RUN",
           "skipped": {},
           "usage": {

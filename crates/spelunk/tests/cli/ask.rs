@@ -153,6 +153,7 @@ fn json_is_one_object() {
           "outcome": {
             "is": "answered"
           },
+          "redacted": {},
           "run": "RUN",
           "skipped": {},
           "usage": {

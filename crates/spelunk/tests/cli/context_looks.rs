@@ -8,8 +8,8 @@ use crate::scene::Scene;
 /// A long text under the id `long`: 120 numbered lines.
 fn with_long() -> Scene {
     let scene = with_guide();
-    let text: String = (1..=120).map(|n| format!("line {n} of the long text, number {n}\n")).collect();
-    scene.write("long.txt", text.repeat(3).as_bytes());
+    let lines: Vec<String> = (1..=120).map(|n| format!("line {n} of the long text, number {n}")).collect();
+    scene.write("long.txt", format!("{}\n", lines.join("\n")).repeat(3).as_bytes());
     assert_eq!(scene.spelunk(["context", "add", "long.txt"]).run().code, 0);
     scene
 }
@@ -216,6 +216,16 @@ fn a_load_prints_everything_and_warns_of_length() {
         warning: this is long (about 3258 tokens): grep it or read it in pages
     "#]]
     .assert_eq(&ran.stderr);
+}
+
+#[test]
+fn a_load_into_a_file_is_the_text_as_it_is() {
+    let scene = Scene::new(&[("crlf.txt", "one\r\ntwo \u{1b}[31m\r\nthree")]);
+    scene.spelunk(["context", "add", "crlf.txt"]).run();
+    let ran = scene.spelunk(["context", "load", "crlf"]).run();
+    assert_eq!(ran.stdout, "one\r\ntwo \u{1b}[31m\r\nthree");
+    let ran = scene.spelunk(["context", "peek", "crlf"]).run();
+    assert_eq!(ran.stdout, "one\ntwo [31m\nthree\n");
 }
 
 #[test]

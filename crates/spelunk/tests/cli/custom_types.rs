@@ -107,6 +107,16 @@ fn json_names_them_beside_their_base() {
 }
 
 #[test]
+fn an_outline_names_them_too() {
+    scene().spelunk(["outline", "api/BUILD"]).run().check(&expect![[r#"
+        1 document, 28 B: BUILD
+        type: bazel, read as config
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
 fn the_users_word_for_a_file_goes_before_them() {
     let ran = scene().spelunk(["plan", "api", "--type", "*.proto=log"]).run();
     let types: Vec<&str> = ran.stdout.lines().take(3).collect();

@@ -92,10 +92,10 @@ fn of_one_document_json_holds_the_landmarks() {
     check(
         &["docs/guide.md", "--json"],
         &expect![[r###"
-        {"bytes":63,"documents":1,"extensions":[{"bytes":63,"documents":1,"extension":"md"}],"landmarks":[{"depth":0,"line":1,"text":"# Guide"},{"depth":1,"line":5,"text":"## Install"},{"depth":1,"line":11,"text":"## Use"}],"landmarks_left_out":0,"largest":[{"bytes":63,"name":"guide.md"}],"type":"prose","whole":true}
-        --- stderr
-        --- exit 0
-    "###]],
+            {"bytes":63,"custom_type":null,"documents":1,"extensions":[{"bytes":63,"documents":1,"extension":"md"}],"landmarks":[{"depth":0,"line":1,"text":"# Guide"},{"depth":1,"line":5,"text":"## Install"},{"depth":1,"line":11,"text":"## Use"}],"landmarks_left_out":0,"largest":[{"bytes":63,"name":"guide.md"}],"type":"prose","whole":true}
+            --- stderr
+            --- exit 0
+        "###]],
     );
 }
 

@@ -1,8 +1,9 @@
 //! Secrets in documents: they are not sent, not kept and not shown, unless a person says so.
 
 use expect_test::expect;
+use spelunk_testkit::{ModelServer, status};
 
-use crate::scene::{QUESTION, Scene, answering};
+use crate::scene::{QUESTION, Scene, answering, to_all};
 
 const TOKEN: &str = "ghp_Zk3vQ9xT7bLmW2rY8nHc5JdPf4SgA1uEoK6i";
 const REPLY: &str = "bob.\n\n```evidence\na.txt:1: user = bob\n```";
@@ -73,6 +74,22 @@ fn a_person_may_say_so_for_one_file() {
     let prompt = requests.last().unwrap().prompt();
     let shown = [format!("token = {TOKEN}"), format!("other = {TOKEN}")].map(|line| prompt.contains(&line));
     assert_eq!(shown, [false, true]);
+}
+
+#[test]
+fn a_resumed_run_keeps_the_word_it_was_given() {
+    let server = ModelServer::start_blocking([to_all().fault(status(400)).reply(REPLY).usage(100, 20)]);
+    let scene = scene();
+    let ask = scene.spelunk(["ask", QUESTION, "notes", "--allow-secrets"]).server(&server);
+    assert_eq!(ask.run().code, 1);
+    assert_eq!(scene.spelunk(["resume"]).run().code, 0);
+    let sent: Vec<bool> = server
+        .requests()
+        .iter()
+        .filter(|request| request.method == "POST")
+        .map(|request| request.body.contains(TOKEN))
+        .collect();
+    assert_eq!(sent, [true, true]);
 }
 
 #[test]
