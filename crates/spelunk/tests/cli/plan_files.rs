@@ -57,6 +57,7 @@ fn without_a_word_twenty_files_are_taken_and_the_rest_is_counted() {
           openai/gpt-5                 at most $0.0114
         warning: 3 files are left out by `files_max`; set it to 0 to take all
         --- stderr
+        skipped: 3 files-max
         --- exit 0
     "#]]);
 }

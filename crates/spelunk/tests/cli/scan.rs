@@ -109,6 +109,7 @@ fn without_a_model_the_same_files_are_searched() {
             The magic number is 44.
         --- stderr
 
+        skipped: 2 filtered
         1 passage of 1 that match · 2 files · 48 B searched
         for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
         --- exit 0

@@ -212,6 +212,7 @@ fn json_holds_the_whole_run() {
             "is": "answered"
           },
           "question": "What is the magic number?",
+          "redacted": {},
           "resumed": 0,
           "run": "RUN",
           "skipped": {},

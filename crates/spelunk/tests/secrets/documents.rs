@@ -20,7 +20,6 @@ fn a_token_in_a_file_is_not_sent_and_that_is_said() {
         bob.
           a.txt:1  user = bob
         --- stderr
-        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
         openai/scripted (OPENAI_BASE_URL is set)
         skipped: 1 secret
         blacked out: 1 github-token (`--allow-secrets` leaves them in)
@@ -63,7 +62,6 @@ fn a_person_may_say_so_for_one_file() {
         bob.
           a.txt:1  user = bob
         --- stderr
-        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
         openai/scripted (OPENAI_BASE_URL is set)
         skipped: 1 secret
         blacked out: 1 github-token (`--allow-secrets` leaves them in)
@@ -102,8 +100,9 @@ fn passages_without_a_model_are_without_tokens_too() {
             token = [secret:github-token]
             The magic number is 42.
         --- stderr
-        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
 
+        skipped: 1 secret
+        blacked out: 1 github-token (`--allow-secrets` leaves them in)
         1 passage of 1 that match · 1 file · 84 B searched
         for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
         --- exit 0
@@ -115,8 +114,8 @@ fn a_plan_says_what_was_taken_out() {
     let scene = scene();
     let ran = scene.spelunk(["plan", "notes", "--json"]).run();
     expect![[r#"
-        secrets taken out of the text: 1 github-token; `--allow-secrets` leaves them in
         skipped: 1 secret
+        blacked out: 1 github-token (`--allow-secrets` leaves them in)
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(scene.normalise_json(&ran.stdout)["redacted"], serde_json::json!({ "github-token": 1 }));
