@@ -159,7 +159,8 @@ impl fmt::Display for PlanWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FilesLeftOut(files) => {
-                write!(f, "{files} files are left out by `files_max`; set it to 0 to take all")
+                let verb = if *files == 1 { "file is" } else { "files are" };
+                write!(f, "{files} {verb} left out by `files_max`; set it to 0 to take all")
             }
             Self::Unreadable(files) => write!(f, "{files} files could not be read; the plan is without them"),
             Self::ManyTokens(tokens) => write!(f, "about {tokens} tokens; consider leaving files out"),

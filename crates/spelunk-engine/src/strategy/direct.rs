@@ -68,6 +68,8 @@ fn whole(view: &View) -> Result<Material, SourceError> {
         material.push(document, 1, &text);
         material.documents += 1;
     }
+    // Blacked-out text may be shorter than the file; it was read all the same.
+    material.bytes = material.of_bytes;
     Ok(material)
 }
 

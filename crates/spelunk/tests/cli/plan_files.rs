@@ -86,7 +86,7 @@ fn the_setting_counts_where_there_is_no_flag() {
     let scene = many();
     let ran = scene.spelunk(["plan", "many", "--set", "limits.files_max=22"]).run();
     let warning = ran.stdout.lines().last().unwrap();
-    expect!["warning: 1 files are left out by `files_max`; set it to 0 to take all"].assert_eq(warning);
+    expect!["warning: 1 file is left out by `files_max`; set it to 0 to take all"].assert_eq(warning);
 }
 
 #[test]

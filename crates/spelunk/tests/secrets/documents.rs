@@ -23,7 +23,7 @@ fn a_token_in_a_file_is_not_sent_and_that_is_said() {
         openai/scripted (OPENAI_BASE_URL is set)
         skipped: 1 secret
         blacked out: 1 github-token (`--allow-secrets` leaves them in)
-        1 file · 65 B read of 84 B · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        1 file · 84 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     let bodies: Vec<String> = server.requests().into_iter().map(|request| request.body).collect();
@@ -65,7 +65,7 @@ fn a_person_may_say_so_for_one_file() {
         openai/scripted (OPENAI_BASE_URL is set)
         skipped: 1 secret
         blacked out: 1 github-token (`--allow-secrets` leaves them in)
-        2 files · 114 B read of 133 B · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        2 files · 133 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     let requests = server.requests();
