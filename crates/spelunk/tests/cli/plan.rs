@@ -231,7 +231,7 @@ fn json_is_the_whole_plan() {
         tasks: [{"analyst":"code","tokens_estimate":4647,"work":{"chunk":0,"file":"app.py","line_end":1600,"line_start":1,"of":2,"scope":null}},{"analyst":"code","tokens_estimate":4940,"work":{"chunk":1,"file":"app.py","line_end":3100,"line_start":1601,"of":2,"scope":null}},{"analyst":"general","tokens_estimate":4,"work":{"files":["a.md","b.md"]}}]
         unreadable: []
         usage_at_most: {"input_tokens":11691,"output_tokens":3000}
-        warnings: ["1 files are left out by `files_max`; set it to 0 to take all"]"#]].assert_eq(&shown.join("\n"));
+        warnings: ["1 file is left out by `files_max`; set it to 0 to take all"]"#]].assert_eq(&shown.join("\n"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "skipped: 1 files-max, 1 secret\n"));
 }
 
