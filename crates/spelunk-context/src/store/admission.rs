@@ -9,7 +9,7 @@ use crate::store::{
     AccessCounts, Context, ContextId, ContextRevision, ContextSource, ContextStore, FileRoots, NewContext,
     NewSource, SecretFiles, StoreError,
 };
-use crate::{ReadError, SourceError, secrets};
+use crate::{ReadError, Reader, SourceError, secrets};
 
 const NAME_BYTES_MAX: usize = 800;
 const METADATA_ENTRIES_MAX: usize = 64;
@@ -79,6 +79,8 @@ impl ContextStore {
         if !metadata.is_file() {
             return Err(unreadable(SourceError::Special { path: path.to_owned() }));
         }
+        // What cannot be read as text is refused now, not at the first look.
+        drop(Reader::open(&absolute).map_err(|source| StoreError::unread(id, source))?);
         let revision = Stamp::of(&metadata).revision();
         Ok(Admitted { source: ContextSource::File { path: absolute }, revision: Some(revision), text: None })
     }

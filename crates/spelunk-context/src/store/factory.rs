@@ -11,7 +11,7 @@ use crate::store::{
     Context, ContextId, ContextKind, ContextSource, ContextStore, Loader, NewContext, NewSource, SecretFiles,
     StoreError, naming,
 };
-use crate::{ScanReport, SkipReason, SourceError, name, secrets};
+use crate::{ReadError, Reader, ScanReport, SkipReason, SourceError, name, secrets};
 
 /// Makes contexts in one store.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ impl<'a> Factory<'a> {
     }
 
     /// A context for each file that the pattern names. A pattern without `/` names files in the directory itself;
-    /// `**/*.md` also those below. Hidden and ignored files are left out; links, special files and secrets are left out and counted.
+    /// `**/*.md` also those below. Hidden and ignored files are left out; links, special files, secrets and what is not text are left out and counted.
     pub fn from_directory(
         &self,
         directory: &Path,
@@ -190,6 +190,8 @@ impl<'a> Factory<'a> {
                         left_out.skip(SkipReason::Secret, &relative);
                     } else if path.to_str().is_none() {
                         left_out.skip(SkipReason::Unreadable, &relative);
+                    } else if matches!(Reader::open(path), Err(ReadError::NotText { .. })) {
+                        left_out.skip(SkipReason::Binary, &relative);
                     } else {
                         paths.push(path.to_owned());
                     }

@@ -288,21 +288,22 @@ fn what_cannot_be_a_context_is_refused() {
 }
 
 #[test]
-fn a_binary_file_is_not_read() {
-    // FIXME: what cannot be read should be refused when it is added.
+fn a_binary_file_is_refused_and_left_out_of_a_directory() {
     let scene = Scene::new(&[("a.bin", "\0\u{1}\u{2}\0")]);
     scene.spelunk(["context", "add", "a.bin"]).run().check(&expect![[r#"
-        a
-        --- stderr
-        --- exit 0
-    "#]]);
-    scene.spelunk(["context", "peek", "a"]).run().check(&expect![[r#"
         --- stderr
         error: could not read the context `a`
           caused by: `DIR/work/a.bin` is not text: it is a binary file
 
         hint: extract its text first and name that file
         --- exit 1
+    "#]]);
+    scene.write("b.md", b"text\n");
+    scene.spelunk(["context", "add", "."]).run().check(&expect![[r#"
+        b
+        --- stderr
+        1 registered, 0 already there, skipped: 1 binary
+        --- exit 0
     "#]]);
 }
 
