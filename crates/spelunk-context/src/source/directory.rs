@@ -11,6 +11,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::exclude;
 use super::filter::Filter;
 use crate::{ScanReport, SkipReason, SourceError, name};
 
@@ -51,6 +52,9 @@ pub(super) fn walk(
                 Err(_) => report.skip(SkipReason::Unreadable, &relative),
             },
             Verdict::Skip(reason) => report.skip(reason, &relative),
+            // Our own files are nothing that a person misses.
+            Verdict::SkipDirectory(SkipReason::Excluded)
+                if exclude::is_workspace(name::file_name(&relative)) => {}
             Verdict::SkipDirectory(reason) => report.skip(reason, &format!("{relative}/")),
             Verdict::Enter => match list(&path) {
                 Ok(entries) => {

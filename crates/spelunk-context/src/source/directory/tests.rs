@@ -30,14 +30,14 @@ fn a_walk_takes_text_and_counts_everything_else() {
         b.md
     "]]
     .assert_eq(&names(&corpus));
-    expect![[r"
+    expect![[r#"
         1 binary: data.bin
         1 empty: empty.txt
         1 encoding: cyrillic.txt
-        7 excluded: .spelunk/ Cargo.lock app.min.js draft.md~ logo.SVG
+        6 excluded: Cargo.lock app.min.js draft.md~ logo.SVG node_modules/
         3 hidden: .env.example .github/ .hidden
         2 secret: .env certs/server.pem
-    "]]
+    "#]]
     .assert_eq(&skipped(&corpus));
 }
 
