@@ -1,0 +1,104 @@
+//! Values that cross between a cell and the host. Plain data only: no function, class or file crosses.
+
+/// One value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// `None`.
+    None,
+    /// `True` or `False`.
+    Bool(bool),
+    /// An integer that fits.
+    Int(i64),
+    /// One that does not, in decimal.
+    BigInt(String),
+    /// A float, infinities and not-a-number included.
+    Float(f64),
+    /// Text.
+    Str(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A list, or any other sequence that is not a tuple.
+    List(Vec<Value>),
+    /// A tuple.
+    Tuple(Vec<Value>),
+    /// A set, in the order of iteration.
+    Set(Vec<Value>),
+    /// A dictionary in the order of insertion.
+    Dict(Vec<(Value, Value)>),
+    /// `slice(start, stop, step)`, as in `context[a:b]` on a host object.
+    Slice(Option<i64>, Option<i64>, Option<i64>),
+    /// A host object.
+    Handle(Handle),
+    /// Anything else, by its `repr`. Goes from the cell to the host only.
+    Opaque {
+        /// The name of its class.
+        type_name: String,
+        /// `repr(value)`, cut to a bounded length.
+        repr: String,
+    },
+}
+
+/// A host object as a cell sees it. Everything a cell does with it arrives at the host as a call with this receiver:
+/// `len(h)` as `__len__()`, `h[i]` and `h[a:b]` as `__getitem__(i)`, `x in h` as `__contains__(x)`, `str(h)` and
+/// f-strings as `__str__()`, `h.name(…)` as `name(…)`, `re.findall(p, h, f)` as `re.findall(p, f)` and so for every
+/// function of `re`, and iteration as `__iter__(cursor)`, whose answer is `(items, next_cursor)` with `None` for the end.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Handle {
+    /// What `type(h).__name__` says.
+    pub class: String,
+    /// Which one.
+    pub id: u64,
+}
+
+impl Value {
+    /// The text, if it is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Str(text) => Some(text),
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::BigInt(_)
+            | Self::Float(_)
+            | Self::Bytes(_)
+            | Self::List(_)
+            | Self::Tuple(_)
+            | Self::Set(_)
+            | Self::Dict(_)
+            | Self::Slice(..)
+            | Self::Handle(_)
+            | Self::Opaque { .. } => None,
+        }
+    }
+
+    /// What `type(value).__name__` says.
+    pub fn type_name(&self) -> &str {
+        match self {
+            Self::None => "NoneType",
+            Self::Bool(_) => "bool",
+            Self::Int(_) | Self::BigInt(_) => "int",
+            Self::Float(_) => "float",
+            Self::Str(_) => "str",
+            Self::Bytes(_) => "bytes",
+            Self::List(_) => "list",
+            Self::Tuple(_) => "tuple",
+            Self::Set(_) => "set",
+            Self::Dict(_) => "dict",
+            Self::Slice(..) => "slice",
+            Self::Handle(handle) => &handle.class,
+            Self::Opaque { type_name, .. } => type_name,
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Str(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Str(text)
+    }
+}
