@@ -133,6 +133,8 @@ pub(crate) struct Unpacking<'a> {
     /// Its name in reports.
     pub(crate) archive: &'a str,
     pub(crate) filter: &'a Filter<'a>,
+    /// Whether a glob asked for the archive, and so for all its entries.
+    pub(crate) is_included: bool,
     pub(crate) scratch: &'a Scratch,
     pub(crate) limits: UnpackLimits,
     pub(crate) report: &'a mut ScanReport,
@@ -168,7 +170,7 @@ impl Unpacking<'_> {
         };
         let reason = match Format::of(&relative) {
             Some(_) => Some(SkipReason::NestedArchive),
-            None => self.filter.against_entry(&relative),
+            None => self.filter.against_entry(&relative, self.is_included),
         };
         match reason {
             Some(reason) => {
@@ -305,4 +307,4 @@ fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,15 +2,15 @@
 //! hashes; the text stays where it is and is checked against its hash when it is read. Text that had to be unpacked or
 //! extracted lies in a scratch directory that goes with the corpus.
 
-mod options;
+mod order;
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use options::{Order, ScanOptions};
 use spelunk_types::BlobId;
+pub use spelunk_types::ScanOptions;
 
 use crate::digest::{Reading, ScanProgress, digest_of, read_through};
 use crate::extract::ExtractKind;
@@ -29,6 +29,14 @@ const TICK_FILES: u64 = 256;
 pub enum SourceInput {
     /// A file or a directory.
     Path(PathBuf),
+    /// The same with the path that a person typed, relative to where they stand. A file is named by it, if it leads
+    /// nowhere but down.
+    Typed {
+        /// Where it is.
+        path: PathBuf,
+        /// What they typed.
+        typed: PathBuf,
+    },
     /// Text that came with the request.
     Text {
         /// The name shown in citations: `stdin`.
@@ -55,6 +63,8 @@ pub struct DocEntry {
     pub extracted: bool,
     /// Whether secrets in its text are kept back when it is read; see [`crate::redact`].
     pub redacts: bool,
+    /// Whether the scan found any. It does not look where secrets are allowed.
+    pub has_secrets: bool,
 }
 
 /// Where the bytes of a document are.
@@ -174,7 +184,7 @@ impl Corpus {
 /// The candidates with those first that are to stay, if not all can.
 fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candidate> {
     if options.files_max > 0 && candidates.len() as u64 > options.files_max {
-        candidates.sort_by(|a, b| options.order.compare((&a.name, a.bytes), (&b.name, b.bytes)));
+        candidates.sort_by(|a, b| order::compare(options.order, (&a.name, a.bytes), (&b.name, b.bytes)));
     }
     candidates
 }
@@ -261,8 +271,10 @@ fn admit(
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
+            let has_secrets = !secrets.counts.is_empty();
             let (origin, extracted) = (moved_to.map_or(origin, Origin::File), extract.is_some());
-            return Ok(Some(DocEntry { idx: 0, name, bytes, digest, origin, extracted, redacts }));
+            let entry = DocEntry { idx: 0, name, bytes, digest, origin, extracted, redacts, has_secrets };
+            return Ok(Some(entry));
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
         (Reading::NotText(why), NamedBy::Walk) => report.skip(why.into(), &name),

@@ -106,9 +106,13 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
 
 /// The text of a document as it is given out: decoded, and without its secrets unless they are allowed.
 pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
-    let DocEntry { name, bytes, digest, origin, redacts, .. } = document;
-    let text = decode::decode(read_again(name, origin, *bytes, digest)?);
-    if !redacts {
+    let DocEntry { name, bytes, digest, origin, redacts, has_secrets, .. } = document;
+    let raw = read_again(name, origin, *bytes, digest)?;
+    // The scan looked for secrets in these very bytes: the hash says so. Only where decoding replaces a broken
+    // character could the text hold one that the bytes do not, so the text is looked through again.
+    let is_looked_through = !has_secrets && str::from_utf8(&raw).is_ok();
+    let text = decode::decode(raw);
+    if !redacts || is_looked_through {
         return Ok(text);
     }
     let (redacted, _) = secrets::redact(&text);

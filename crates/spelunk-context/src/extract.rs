@@ -114,4 +114,4 @@ pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> 
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

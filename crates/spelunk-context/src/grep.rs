@@ -1,11 +1,13 @@
 //! Grep: the lines that match a pattern, in one document or over a view. Text is read in pieces and never held; the
-//! first matches are shown, and all of them are counted unless the caller wants no more than the first.
+//! first matches are shown, and all of them are counted unless the caller wants no more than the first. Where a reader
+//! keeps secrets back, they are not there for the search: neither they nor the marks in their place can be found.
 
 mod merge;
 mod pattern;
 mod scan;
 mod show;
 mod units;
+mod veil;
 mod view;
 
 use std::ops::Range;
@@ -68,16 +70,20 @@ impl GrepQuery {
         }
     }
 
-    /// Refuses what cannot be searched for, without searching.
-    pub fn check(&self) -> Result<(), ReadError> {
-        self.compile().map(drop)
-    }
-
-    fn compile(&self) -> Result<Pattern, ReadError> {
+    /// Refuses what cannot be searched for. Compiling takes as long as searching a hundred kilobytes: it is done once
+    /// where there are many documents.
+    pub fn compile(&self) -> Result<CompiledQuery, ReadError> {
         ReadError::check("lines of context", self.context_lines, 0, Self::CONTEXT_LINES_MAX)?;
         ReadError::check("matches", self.matches_max, 0, Self::MATCHES_MAX)?;
-        Ok(Pattern::compile(self)?)
+        Ok(CompiledQuery { pattern: Pattern::compile(self)?, query: self.clone() })
     }
+}
+
+/// A query that is ready to search any number of documents.
+#[derive(Debug, Clone)]
+pub struct CompiledQuery {
+    query: GrepQuery,
+    pattern: Pattern,
 }
 
 /// What a search found in one document.
@@ -113,19 +119,24 @@ pub struct GrepMatch {
 impl Reader {
     /// Searches the document, on several threads where it is long. Linear in its size whatever the pattern.
     pub fn grep(&self, query: &GrepQuery, cancel: &AtomicBool) -> Result<GrepReport, ReadError> {
+        self.grep_compiled(&query.compile()?, cancel)
+    }
+
+    /// The same for one of many documents.
+    pub fn grep_compiled(&self, query: &CompiledQuery, cancel: &AtomicBool) -> Result<GrepReport, ReadError> {
         self.grep_with(query, cancel, Sizes::DEFAULT)
     }
 
     fn grep_with(
         &self,
-        query: &GrepQuery,
+        query: &CompiledQuery,
         cancel: &AtomicBool,
         sizes: Sizes,
     ) -> Result<GrepReport, ReadError> {
-        let pattern = query.compile()?;
+        let CompiledQuery { query, pattern } = query;
         self.require_fresh()?;
         let targets = [Target::Open(self)];
-        let mut found = units::search(&targets, &pattern, query, cancel, sizes)?;
+        let mut found = units::search(&targets, pattern, query, cancel, sizes)?;
         let Some(document) = found.documents.pop() else {
             return Ok(GrepReport { bytes_scanned: found.bytes_scanned, ..GrepReport::default() });
         };
@@ -134,7 +145,7 @@ impl Reader {
         }
         let mut matches = Vec::new();
         for place in &document.places {
-            matches.push(self.show(&pattern, place, query.context_lines)?);
+            matches.push(self.show(pattern, place, query.context_lines)?);
         }
         self.require_fresh()?;
         Ok(GrepReport {

@@ -161,35 +161,63 @@ pub struct CustomKind {
     pub analyst_prompt: Option<String>,
 }
 
-/// A pattern for names that cannot be read.
+/// A word of the user's about types that cannot be taken.
 #[derive(Debug, thiserror::Error)]
-#[error("`{pattern}` is not a pattern for file names")]
-pub struct BadPattern {
-    /// As the user wrote it.
-    pub pattern: String,
-    #[source]
-    source: globset::Error,
+pub enum BadOverride {
+    /// The pattern for names cannot be read.
+    #[error("`{pattern}` is not a pattern for file names")]
+    Pattern {
+        /// As the user wrote it.
+        pattern: String,
+        /// What is wrong with it.
+        #[source]
+        source: globset::Error,
+    },
+    /// There is no type of that name, neither built in nor the user's own.
+    #[error("there is no content type `{name}`")]
+    UnknownType {
+        /// As the user wrote it.
+        name: String,
+    },
 }
 
 /// Tells content types. The user's word goes before every rule, and a custom kind before the built-in ones.
 #[derive(Debug, Clone, Default)]
 pub struct Detector {
-    overrides: Vec<(GlobMatcher, ContentType)>,
+    overrides: Vec<(GlobMatcher, Told)>,
     custom: Vec<Arc<CustomKind>>,
+}
+
+/// What the user says that files are.
+#[derive(Debug, Clone)]
+enum Told {
+    BuiltIn(ContentType),
+    Own(Arc<CustomKind>),
 }
 
 impl Detector {
     /// Lines of a document that are looked at.
     pub const SNIFF_LINES_MAX: usize = 50;
 
-    /// Documents whose names match are of this type. `*` stays inside a directory, `**` does not; a pattern without
-    /// `/` matches the file name alone. The first pattern that matches wins.
-    pub fn with_override(mut self, pattern: &str, content_type: ContentType) -> Result<Self, BadPattern> {
+    /// Documents whose names match are of the type of that name, built in or added before. `*` stays inside a
+    /// directory, `**` does not; a pattern without `/` matches the file name alone. The first pattern that matches wins.
+    pub fn with_override(mut self, pattern: &str, type_name: &str) -> Result<Self, BadOverride> {
+        let own = self.custom.iter().find(|kind| kind.name == type_name);
+        let told = own.map(|kind| Told::Own(Arc::clone(kind)));
+        let told = told.or_else(|| ContentType::from_name(type_name).map(Told::BuiltIn));
+        let told = told.ok_or_else(|| BadOverride::UnknownType { name: type_name.to_owned() })?;
         let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
         let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-        let glob = glob.map_err(|source| BadPattern { pattern: pattern.to_owned(), source })?;
-        self.overrides.push((glob.compile_matcher(), content_type));
+        let glob = glob.map_err(|source| BadOverride::Pattern { pattern: pattern.to_owned(), source })?;
+        self.overrides.push((glob.compile_matcher(), told));
         Ok(self)
+    }
+
+    /// The names of all types, the user's own first.
+    pub fn type_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.custom.iter().map(|kind| kind.name.as_str()).collect();
+        names.extend(ContentType::ALL.map(ContentType::name));
+        names
     }
 
     /// Adds a kind. Of two kinds that claim a name, the first wins.
@@ -204,13 +232,19 @@ impl Detector {
         let head = sniff::Head::of(text);
         let file_name = name.rsplit('/').next().unwrap_or(name);
         let language = name::language_of(file_name);
-        if let Some((_, content_type)) = self.overrides.iter().find(|(glob, _)| glob.is_match(name)) {
-            return Detected { content_type: *content_type, via: Via::Override, language, custom: None };
+        if let Some((_, told)) = self.overrides.iter().find(|(glob, _)| glob.is_match(name)) {
+            let (content_type, custom) = match told {
+                Told::BuiltIn(content_type) => (*content_type, None),
+                Told::Own(kind) => (kind.base, Some(Arc::clone(kind))),
+            };
+            return Detected { content_type, via: Via::Override, language, custom };
         }
         if let Some(kind) = self.custom.iter().find(|kind| kind.claims(file_name)) {
             let custom = Some(Arc::clone(kind));
             return Detected { content_type: kind.base, via: Via::Custom, language, custom };
         }
+        let file_name = name::without_copy_suffix(file_name);
+        let language = name::language_of(file_name);
         if let Some(content_type) = name::type_of_name(file_name) {
             return Detected { content_type, via: Via::Name, language, custom: None };
         }

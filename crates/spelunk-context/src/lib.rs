@@ -18,6 +18,7 @@ mod pack;
 mod plan;
 mod reader;
 mod report;
+mod schema;
 mod scratch;
 mod secrets;
 mod source;
@@ -26,17 +27,19 @@ mod store;
 mod structure;
 #[cfg(test)]
 mod testing;
+mod text;
 mod view;
 
 pub use cite::check_citation;
-pub use corpus::{Corpus, DocEntry, Order, Origin, ScanOptions, SourceInput};
+pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput};
 pub use digest::ScanProgress;
 pub use error::{Nearest, NotText, SourceError};
 pub use extract::{ExtractError, ExtractKind, extract};
 pub use grep::{
-    DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport, grep_view,
+    CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport,
+    grep_view,
 };
-pub use kind::{BadPattern, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
+pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use outline::{ExtensionShare, Outline};
 pub use pack::{Boundary, Span, Strength, pack};
 pub use plan::{
@@ -45,6 +48,7 @@ pub use plan::{
 };
 pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
 pub use report::{ScanReport, SkipReason};
+pub use schema::{Field, FieldClass, JsonType, Recipe, Records, SchemaSketch};
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
 pub use split::{
     Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner,
@@ -60,4 +64,8 @@ pub use store::{
     parse_collection,
 };
 pub use structure::{Landmark, Landmarks};
+pub use text::{
+    FindAll, Flags, Found, Group, JsonRecords, LazyText, Lines, MatchCursor, Matches, PatternFault, PyMatch,
+    PyPattern, RecordShape, Replacement, SplitPart, Splits, TextError, TextParts,
+};
 pub use view::View;

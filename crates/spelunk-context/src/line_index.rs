@@ -61,6 +61,19 @@ impl LineIndex {
         let end = memchr::memchr_iter(b'\n', &block).nth(nth);
         Ok(end.map_or(self.bytes, |end| from + end as u64 + 1))
     }
+
+    /// The line, counted from 0, that an offset is in. The end of a document behind its last line end is in no line.
+    pub(crate) fn line_at(&self, at: u64, read: &ReadRange<'_>) -> Result<u64, ReadError> {
+        let at = at.min(self.bytes);
+        let Some(block_idx) =
+            usize::try_from(at / BLOCK_BYTES).ok().filter(|idx| *idx < self.ends_before.len())
+        else {
+            return Ok(self.n_lines);
+        };
+        let mut block = Vec::new();
+        read(block_idx as u64 * BLOCK_BYTES..at, &mut block)?;
+        Ok(self.ends_before[block_idx] + memchr::memchr_iter(b'\n', &block).count() as u64)
+    }
 }
 
 /// Gives each thread one share of the blocks.

@@ -115,7 +115,8 @@ impl Room {
     pub(crate) fn around(units: u64, bytes_max: usize) -> Self {
         let units = units.max(1);
         let units_max = units.saturating_add(units / 2);
-        Self { units_min: units - units / 4, units_max, ..Self::exactly(units, bytes_max) }
+        let (units_tiny, units_min) = (units / 8, units - units / 4);
+        Self { units_tiny, units_min, units_max, ..Self::exactly(units, bytes_max) }
     }
 }
 

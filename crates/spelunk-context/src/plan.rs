@@ -2,12 +2,13 @@
 //! document, a task per chunk and per batch of small documents, and how many analysts of each kind the tasks keep busy.
 
 use std::fmt;
+use std::sync::Arc;
 
 use spelunk_types::Limits;
 
 use crate::kind::{Detected, Detector, language_of};
 use crate::split::{Chunk, CodeRule, Mode, Units, has_grammar};
-use crate::{SourceError, View};
+use crate::{SchemaSketch, SourceError, View};
 
 mod analysts;
 mod batch;
@@ -35,15 +36,8 @@ pub struct PlanOptions {
     pub detector: Detector,
     /// How documents are cut.
     pub mode: Mode,
-    /// Code that is parsed to be cut; with more of it in the view, all is cut by lines.
-    pub parsed_bytes_max: u64,
     /// Documents that a cap kept out of the view; they are warned about.
     pub files_left_out: u64,
-}
-
-impl PlanOptions {
-    /// One to two seconds of parsing on two cores.
-    pub const PARSED_BYTES_MAX: u64 = 16 * 1024 * 1024;
 }
 
 /// How a view would be cut.
@@ -84,6 +78,8 @@ pub struct ManifestRow {
     pub partitions_expected: u64,
     /// Chunks it was cut into; 0 for what is batched.
     pub n_chunks: u64,
+    /// What JSON that was cut looks like as a whole; what is batched is read as a whole.
+    pub schema: Option<Arc<SchemaSketch>>,
 }
 
 /// How long a document is, by lines and by the unit of its format.
@@ -129,6 +125,8 @@ pub struct PlanTask {
     pub detected: Detected,
     /// A guess at the tokens of its text.
     pub tokens_estimate: u64,
+    /// What the document of a chunk of JSON looks like as a whole.
+    pub schema: Option<Arc<SchemaSketch>>,
     /// The text itself, by reference.
     pub work: Work,
 }
@@ -153,6 +151,8 @@ pub enum PlanWarning {
     ManyTokens(u64),
     /// More tasks than is wise.
     ManyTasks(u64),
+    /// So many bytes of code are more than is parsed.
+    CodeNotParsed(u64),
 }
 
 impl fmt::Display for PlanWarning {
@@ -167,6 +167,10 @@ impl fmt::Display for PlanWarning {
             Self::ManyTasks(tasks) => {
                 write!(f, "{tasks} tasks; consider leaving files out or larger chunks")
             }
+            Self::CodeNotParsed(bytes) => write!(
+                f,
+                "{bytes} bytes of code are cut by how lines begin; raise `parsed_bytes_max` to have them parsed"
+            ),
         }
     }
 }
@@ -188,7 +192,9 @@ pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     let mut manifest = Vec::new();
     let mut tasks = Vec::new();
     let mut unreadable = Vec::new();
-    let code_rule = code_rule(view, options);
+    let code_bytes = code_bytes(view);
+    let is_parsed = code_bytes <= options.limits.parsed_bytes_max;
+    let code_rule = if is_parsed { CodeRule::Parsed } else { CodeRule::Lines };
     for (name, surveyed) in survey(view, options, code_rule) {
         match surveyed {
             Ok(Surveyed { row, chunks }) => {
@@ -203,18 +209,17 @@ pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     );
     let analysts = AnalystShare::of(&tasks);
     let mut plan = Plan { manifest, tasks, analysts, code_rule, unreadable, warnings: Vec::new() };
-    plan.warnings = warnings(&plan, options);
+    plan.warnings = warnings(&plan, options, code_bytes);
     plan
 }
 
-/// Known from names and sizes alone, so that the same view is always cut alike.
-fn code_rule(view: &View, options: &PlanOptions) -> CodeRule {
+/// Code that would be parsed. Known from names and sizes alone, so that the same view is always cut alike.
+fn code_bytes(view: &View) -> u64 {
     let parsed = view.documents().filter(|document| {
         let language = language_of(&document.name);
         document.bytes >= PARSED_FILE_BYTES_MIN && language.is_some_and(has_grammar)
     });
-    let bytes: u64 = parsed.map(|document| document.bytes).sum();
-    if bytes <= options.parsed_bytes_max { CodeRule::Parsed } else { CodeRule::Lines }
+    parsed.map(|document| document.bytes).sum()
 }
 
 fn chunk_task(row: &ManifestRow, chunk: Chunk) -> PlanTask {
@@ -222,6 +227,7 @@ fn chunk_task(row: &ManifestRow, chunk: Chunk) -> PlanTask {
         analyst: Analyst::of(row.detected.content_type),
         detected: row.detected.clone(),
         tokens_estimate: chunk.tokens_estimate,
+        schema: row.schema.clone(),
         work: Work::Chunk(Box::new(chunk)),
     }
 }
@@ -232,11 +238,12 @@ fn batch_task(manifest: &[ManifestRow], batch: Batch) -> PlanTask {
         analyst: Analyst::of(detected.content_type),
         detected,
         tokens_estimate: batch.tokens_estimate,
+        schema: None,
         work: Work::Batch(batch),
     }
 }
 
-fn warnings(plan: &Plan, options: &PlanOptions) -> Vec<PlanWarning> {
+fn warnings(plan: &Plan, options: &PlanOptions, code_bytes: u64) -> Vec<PlanWarning> {
     let (tokens, n_tasks) = (plan.tokens_estimate(), plan.tasks.len() as u64);
     let n_unreadable = plan.unreadable.len() as u64;
     [
@@ -244,6 +251,7 @@ fn warnings(plan: &Plan, options: &PlanOptions) -> Vec<PlanWarning> {
         (n_unreadable > 0).then_some(PlanWarning::Unreadable(n_unreadable)),
         (tokens > options.limits.corpus_tokens_warn).then_some(PlanWarning::ManyTokens(tokens)),
         (n_tasks >= TASKS_MANY).then_some(PlanWarning::ManyTasks(n_tasks)),
+        (plan.code_rule == CodeRule::Lines).then_some(PlanWarning::CodeNotParsed(code_bytes)),
     ]
     .into_iter()
     .flatten()

@@ -2,6 +2,7 @@
 //! Offsets and sizes are bytes of text behind the byte order mark; UTF-16 is decoded into memory once. Lines end with
 //! `\n` or `\r\n`, and a final one begins no further line. What a reader gives out is redacted unless that was waived.
 
+mod derived;
 mod error;
 mod leave;
 mod page;
@@ -14,6 +15,7 @@ use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub(crate) use self::derived::Derived;
 pub use self::error::ReadError;
 pub use self::page::Page;
 pub use self::peek::{More, Peek, Tail};
@@ -109,6 +111,11 @@ impl Reader {
         self
     }
 
+    /// Whether secrets are kept back, from what is given and from what a search sees.
+    pub fn redacts(&self) -> bool {
+        self.redact
+    }
+
     /// The name in errors and reports.
     pub fn name(&self) -> &str {
         &self.name
@@ -117,6 +124,11 @@ impl Reader {
     /// The size of the text.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// How much of the text is in memory: all of it or none.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.raw.held_bytes()
     }
 
     /// What the file was when it was opened.

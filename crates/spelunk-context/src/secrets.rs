@@ -2,13 +2,16 @@
 //! replaced depends on nothing further away than [`REDACT_REACH_BYTES`], so it does not matter how a text is cut.
 
 mod find;
+mod grams;
 mod judge;
+mod line;
 mod names;
 mod redact;
 mod rules;
 mod watch;
 
 pub use find::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
-pub(crate) use names::is_secret;
+pub(crate) use line::{KEY_HEAD, key_bodies, secrets_in, secrets_in_line};
+pub(crate) use names::{is_secret, is_secret_place};
 pub use redact::{Redaction, redact};
 pub(crate) use watch::{SecretTally, SecretWatch};

@@ -69,18 +69,19 @@ pub(crate) enum Opened {
 
 impl Opened {
     pub(crate) fn open(input: &SourceInput, filter: &Filter<'_>) -> Result<Self, SourceError> {
-        let path = match input {
+        let (path, typed) = match input {
             SourceInput::Text { name, bytes } => {
                 return Ok(Self::Text { name: text::name(name), bytes: bytes.as_slice().into() });
             }
-            SourceInput::Path(path) => path,
+            SourceInput::Path(path) => (path, path),
+            SourceInput::Typed { path, typed } => (path, typed),
         };
         let metadata = path.metadata().map_err(|error| SourceError::from_io(path, error))?;
         let canonical = path.canonicalize().map_err(|error| SourceError::from_io(path, error))?;
         if metadata.is_dir() {
             Ok(Self::Directory { path: canonical })
         } else if metadata.is_file() {
-            file::open(path, canonical, metadata.len(), filter)
+            file::open((path, typed), canonical, metadata.len(), filter)
         } else {
             Err(SourceError::Special { path: path.clone() })
         }
@@ -118,11 +119,14 @@ impl Opened {
             Self::Directory { path } => {
                 directory::walk(&path, filter, report, &mut |path, relative, bytes, report| {
                     let redacts = !filter.allows_secrets_in(&relative);
-                    let name = if prefix.is_empty() { relative } else { format!("{prefix}/{relative}") };
+                    let name =
+                        if prefix.is_empty() { relative.clone() } else { format!("{prefix}/{relative}") };
                     match Format::of(&name) {
                         None => found(Found::in_file(path, name, bytes, NamedBy::Walk, redacts)),
                         Some(format) => {
-                            let unpacked = unpack(&path, format, &name, room, report, found);
+                            let is_included = filter.includes_archive(&relative);
+                            let archive = Archive { path: &path, format, name: &name, is_included };
+                            let unpacked = unpack(&archive, room, report, found);
                             return counted(unpacked, &name, report);
                         }
                     }
@@ -134,7 +138,11 @@ impl Opened {
                 found(Found::in_file(path, name, bytes, NamedBy::User, redacts));
                 Ok(())
             }
-            Self::Archive { path, format, .. } => unpack(&path, format, &name, room, report, found),
+            Self::Archive { path, format, .. } => {
+                let is_included = filter.includes_archive(&name);
+                let archive = Archive { path: &path, format, name: &name, is_included };
+                unpack(&archive, room, report, found)
+            }
             Self::Text { bytes, .. } => {
                 let (n_bytes, redacts) = (bytes.len() as u64, !filter.allows_secrets_in(&name));
                 let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
@@ -151,22 +159,39 @@ impl Found {
     }
 }
 
-fn unpack(
-    path: &Path,
+/// An archive that is to be unpacked.
+struct Archive<'a> {
+    path: &'a Path,
     format: Format,
-    name: &str,
+    name: &'a str,
+    /// Whether a glob asks for it by its name.
+    is_included: bool,
+}
+
+fn unpack(
+    archive: &Archive<'_>,
     room: Room<'_>,
     report: &mut ScanReport,
     found: &mut dyn FnMut(Found),
 ) -> Result<(), SourceError> {
     let Room { filter, scratch } = room;
+    let &Archive { path, format, name, is_included } = archive;
     let mut keep = |Unpacked { path, relative, bytes }: Unpacked| {
         let redacts = !filter.allows_secrets_in(&relative);
         found(Found::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
     };
     let limits = UnpackLimits::default();
-    let mut unpacking =
-        Unpacking { archive: name, filter, scratch, limits, report, found: &mut keep, n_seen: 0, bytes: 0 };
+    let mut unpacking = Unpacking {
+        archive: name,
+        filter,
+        is_included,
+        scratch,
+        limits,
+        report,
+        found: &mut keep,
+        n_seen: 0,
+        bytes: 0,
+    };
     archive::unpack(path, format, &mut unpacking)
 }
 

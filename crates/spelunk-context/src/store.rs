@@ -111,6 +111,8 @@ pub struct MemoryReport {
     pub held_bytes: u64,
     /// Files that are kept open for the next look.
     pub n_open: u64,
+    /// What their texts take that had to be decoded, extracted or unpacked, in bytes.
+    pub open_bytes: u64,
 }
 
 impl MemoryReport {
@@ -307,6 +309,7 @@ impl State {
             n_loaded: self.cache.n_texts() as u64,
             held_bytes: self.held_bytes,
             n_open: self.shelf.len() as u64,
+            open_bytes: self.shelf.held_bytes(),
         }
     }
 

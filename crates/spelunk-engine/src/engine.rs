@@ -9,17 +9,21 @@ use std::time::Duration;
 use spelunk_context::{Corpus, ScanOptions, ScanProgress, SourceInput, View};
 use spelunk_journal::{Blobs, JournalError, Workspace};
 use spelunk_model::Model;
+use spelunk_sandbox::Sandbox;
 use spelunk_types::{Event, EventKind, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use crate::flights::Flights;
+use crate::gate::Gate;
 use crate::replay::Replay;
-use crate::run::{Run, drive};
+use crate::run::{Models, Run, drive};
 use crate::scribe::{Desk, Scribe};
-use crate::start::{Start, scan_options};
+use crate::start::Start;
 use crate::watch::EventStream;
 use crate::{
-    Cancel, Clock, EngineError, FrameError, Program, Purse, RunResult, RunSettings, RunView, Stop, Task,
+    Cancel, Clock, EngineError, FrameError, Program, Purse, RunResult, RunSettings, RunView, Schema, Stop,
+    Task,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -28,6 +32,8 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     /// How the sources of new runs are read; a resumed run is read as it was started.
     scan: ScanOptions,
+    /// Where cells run.
+    sandbox: Sandbox,
     /// Runs of this process that have not ended, for watchers that only know an id.
     live: Arc<Mutex<HashMap<RunId, Live>>>,
 }
@@ -50,6 +56,10 @@ pub struct RunRequest {
     pub strategy: Strategy,
     /// Whom to ask.
     pub model: Arc<dyn Model>,
+    /// Whom sub-calls ask, if not the same.
+    pub sub_model: Option<Arc<dyn Model>>,
+    /// The JSON Schema of the answer, as text.
+    pub schema: Option<String>,
     /// How far it may go.
     pub settings: RunSettings,
     /// With [`Strategy::Program`]: what drives the root frame.
@@ -60,6 +70,8 @@ pub struct RunRequest {
 pub struct ResumeRequest {
     /// The same model it was started with.
     pub model: Arc<dyn Model>,
+    /// The same sub-model it was started with, if it had one.
+    pub sub_model: Option<Arc<dyn Model>>,
     /// Limits on spending may differ from before; the others are taken from the journal.
     pub settings: RunSettings,
     /// With [`Strategy::Program`]: the program it was started with.
@@ -106,7 +118,13 @@ impl RunHandle {
 impl Engine {
     /// An engine on this workspace.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>, scan: ScanOptions) -> Self {
-        Self { workspace, clock, scan, live: Arc::default() }
+        Self { workspace, clock, scan, sandbox: Sandbox::in_process(), live: Arc::default() }
+    }
+
+    /// The same engine, with cells run elsewhere than in this process.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
+        Self { sandbox, ..self }
     }
 
     /// The workspace.
@@ -147,6 +165,7 @@ impl Engine {
 
     /// Starts a run. Must be called within a tokio runtime; blocks for a few disk writes.
     pub fn start(&self, request: RunRequest) -> Result<RunHandle, EngineError> {
+        let schema = request.schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let now_ms = self.clock.now_ms();
         let run = RunId::new(now_ms, tail(now_ms));
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
@@ -167,11 +186,14 @@ impl Engine {
         let task = Task {
             question: request.question,
             view: View::of(Arc::new(request.corpus)),
+            note: None,
+            schema,
             strategy: request.strategy,
         };
-        let (model, settings, program) = (request.model, request.settings, request.program);
+        let (settings, program) = (request.settings, request.program);
+        let models = models(request.model, request.sub_model);
         let view = RunView::of(&events);
-        Ok(self.launch(Launch { run, desk, events, view, task, model, settings, program }))
+        Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
 
     /// Goes on with a run where its journal ends. Blocks while the sources are read again.
@@ -191,11 +213,14 @@ impl Engine {
         }
         let start = Start::of(run, &events).map_err(of_run)?;
         let limits = start.check(run, &request)?;
-        let corpus = self.read_sources(&start.sources, &scan_options(&start.scan), progress)?;
+        let corpus = self.read_sources(&start.sources, &start.scan, progress)?;
         if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
         }
-        let question = self.workspace.blobs().text(&start.question).map_err(of_run)?;
+        let blobs = self.workspace.blobs();
+        let question = blobs.text(&start.question).map_err(of_run)?;
+        let schema = start.schema.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
+        let schema = schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let (from_seq, bytes_dropped) = (journal.seq_last(), opened.bytes_dropped);
         let resumed = (FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped });
         for event in journal.append(self.clock.now_ms(), vec![resumed]).map_err(of_run)? {
@@ -204,10 +229,12 @@ impl Engine {
         }
         let (blobs, replies) = (self.workspace.blobs(), self.workspace.replies());
         let desk = Desk { journal, blobs, replies, clock: Arc::clone(&self.clock), lock };
-        let task = Task { question, view: View::of(Arc::new(corpus)), strategy: start.strategy };
+        let view_of_all = View::of(Arc::new(corpus));
+        let task = Task { schema, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
-        let (run, model, program) = (run.clone(), request.model, request.program);
-        Ok(self.launch(Launch { run, desk, events, view, task, model, settings, program }))
+        let (run, program) = (run.clone(), request.program);
+        let models = models(request.model, request.sub_model);
+        Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
 
     /// Follows a run from after `after_seq`, whichever process drives it.
@@ -225,21 +252,23 @@ impl Engine {
     }
 
     fn launch(&self, launch: Launch) -> RunHandle {
-        let Launch { run: id, desk, events, view, task, model, settings, program } = launch;
+        let Launch { run: id, desk, events, view, task, models, settings, program } = launch;
         let replay = Replay::from_events(&events);
         let (blobs, replies) = (desk.blobs.clone(), desk.replies.clone());
         let (scribe, written) = Scribe::start(desk);
         let stream = EventStream::live(self.workspace.clone(), id.clone(), events, scribe.subscribe());
         let cancel = Cancel::new();
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
-        let permits = usize::try_from(settings.limits.calls_parallel_max).unwrap_or(usize::MAX);
         let run = Run {
             id: id.clone(),
-            model,
+            started_at_ms: view.started_at_ms,
+            models,
+            sandbox: self.sandbox.clone(),
             purse: Purse::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
             scribe: scribe.clone(),
-            permits: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
+            gate: Gate::new(settings.limits.calls_parallel_max),
+            flights: Flights::default(),
             settings,
             blobs,
             replies,
@@ -260,6 +289,11 @@ impl Engine {
     }
 }
 
+fn models(root: Arc<dyn Model>, sub: Option<Arc<dyn Model>>) -> Models {
+    let sub = sub.unwrap_or_else(|| Arc::clone(&root));
+    Models { root, sub }
+}
+
 /// Where start and resume meet: a run with all its parts in hand.
 struct Launch {
     run: RunId,
@@ -268,7 +302,7 @@ struct Launch {
     /// Those events, folded.
     view: RunView,
     task: Task,
-    model: Arc<dyn Model>,
+    models: Models,
     settings: RunSettings,
     program: Option<Program>,
 }
@@ -287,7 +321,10 @@ impl Drop for Leaving {
 
 fn source_input(blobs: &Blobs, source: &SourceSpec) -> Result<SourceInput, JournalError> {
     Ok(match source {
-        SourceSpec::Path { path } => SourceInput::Path(path.into()),
+        SourceSpec::Path { path, name: None } => SourceInput::Path(path.into()),
+        SourceSpec::Path { path, name: Some(name) } => {
+            SourceInput::Typed { path: path.into(), typed: name.into() }
+        }
         SourceSpec::Text { name, content: Text::Inline { text } } => {
             SourceInput::Text { name: name.clone(), bytes: text.clone().into_bytes() }
         }

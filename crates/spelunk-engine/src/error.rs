@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use spelunk_context::SourceError;
 use spelunk_journal::JournalError;
+use spelunk_sandbox::InterpreterError;
 use spelunk_types::{CallId, ErrorCode, Explain, FrameId, RunId};
 
 use crate::purse::BudgetExceeded;
+use crate::schema::SchemaError;
 
 /// Why a frame got no answer from outside. A strategy may go on after `Call`, `Child` and `Refused`; the others end the run.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -34,10 +36,18 @@ pub enum Stop {
     Journal(Arc<JournalError>),
     #[error("call `{call}` asks something else than the journal recorded")]
     Diverged { call: CallId },
+    #[error("cell {cell} of frame `{frame}` ends otherwise than the journal recorded")]
+    CellDiverged { frame: FrameId, cell: u32 },
     #[error("frame `{frame}` is given another task than the journal recorded")]
     TaskDiverged { frame: FrameId },
     #[error(transparent)]
     Source(Arc<SourceError>),
+    #[error("the sandbox of frame `{frame}` broke")]
+    Sandbox {
+        frame: FrameId,
+        #[source]
+        source: Arc<InterpreterError>,
+    },
     #[error("frame `{frame}` broke: {message}")]
     Bug { frame: FrameId, message: String },
 }
@@ -78,7 +88,17 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.code(),
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Journal(error) => error.code(),
-            Self::Diverged { .. } | Self::TaskDiverged { .. } => ErrorCode::ReplayDiverged,
+            Self::Diverged { .. } | Self::TaskDiverged { .. } | Self::CellDiverged { .. } => {
+                ErrorCode::ReplayDiverged
+            }
+            Self::Sandbox { source, .. } => match source.as_ref() {
+                InterpreterError::Unconfined { .. } => ErrorCode::SandboxUnconfined,
+                InterpreterError::Died { .. }
+                | InterpreterError::Unresponsive { .. }
+                | InterpreterError::Spawn { .. }
+                | InterpreterError::Broken { .. }
+                | InterpreterError::Protocol { .. } => ErrorCode::SandboxFailed,
+            },
             Self::Source(error) => error.code(),
             Self::Bug { .. } => ErrorCode::Bug,
         }
@@ -89,9 +109,11 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.hint(),
             Self::Journal(error) => error.hint(),
             Self::Source(error) => error.hint(),
-            Self::Diverged { .. } | Self::TaskDiverged { .. } | Self::Bug { .. } => {
-                Some("please report it, with the run's journal".into())
-            }
+            Self::Diverged { .. }
+            | Self::TaskDiverged { .. }
+            | Self::CellDiverged { .. }
+            | Self::Bug { .. } => Some("please report it, with the run's journal".into()),
+            Self::Sandbox { .. } => self.code().hint().map(str::to_owned),
             Self::Cancelled => None,
         }
     }
@@ -114,6 +136,8 @@ pub enum EngineError {
     },
     #[error(transparent)]
     Source(#[from] SourceError),
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     #[error("run `{}` has its answer already", run.short())]
     Finished { run: RunId },
     #[error("run `{}` was started with {what} {recorded}, not {now}", run.short())]
@@ -129,6 +153,7 @@ impl Explain for EngineError {
         match self {
             Self::Journal { source, .. } | Self::Kept { source } => source.code(),
             Self::Source(source) => source.code(),
+            Self::Schema(_) => ErrorCode::SchemaInvalid,
             Self::Finished { .. } => ErrorCode::RunFinished,
             Self::SettingsChanged { .. } | Self::ProgramMissing { .. } => ErrorCode::SettingsChanged,
             Self::CorpusChanged { .. } => ErrorCode::CorpusChanged,
@@ -139,6 +164,9 @@ impl Explain for EngineError {
         match self {
             Self::Journal { source, .. } | Self::Kept { source } => source.hint(),
             Self::Source(source) => source.hint(),
+            Self::Schema(_) => {
+                Some("write it in the part of JSON Schema that `docs/schemas.md` names".into())
+            }
             Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
             Self::SettingsChanged { .. } => Some(
                 "resume it as it was started, or ask again: replies that fit are taken from the cache".into(),

@@ -12,7 +12,18 @@ const QUOTE_BYTES_MAX: usize = 2000;
 
 /// Splits a reply into answer and evidence and checks the evidence.
 pub(crate) async fn check(frame: &Frame, view: &View, reply: &str) -> Result<Answer, FrameError> {
-    let (text, claims) = split(reply);
+    check_claims(frame, view, reply, Vec::new()).await
+}
+
+/// The same with claims that were made beside the text.
+pub(crate) async fn check_claims(
+    frame: &Frame,
+    view: &View,
+    reply: &str,
+    beside: Vec<Citation>,
+) -> Result<Answer, FrameError> {
+    let (text, in_text) = split(reply);
+    let claims: Vec<Citation> = beside.into_iter().chain(in_text).take(CLAIMS_MAX).collect();
     let view = view.clone();
     // Looking quotes up reads documents.
     let looking = tokio::task::spawn_blocking(move || {
@@ -51,7 +62,7 @@ fn split(reply: &str) -> (String, Vec<Citation>) {
 }
 
 /// `path:12: words`, perhaps as a list item, perhaps quoted. The path may hold colons.
-fn claim(line: &str) -> Option<Citation> {
+pub(crate) fn claim(line: &str) -> Option<Citation> {
     let line = line.trim().trim_start_matches(['-', '*']).trim_start();
     let mut from = 0;
     while let Some(colon) = line.get(from..)?.find(':') {

@@ -4,6 +4,10 @@
 //! A failure becomes a fact when the strategy moves past it: with its next call, its next child or its answer. A
 //! failure that ends the run is not recorded, so a resumed run asks again.
 
+mod budget;
+mod call;
+mod record;
+
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,15 +15,17 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all};
 use spelunk_journal::JournalError;
-use spelunk_model::{ModelError, Prompt, Reply, estimate_tokens};
+use spelunk_model::{Prompt, Reply, estimate_tokens};
+use spelunk_sandbox::Sandbox;
 use spelunk_types::{
-    BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits,
-    Served, Usage,
+    CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits, Served,
 };
 
-use crate::run::Run;
+use crate::frame::call::Ask;
+pub(crate) use crate::frame::record::CellRecord;
+use crate::run::{Role, Run};
 use crate::scribe::Receipt;
-use crate::{Answer, FrameError, Program, Stop, Task, attempt, strategy, wire};
+use crate::{Answer, FrameError, Program, Stop, Task, strategy};
 
 /// One recursive invocation inside a run. Cloning gives another handle on the same frame.
 #[derive(Clone)]
@@ -33,6 +39,8 @@ struct Shared {
     n_calls: AtomicU32,
     n_children: AtomicU32,
     n_notes: AtomicUsize,
+    n_cells: AtomicU32,
+    n_observed: AtomicUsize,
     /// Failures the strategy has seen and not yet moved past.
     unsettled: Mutex<Vec<Failure>>,
 }
@@ -52,6 +60,8 @@ impl Frame {
             n_calls: AtomicU32::new(0),
             n_children: AtomicU32::new(0),
             n_notes: AtomicUsize::new(0),
+            n_cells: AtomicU32::new(0),
+            n_observed: AtomicUsize::new(0),
             unsettled: Mutex::new(Vec::new()),
         };
         Self { shared: Arc::new(shared) }
@@ -76,15 +86,40 @@ impl Frame {
         &self.shared.run
     }
 
-    /// Asks a model. The call's place in the tree is taken now, before anything is awaited: identity follows program order.
+    /// The sandbox that cells of this run go to.
+    pub(crate) fn sandbox(&self) -> &Sandbox {
+        &self.run().sandbox
+    }
+
+    /// Unix time at which the run began: the same for every process that works on it.
+    pub(crate) fn started_at_ms(&self) -> u64 {
+        self.run().started_at_ms
+    }
+
+    /// Asks the model of this frame. The call's place in the tree is taken now, before anything is awaited: identity
+    /// follows program order.
     pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
+        self.ask_in(Ask { prompt, role, is_sub_call: false })
+    }
+
+    /// Asks a sub-model a smaller question. It leaves the frames above it enough to conclude with: out of that, the
+    /// call is refused and the run goes on.
+    pub(crate) fn ask_sub(
+        &self,
+        prompt: Prompt,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        self.ask_in(Ask { prompt, role: Role::Sub, is_sub_call: true })
+    }
+
+    fn ask_in(&self, ask: Ask) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
         let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
         let call = CallId { frame: self.id().clone(), ordinal };
         let past = self.move_past_failures();
         let frame = self.clone();
         async move {
             durable(past).await?;
-            frame.ask_as(call, prompt).await
+            frame.ask_as(call, ask).await
         }
     }
 
@@ -158,104 +193,6 @@ impl Frame {
         Ok(answer)
     }
 
-    /// Records something the strategy learnt that has no outcome of its own. On replay, what is on record stays the
-    /// only record.
-    pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
-        let idx = self.shared.n_notes.fetch_add(1, Ordering::Relaxed);
-        if idx >= self.run().replay.n_noted(self.id()) {
-            self.run().scribe.record(self.id(), kind).await?;
-        }
-        Ok(())
-    }
-
-    /// Tells the user something. Said again by a resumed run, because it may matter again.
-    pub(crate) async fn warn(&self, message: String, hint: String) -> Result<(), FrameError> {
-        Ok(self.run().scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
-    }
-
-    async fn ask_as(&self, call: CallId, prompt: Prompt) -> Result<Reply, FrameError> {
-        let run = self.run();
-        let digest = wire::prompt_digest(run.model.reference(), &prompt);
-        if run.replay.prompt(&call).is_some_and(|recorded| *recorded != digest) {
-            return Err(Stop::Diverged { call }.into());
-        }
-        if let Some(outcome) = run.replay.settled(&call) {
-            return self.replay_outcome(call, outcome);
-        }
-        let _permit = run.permits.acquire().await.expect("the semaphore is never closed");
-        run.scribe.check()?;
-        self.record_started(&call, &prompt, &digest).await?;
-        let key = wire::cache_key(&digest, run.model.reference());
-        if let Some(reply) = run.cached(&key).await {
-            // Free, and the same on replay.
-            let reply = Reply { usage: Some(Usage::default()), ..reply };
-            self.record_reply(&call, &reply, Usage::default(), Served::Cache).await?;
-            return Ok(reply);
-        }
-        self.ask_live(call, &prompt, &key).await
-    }
-
-    /// Pays for a reply: reserve, send, settle, keep.
-    async fn ask_live(&self, call: CallId, prompt: &Prompt, key: &BlobId) -> Result<Reply, FrameError> {
-        let run = self.run();
-        let estimate = run.estimate(prompt);
-        let reservation = run.purse.reserve(estimate).map_err(Stop::Limit)?;
-        let mut reply = match self.attempt_until_settled(&call, prompt).await? {
-            Ok(reply) => reply,
-            Err(error) => {
-                reservation.settle(Usage::default());
-                return Err(self.remember_call(call, &error));
-            }
-        };
-        let usage = run.price_usage(prompt, &reply);
-        reply.usage = Some(usage);
-        self.record_reply(&call, &reply, usage, Served::Live).await?;
-        reservation.settle(usage);
-        run.keep_in_cache(key.clone(), &reply)?;
-        Ok(reply)
-    }
-
-    /// The outer error ends the run; the inner one is what the model said last.
-    async fn attempt_until_settled(
-        &self,
-        call: &CallId,
-        prompt: &Prompt,
-    ) -> Result<Result<Reply, ModelError>, FrameError> {
-        let run = self.run();
-        let mut n_failed = 0;
-        loop {
-            let on_text = |text: &str| {
-                run.scribe
-                    .show(self.id(), EventKind::CallStreamed { call: call.clone(), text: text.to_owned() });
-            };
-            let error = match attempt::attempt(run.model.as_ref(), prompt, call, self.limits(), on_text).await
-            {
-                Ok(reply) => return Ok(Ok(reply)),
-                Err(error) => error,
-            };
-            n_failed += 1;
-            let Some(wait_ms) = attempt::wait_ms(&error, call, n_failed, self.limits()) else {
-                return Ok(Err(error));
-            };
-            let kind =
-                EventKind::CallRetried { call: call.clone(), attempt: n_failed, code: error.code(), wait_ms };
-            run.scribe.record(self.id(), kind).await?;
-            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
-        }
-    }
-
-    fn replay_outcome(&self, call: CallId, outcome: &CallOutcome) -> Result<Reply, FrameError> {
-        match outcome {
-            CallOutcome::Replied { reply, stop, usage } => {
-                let text = self.run().blobs.text(reply).map_err(Arc::new)?;
-                Ok(Reply { text, stop: *stop, usage: Some(*usage) })
-            }
-            CallOutcome::Failed { code, message } => {
-                Err(FrameError::Call { call, code: *code, message: message.clone() })
-            }
-        }
-    }
-
     /// A child may be opened above the depth limit, and only so many of them.
     fn check_may_open(&self, idx: u32) -> Result<(), FrameError> {
         let (depth, limits) = (self.id().depth(), self.limits());
@@ -273,12 +210,6 @@ impl Frame {
             return Ok(());
         };
         Err(FrameError::Refused { frame: self.id().clone(), code, message })
-    }
-
-    fn remember_call(&self, call: CallId, error: &ModelError) -> FrameError {
-        let (code, message) = (error.code(), error.to_string());
-        self.remember(Failure::Call { call: call.clone(), code, message: message.clone() });
-        FrameError::Call { call, code, message }
     }
 
     /// What stops the run stays what it is, and a failure on record keeps the words it was recorded in; any other error
@@ -325,8 +256,10 @@ impl Frame {
 
     async fn record_opened(&self, task: &Task) -> Result<(), Arc<JournalError>> {
         let (question, strategy, view) = (task.question.clone(), task.strategy, task.view.digest());
+        let note = task.note.clone();
         let draft = move |blobs: &spelunk_journal::Blobs| {
-            Ok(EventKind::FrameOpened { strategy, question: blobs.keep(&question)?, view })
+            let note = note.map(|note| blobs.keep(&note)).transpose()?;
+            Ok(EventKind::FrameOpened { strategy, question: blobs.keep(&question)?, view, note })
         };
         self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
     }
@@ -337,41 +270,6 @@ impl Frame {
             let Answer { text, citations, grounding } = answer;
             let outcome = FrameOutcome::Answered { answer: blobs.keep(&text)?, citations, grounding };
             Ok(EventKind::FrameClosed { outcome })
-        };
-        self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
-    }
-
-    /// A resumed run that sends a request again has the start on record already.
-    async fn record_started(
-        &self,
-        call: &CallId,
-        prompt: &Prompt,
-        digest: &BlobId,
-    ) -> Result<(), Arc<JournalError>> {
-        if self.run().replay.prompt(call).is_some() {
-            return Ok(());
-        }
-        let model = self.run().model.reference().clone();
-        let (call, prompt, digest) = (call.clone(), prompt.clone(), digest.clone());
-        let draft = move |blobs: &spelunk_journal::Blobs| {
-            let record = wire::prompt_record(&model, &prompt, |text| blobs.keep(text))?;
-            let text = blobs.keep(&record)?;
-            Ok(EventKind::CallStarted { call, model: model.to_string(), prompt: digest, text })
-        };
-        self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
-    }
-
-    async fn record_reply(
-        &self,
-        call: &CallId,
-        reply: &Reply,
-        usage: Usage,
-        served: Served,
-    ) -> Result<(), Arc<JournalError>> {
-        let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
-        let draft = move |blobs: &spelunk_journal::Blobs| {
-            let outcome = CallOutcome::Replied { reply: blobs.keep(&text)?, stop, usage };
-            Ok(EventKind::CallSettled { call, outcome, served })
         };
         self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }

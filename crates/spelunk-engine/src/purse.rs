@@ -43,6 +43,15 @@ pub struct Purse {
     held: Mutex<Held>,
 }
 
+/// What sub-calls leave untouched, so that a frame above them can still say what it has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Kept {
+    /// That many calls.
+    pub(crate) calls: u64,
+    /// Costing so much together.
+    pub(crate) usage: Usage,
+}
+
 #[derive(Debug, Default)]
 struct Held {
     /// Settled and reserved together.
@@ -91,6 +100,46 @@ impl Purse {
         }
         (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
         Ok(Reservation { purse: Arc::clone(self), estimate, settled: false })
+    }
+
+    /// Sets the estimate of one sub-call aside if that leaves `kept` for the frames above to conclude with. A refusal is
+    /// for this call only: a smaller one may still fit.
+    pub(crate) fn reserve_leaving(
+        self: &Arc<Self>,
+        estimate: Usage,
+        kept: &Kept,
+    ) -> Result<Reservation, BudgetExceeded> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(refused) = &held.refused {
+            return Err(refused.clone());
+        }
+        let calls = held.calls.saturating_add(1);
+        let tokens = held.tokens.saturating_add(estimate.tokens());
+        let cost_microusd = held.cost_microusd.saturating_add(estimate.cost_microusd);
+        let wanted = [
+            ("calls_max", calls.saturating_add(kept.calls), self.calls_max),
+            ("tokens_max", tokens.saturating_add(kept.usage.tokens()), self.tokens_max),
+            (
+                "cost_microusd_max",
+                cost_microusd.saturating_add(kept.usage.cost_microusd),
+                self.cost_microusd_max,
+            ),
+        ];
+        if let Some((limit, _, value)) = wanted.into_iter().find(|(_, wanted, max)| wanted > max) {
+            return Err(BudgetExceeded { limit, value });
+        }
+        (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
+        Ok(Reservation { purse: Arc::clone(self), estimate, settled: false })
+    }
+
+    /// Calls, tokens and micro-dollars that are left.
+    pub(crate) fn left(&self) -> (u64, u64, u64) {
+        let (calls, tokens, cost) = self.held();
+        (
+            self.calls_max.saturating_sub(calls),
+            self.tokens_max.saturating_sub(tokens),
+            self.cost_microusd_max.saturating_sub(cost),
+        )
     }
 
     /// Calls, tokens and micro-dollars spent or reserved now.

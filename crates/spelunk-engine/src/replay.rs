@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use spelunk_types::{BlobId, CallId, CallOutcome, Event, EventKind, FrameId, FrameOutcome, Strategy, Text};
+use spelunk_types::{
+    BlobId, CallId, CallOutcome, CellOutcome, Event, EventKind, FrameId, FrameOutcome, Strategy, Text,
+};
 
 use crate::Task;
 
@@ -16,6 +18,19 @@ pub(crate) struct Replay {
     closed: HashMap<FrameId, FrameOutcome>,
     /// Facts without an outcome that a strategy records on its way, such as checked citations: how many each frame has.
     noted: HashMap<FrameId, usize>,
+    cells: HashMap<FrameId, Vec<RanCell>>,
+    observed: HashMap<FrameId, Vec<String>>,
+}
+
+/// A cell, as recorded.
+#[derive(Debug)]
+pub(crate) struct RanCell {
+    pub(crate) code: Text,
+    pub(crate) outcome: CellOutcome,
+    pub(crate) output: Text,
+    pub(crate) calls: u32,
+    pub(crate) children: u32,
+    pub(crate) took_ms: u64,
 }
 
 /// The task of a frame, as recorded.
@@ -24,16 +39,25 @@ pub(crate) struct OpenedFrame {
     strategy: Strategy,
     question: Text,
     view: BlobId,
+    note: Option<Text>,
 }
 
 impl OpenedFrame {
     /// Whether this is the task that the frame is given now.
     pub(crate) fn is(&self, task: &Task) -> bool {
-        let is_question = match &self.question {
-            Text::Inline { text } => *text == task.question,
-            Text::Blob { blob, .. } => *blob == spelunk_journal::digest(task.question.as_bytes()),
+        let is_text = |recorded: &Text, now: &str| match recorded {
+            Text::Inline { text } => text == now,
+            Text::Blob { blob, .. } => *blob == spelunk_journal::digest(now.as_bytes()),
         };
-        is_question && self.strategy == task.strategy && self.view == task.view.digest()
+        let is_note = match (&self.note, &task.note) {
+            (Some(recorded), Some(now)) => is_text(recorded, now),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        is_text(&self.question, &task.question)
+            && is_note
+            && self.strategy == task.strategy
+            && self.view == task.view.digest()
     }
 }
 
@@ -48,12 +72,22 @@ impl Replay {
                 EventKind::CallSettled { call, outcome, .. } => {
                     replay.settled.insert(call.clone(), outcome.clone());
                 }
-                EventKind::FrameOpened { strategy, question, view } => {
+                EventKind::FrameOpened { strategy, question, view, note } => {
                     let (strategy, question, view) = (*strategy, question.clone(), view.clone());
-                    replay.opened.insert(frame.clone(), OpenedFrame { strategy, question, view });
+                    let opened = OpenedFrame { strategy, question, view, note: note.clone() };
+                    replay.opened.insert(frame.clone(), opened);
                 }
                 EventKind::FrameClosed { outcome } => {
                     replay.closed.insert(frame.clone(), outcome.clone());
+                }
+                EventKind::CellRan { code, outcome, output, calls, children, took_ms, .. } => {
+                    let (code, outcome, output) = (code.clone(), outcome.clone(), output.clone());
+                    let (calls, children, took_ms) = (*calls, *children, *took_ms);
+                    let ran = RanCell { code, outcome, output, calls, children, took_ms };
+                    replay.cells.entry(frame.clone()).or_default().push(ran);
+                }
+                EventKind::ValueObserved { value, .. } => {
+                    replay.observed.entry(frame.clone()).or_default().push(value.clone());
                 }
                 EventKind::CitationChecked { .. } | EventKind::PassagesChosen { .. } => {
                     *replay.noted.entry(frame.clone()).or_default() += 1;
@@ -90,6 +124,16 @@ impl Replay {
     /// How a frame ended.
     pub(crate) fn closed(&self, frame: &FrameId) -> Option<&FrameOutcome> {
         self.closed.get(frame)
+    }
+
+    /// The n-th cell of a frame.
+    pub(crate) fn cell(&self, frame: &FrameId, idx: u32) -> Option<&RanCell> {
+        self.cells.get(frame)?.get(idx as usize)
+    }
+
+    /// The n-th value a frame was told.
+    pub(crate) fn observed(&self, frame: &FrameId, idx: usize) -> Option<&str> {
+        self.observed.get(frame)?.get(idx).map(String::as_str)
     }
 
     /// How many notes a frame has on record.

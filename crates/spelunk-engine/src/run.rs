@@ -6,11 +6,16 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use spelunk_journal::{Blobs, JournalError, Replies};
 use spelunk_model::{Model, Prompt, Reply, estimate_tokens};
-use spelunk_types::{BlobId, ErrorCode, EventKind, Explain, FrameId, Limits, RunId, RunOutcome, Usage};
-use tokio::sync::Semaphore;
+use spelunk_sandbox::Sandbox;
+use spelunk_types::{
+    BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, RunId, RunOutcome, Usage,
+};
 use tokio::time::timeout;
 
+use crate::flights::Flights;
 use crate::frame::prompt_tokens;
+use crate::gate::Gate;
+use crate::purse::Kept;
 use crate::replay::Replay;
 use crate::scribe::Scribe;
 use crate::{Answer, BudgetExceeded, Cancel, Frame, FrameError, Program, Purse, Stop, Task, wire};
@@ -37,21 +42,73 @@ pub struct RunResult {
     pub error: Option<FrameError>,
 }
 
+/// Whom a run asks.
+#[derive(Clone)]
+pub(crate) struct Models {
+    pub(crate) root: Arc<dyn Model>,
+    /// The same as the root's, unless another was named.
+    pub(crate) sub: Arc<dyn Model>,
+}
+
+/// On whose behalf a model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The root frame's own turns.
+    Root,
+    /// Everything below it.
+    Sub,
+}
+
+/// Calls that sub-calls leave for the frames above them.
+const CALLS_KEPT: u64 = 2;
+
 /// What all frames of a run share.
 pub(crate) struct Run {
     pub(crate) id: RunId,
-    pub(crate) model: Arc<dyn Model>,
+    pub(crate) started_at_ms: u64,
+    pub(crate) models: Models,
+    pub(crate) sandbox: Sandbox,
     pub(crate) settings: RunSettings,
     pub(crate) purse: Arc<Purse>,
     pub(crate) replay: Replay,
     pub(crate) scribe: Scribe,
-    pub(crate) permits: Semaphore,
+    pub(crate) gate: Gate,
+    pub(crate) flights: Flights,
     pub(crate) blobs: Blobs,
     pub(crate) replies: Replies,
     pub(crate) program: Option<Program>,
 }
 
 impl Run {
+    /// The model of a role.
+    pub(crate) fn model(&self, role: Role) -> &Arc<dyn Model> {
+        match role {
+            Role::Root => &self.models.root,
+            Role::Sub => &self.models.sub,
+        }
+    }
+
+    /// What sub-calls leave untouched: enough to read a transcript and write an answer, and no more than a tenth of
+    /// what there is.
+    pub(crate) fn kept_for_conclusions(&self) -> Kept {
+        let limits = &self.settings.limits;
+        let conclusion = self.with_price(
+            Role::Root,
+            Usage {
+                input_tokens: limits.transcript_tokens_max,
+                output_tokens: limits.root_output_tokens_max,
+                ..Usage::default()
+            },
+        );
+        let usage = Usage {
+            input_tokens: conclusion.tokens().min(limits.tokens_max / 10),
+            output_tokens: 0,
+            cached_tokens: 0,
+            cost_microusd: conclusion.cost_microusd.min(limits.cost_microusd_max / 10),
+        };
+        Kept { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
+    }
+
     /// A reply that was paid for before, if the cache may be used.
     pub(crate) async fn cached(&self, key: &BlobId) -> Option<Reply> {
         if !self.settings.cache_replies {
@@ -72,26 +129,27 @@ impl Run {
     }
 
     /// What a call may cost at most.
-    pub(crate) fn estimate(&self, prompt: &Prompt) -> Usage {
+    pub(crate) fn estimate(&self, role: Role, prompt: &Prompt) -> Usage {
         let usage = Usage {
             input_tokens: prompt_tokens(prompt),
             output_tokens: prompt.output_tokens_max,
             ..Usage::default()
         };
-        self.with_price(usage)
+        self.with_price(role, usage)
     }
 
     /// What a call cost. Where the provider does not say how many tokens, they are estimated.
-    pub(crate) fn price_usage(&self, prompt: &Prompt, reply: &Reply) -> Usage {
-        self.with_price(reply.usage.unwrap_or_else(|| Usage {
+    pub(crate) fn price_usage(&self, role: Role, prompt: &Prompt, reply: &Reply) -> Usage {
+        let usage = reply.usage.unwrap_or_else(|| Usage {
             input_tokens: prompt_tokens(prompt),
             output_tokens: estimate_tokens(&reply.text),
             ..Usage::default()
-        }))
+        });
+        self.with_price(role, usage)
     }
 
-    fn with_price(&self, usage: Usage) -> Usage {
-        let cost_microusd = self.model.price().map_or(0, |price| price.cost_microusd(&usage));
+    fn with_price(&self, role: Role, usage: Usage) -> Usage {
+        let cost_microusd = self.model(role).price().map_or(0, |price| price.cost_microusd(&usage));
         Usage { cost_microusd, ..usage }
     }
 }
@@ -103,13 +161,13 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
         Ok(answer) => (Some(answer), None),
         Err(error) => (None, Some(error)),
     };
-    let outcome = outcome_of(error.as_ref());
+    let outcome = outcome_of(answer.as_ref(), error.as_ref());
     let recorded = record_end(&run, error.as_ref(), outcome.clone()).await;
     let (outcome, error) = match recorded {
         Ok(()) => (outcome, error),
         Err(unwritten) => {
             let error = FrameError::from(unwritten);
-            (outcome_of(Some(&error)), Some(error))
+            (outcome_of(None, Some(&error)), Some(error))
         }
     };
     RunResult { run: run.id.clone(), outcome, answer, error }
@@ -137,9 +195,12 @@ async fn solve_within(
     }
 }
 
-fn outcome_of(error: Option<&FrameError>) -> RunOutcome {
+fn outcome_of(answer: Option<&Answer>, error: Option<&FrameError>) -> RunOutcome {
     match error {
-        None => RunOutcome::Answered,
+        None => match answer.map(|answer| answer.grounding) {
+            Some(Grounding::Partial { stopped_by }) => RunOutcome::Partial { stopped_by },
+            Some(Grounding::Cited | Grounding::Uncited) | None => RunOutcome::Answered,
+        },
         Some(FrameError::Stopped(Stop::Cancelled)) => RunOutcome::Cancelled,
         Some(FrameError::Stopped(Stop::Limit(exceeded))) => {
             RunOutcome::Partial { stopped_by: exceeded.code() }

@@ -1,9 +1,9 @@
 //! The start of a run as its first event holds it: written by `start`, held against today's request by `resume`.
 
-use spelunk_context::{Order, ScanOptions};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{
-    BlobId, Event, EventKind, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanSpec, SourceSpec, Strategy, Text,
+    BlobId, Event, EventKind, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanOptions, SourceSpec, Strategy,
+    Text,
 };
 
 use crate::{EngineError, ResumeRequest, RunRequest, strategy};
@@ -13,8 +13,10 @@ pub(crate) struct Start {
     pub(crate) question: Text,
     pub(crate) strategy: Strategy,
     pub(crate) sources: Vec<SourceSpec>,
-    pub(crate) scan: ScanSpec,
+    pub(crate) scan: ScanOptions,
     pub(crate) model: ModelRef,
+    pub(crate) sub_model: Option<ModelRef>,
+    pub(crate) schema: Option<Text>,
     pub(crate) corpus_digest: BlobId,
     pub(crate) settings_digest: BlobId,
     pub(crate) limits: Limits,
@@ -27,15 +29,18 @@ impl Start {
         blobs: &Blobs,
     ) -> Result<Self, JournalError> {
         let (model, strategy) = (request.model.reference().clone(), request.strategy);
+        let sub_model = request.sub_model.as_ref().map(|model| model.reference().clone());
         let limits = request.settings.limits.clone();
         Ok(Self {
             question: blobs.keep(&request.question)?,
             strategy,
             sources: request.sources.clone(),
-            scan: recorded_scan(scan),
+            scan: scan.clone(),
             corpus_digest: request.corpus.digest().clone(),
-            settings_digest: settings_digest(&model, strategy, &limits),
+            settings_digest: settings_digest(&model, sub_model.as_ref(), strategy, &limits),
             model,
+            sub_model,
+            schema: request.schema.as_deref().map(|text| blobs.keep(text)).transpose()?,
             limits,
         })
     }
@@ -49,13 +54,26 @@ impl Start {
                 sources,
                 scan,
                 model,
+                sub_model,
+                schema,
                 corpus_digest,
                 settings_digest,
                 limits,
                 ..
             }) => {
                 let (scan, limits) = (*scan, *limits);
-                Ok(Self { question, strategy, sources, scan, model, corpus_digest, settings_digest, limits })
+                Ok(Self {
+                    question,
+                    strategy,
+                    sources,
+                    scan,
+                    model,
+                    sub_model,
+                    schema,
+                    corpus_digest,
+                    settings_digest,
+                    limits,
+                })
             }
             Some(_) | None => {
                 let what = "its start is missing".to_owned();
@@ -73,6 +91,8 @@ impl Start {
             sources: self.sources,
             scan: Box::new(self.scan),
             model: self.model,
+            sub_model: self.sub_model,
+            schema: self.schema,
             corpus_digest: self.corpus_digest,
             settings_digest: self.settings_digest,
             limits: Box::new(self.limits),
@@ -91,8 +111,13 @@ impl Start {
         if (&self.model.provider, &self.model.name) != (&model.provider, &model.name) {
             return Err(changed("model", self.model.to_string(), model.to_string()));
         }
+        let sub_model = request.sub_model.as_ref().map(|model| model.reference());
+        let named = |model: Option<&ModelRef>| model.map_or_else(|| "none".to_owned(), ToString::to_string);
+        if named(self.sub_model.as_ref()) != named(sub_model) {
+            return Err(changed("sub-model", named(self.sub_model.as_ref()), named(sub_model)));
+        }
         let limits = self.resumed_limits(&request.settings.limits);
-        let now = settings_digest(model, self.strategy, &limits);
+        let now = settings_digest(model, sub_model, self.strategy, &limits);
         if now != self.settings_digest {
             let short = |digest: &BlobId| digest.as_str().chars().take(8).collect();
             return Err(changed("prompts and settings", short(&self.settings_digest), short(&now)));
@@ -114,65 +139,18 @@ impl Start {
     }
 }
 
-fn recorded_scan(options: &ScanOptions) -> ScanSpec {
-    let ScanOptions {
-        allow_secrets,
-        allow_secret_globs,
-        include,
-        exclude,
-        recursive,
-        gitignore,
-        files_max,
-        order,
-        extract_html,
-    } = options.clone();
-    let order =
-        Order::ALL.into_iter().find(|(_, known)| *known == order).map_or("size", |(name, _)| name).to_owned();
-    ScanSpec {
-        allow_secrets,
-        allow_secret_globs,
-        include,
-        exclude,
-        recursive,
-        gitignore,
-        files_max,
-        order,
-        extract_html,
-    }
-}
-
-/// The scan that a run was started with.
-pub(crate) fn scan_options(recorded: &ScanSpec) -> ScanOptions {
-    let ScanSpec {
-        allow_secrets,
-        allow_secret_globs,
-        include,
-        exclude,
-        recursive,
-        gitignore,
-        files_max,
-        order,
-        extract_html,
-    } = recorded.clone();
-    let order =
-        Order::ALL.into_iter().find(|(name, _)| *name == order).map_or(Order::Size, |(_, known)| known);
-    ScanOptions {
-        allow_secrets,
-        allow_secret_globs,
-        include,
-        exclude,
-        recursive,
-        gitignore,
-        files_max,
-        order,
-        extract_html,
-    }
-}
-
 /// Everything besides the corpus and the question that shapes the path of a run: the model, the strategy, its prompts,
 /// and the limits that are not about spending.
-fn settings_digest(model: &ModelRef, strategy: Strategy, limits: &Limits) -> BlobId {
+fn settings_digest(
+    model: &ModelRef,
+    sub_model: Option<&ModelRef>,
+    strategy: Strategy,
+    limits: &Limits,
+) -> BlobId {
     let mut text = format!("settings-v1\n{model}\n{strategy}\n{}\n", strategy::prompts_digest());
+    if let Some(sub_model) = sub_model {
+        text += &format!("sub={sub_model}\n");
+    }
     for limit in Limits::ALL.iter().filter(|limit| !limit.may_change_on_resume) {
         text += &format!("{}={}\n", limit.name, limits.get(limit.name).unwrap_or_default());
     }

@@ -1,7 +1,9 @@
 //! Strategies: how a frame answers. A closed set and one function each; this is the whole dispatch.
 
 mod direct;
+mod repl;
 
+pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
 
 use crate::{Answer, Frame, FrameError, Task};
@@ -10,6 +12,7 @@ use crate::{Answer, Frame, FrameError, Task};
 pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     match task.strategy {
         Strategy::Direct => direct::solve(&frame, &task).await,
+        Strategy::Repl => repl::solve(&frame, &task).await,
         Strategy::Program => match frame.program() {
             Some(program) => program(frame.clone(), task).await,
             None => {
@@ -22,5 +25,5 @@ pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError
 
 /// The digest of all prompts: a run cannot go on under prompts it was not started with.
 pub(crate) fn prompts_digest() -> BlobId {
-    spelunk_journal::digest(direct::PROMPTS.concat().as_bytes())
+    spelunk_journal::digest([direct::PROMPTS.concat(), repl::PROMPTS.concat()].concat().as_bytes())
 }

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use spelunk_context::View;
 use spelunk_types::{Citation, Grounding, Strategy};
 
-use crate::{Frame, FrameError};
+use crate::{Frame, FrameError, Schema};
 
 /// What a frame must do.
 #[derive(Clone)]
@@ -15,8 +15,19 @@ pub struct Task {
     pub question: String,
     /// The part of the corpus it may look at.
     pub view: View,
+    /// Text that a parent frame wrote for it: it can be read, and never cited.
+    pub note: Option<Arc<str>>,
+    /// What the answer must look like.
+    pub schema: Option<Arc<Schema>>,
     /// How to go about it.
     pub strategy: Strategy,
+}
+
+impl Task {
+    /// A task without a note and without a schema.
+    pub fn new(question: impl Into<String>, view: View, strategy: Strategy) -> Self {
+        Self { question: question.into(), view, note: None, schema: None, strategy }
+    }
 }
 
 /// What a frame found.

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    CallId, CallOutcome, Citation, ErrorCode, Event, EventKind, Found, FrameId, FrameOutcome, Grounding,
-    Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
+    Blame, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Event, EventKind, Found, FrameId,
+    FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
 };
 
 /// The state of a run.
@@ -19,6 +19,8 @@ pub struct RunView {
     pub strategy: Option<Strategy>,
     /// Whom.
     pub model: Option<ModelRef>,
+    /// Whom sub-calls ask, if not the same.
+    pub sub_model: Option<ModelRef>,
     /// Over what.
     pub sources: Vec<SourceSpec>,
     /// Under which limits.
@@ -39,6 +41,8 @@ pub struct RunView {
     pub frames: BTreeMap<FrameId, FrameView>,
     /// The calls.
     pub calls: BTreeMap<CallId, CallView>,
+    /// The blocks of code that ran, by frame.
+    pub cells: BTreeMap<FrameId, Vec<CellView>>,
     /// What was paid.
     pub spent: Usage,
     /// What people should know.
@@ -99,6 +103,23 @@ pub enum FrameState {
     },
 }
 
+/// A block of code that ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellView {
+    /// Which one of its frame, from 0.
+    pub cell: u32,
+    /// The code.
+    pub code: Text,
+    /// How it ended.
+    pub outcome: CellOutcome,
+    /// What it printed.
+    pub output: Text,
+    /// How long it took, waiting for models included.
+    pub took_ms: u64,
+    /// Its event.
+    pub seq: u64,
+}
+
 /// The state of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallView {
@@ -157,7 +178,8 @@ impl RunView {
         self.seq_last = self.seq_last.max(event.seq);
         let at_ms = event.at_ms;
         match &event.kind {
-            EventKind::RunStarted { question, strategy, sources, model, limits, .. } => {
+            EventKind::RunStarted { question, strategy, sources, model, sub_model, limits, .. } => {
+                self.sub_model.clone_from(sub_model);
                 self.question = Some(question.clone());
                 self.strategy = Some(*strategy);
                 self.sources.clone_from(sources);
@@ -207,7 +229,20 @@ impl RunView {
             EventKind::CitationChecked { citation, found } => self.citations.push((citation.clone(), *found)),
             EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
-            EventKind::CallStreamed { .. } | EventKind::ProgressTicked { .. } => {}
+            EventKind::CellRan { cell, code, outcome, output, took_ms, .. } => {
+                let cell = CellView {
+                    cell: *cell,
+                    code: code.clone(),
+                    outcome: outcome.clone(),
+                    output: output.clone(),
+                    took_ms: *took_ms,
+                    seq: event.seq,
+                };
+                self.cells.entry(event.frame.clone()).or_default().push(cell);
+            }
+            EventKind::ValueObserved { .. }
+            | EventKind::CallStreamed { .. }
+            | EventKind::ProgressTicked { .. } => {}
         }
     }
 
@@ -221,7 +256,8 @@ impl RunView {
         let is_paid = |call: &&CallView| match call.state {
             CallState::Open => false,
             CallState::Replied { served, .. } => served == Served::Live,
-            CallState::Failed { .. } => true,
+            // What the purse refused was never sent.
+            CallState::Failed { code } => code.blame() != Blame::Limit,
         };
         self.calls.values().filter(is_paid).count() as u64
     }

@@ -16,6 +16,8 @@ pub enum InterpreterError {
     },
     #[error("the sandbox said something that is no message: {what}")]
     Protocol { what: String },
+    #[error("the sandbox could not go on: {what}")]
+    Broken { what: String },
     #[error("this machine cannot confine `{backend}`: {why}")]
     Unconfined { backend: &'static str, why: String },
 }

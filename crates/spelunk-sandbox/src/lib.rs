@@ -3,12 +3,33 @@
 //!
 //! Start reading at `interpreter.rs`, then `monty.rs` (the default) and `worker.rs` (the process it runs in).
 
+mod complete;
+#[cfg(unix)]
+mod cpython;
 mod error;
+mod fence;
 mod interpreter;
+mod monty;
+#[cfg(unix)]
+mod pool;
+mod sandbox;
 mod setup;
 mod value;
+mod wire;
+#[cfg(unix)]
+mod worker;
 
+pub use complete::needs_more;
+#[cfg(unix)]
+pub use cpython::{Python, PythonModules};
 pub use error::InterpreterError;
+pub use fence::{CELLS_MAX, FinalText, Found, FoundCell, find_cells};
 pub use interpreter::{CellEnd, HostCall, HostReply, Interpreter, Output, Raised, Step};
+pub use monty::MontyInterpreter;
+/// The allocator of a program that serves as a worker.
+pub use monty_alloc::LimitedAllocator;
+pub use sandbox::Sandbox;
 pub use setup::{HostFunction, SandboxLimits, Setup};
 pub use value::{Handle, Value};
+#[cfg(unix)]
+pub use worker::{WorkerCommand, serve, serve_stdio};

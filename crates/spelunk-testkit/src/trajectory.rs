@@ -18,6 +18,10 @@ pub struct Trajectory {
     pub replies: BTreeMap<String, String>,
     /// Faults by call, before the reply.
     pub faults: BTreeMap<String, Vec<String>>,
+    /// The JSON Schema of the answer, if it has one.
+    pub schema: Option<String>,
+    /// What the last message of a call said, by call.
+    pub shown: BTreeMap<String, String>,
     /// The expected facts.
     pub events: String,
     /// The expected answer and its citations, or the error.
@@ -35,12 +39,14 @@ impl Trajectory {
                 ("fault", Some(("call", call))) => {
                     story.faults.insert(call.to_owned(), body.lines().map(str::to_owned).collect());
                 }
+                ("shown", Some(("call", call))) => drop(story.shown.insert(call.to_owned(), body)),
                 (_, Some(("call", call))) => drop(story.replies.insert(call.to_owned(), body)),
                 ("question", _) => body.trim().clone_into(&mut story.question),
                 ("settings", _) => {
                     let pairs = body.lines().filter_map(|line| line.split_once(" = "));
                     story.settings.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
                 }
+                ("schema", _) => story.schema = Some(body),
                 ("events", _) => story.events = body,
                 ("answer", _) => story.answer = body,
                 _ => panic!("a trajectory has no block `{head}`"),
@@ -72,10 +78,18 @@ impl Trajectory {
     }
 }
 
-/// The story with other expectations, for `SPELUNK_UPDATE=1`.
-pub fn with_expectations(markdown: &str, events: &str, answer: &str) -> String {
+/// The story with other expectations, for `SPELUNK_UPDATE=1`. `shown` holds what calls were shown, by call.
+pub fn with_expectations(
+    markdown: &str,
+    events: &str,
+    answer: &str,
+    shown: &BTreeMap<String, String>,
+) -> String {
     let mut updated = replace_block(markdown, "events", events);
     updated = replace_block(&updated, "answer", answer);
+    for (call, text) in shown {
+        updated = replace_block(&updated, &format!("shown call={call}"), text);
+    }
     updated
 }
 

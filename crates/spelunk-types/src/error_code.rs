@@ -104,6 +104,10 @@ error_codes! {
     SourceUnreadable = "source-unreadable", User;
     /// There is no text to answer from.
     SourceEmpty = "source-empty", User;
+    /// No context has that id.
+    ContextNotFound = "context-not-found", User;
+    /// A context has that id already.
+    ContextExists = "context-exists", User;
     /// No model is configured and none was found.
     ModelNotConfigured = "model-not-configured", Settings;
     /// The provider does not accept the key.
@@ -142,6 +146,20 @@ error_codes! {
     DepthExceeded = "depth-exceeded", Limit, "raise `limits.depth_max`";
     /// A frame has as many children as it may.
     ChildrenExceeded = "children-exceeded", Limit, "raise the limit on children";
+    /// A frame has taken all the turns it may.
+    TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max`, or ask a narrower question";
+    /// A frame has run all the code it may.
+    CellsExhausted = "cells-exhausted", Limit, "raise `limits.cells_max`";
+    /// A model repeated itself, or only talked, and was asked for what it had.
+    ModelStuck = "model-stuck", Upstream, "ask in other words, or choose a stronger model";
+    /// The sandbox broke or could not be started.
+    SandboxFailed = "sandbox-failed", Damage, "run `spelunk doctor`";
+    /// This machine cannot confine the sandbox that was asked for.
+    SandboxUnconfined = "sandbox-unconfined", Settings, "leave out `--sandbox`: the default needs nothing from the machine";
+    /// A JSON Schema is not one, or uses what is not supported.
+    SchemaInvalid = "schema-invalid", User;
+    /// The answer does not fit the schema, after it was asked for again.
+    AnswerInvalid = "answer-invalid", Upstream, "loosen the schema, or choose a stronger model";
     /// The user stopped the run.
     Cancelled = "cancelled", User;
     /// No run has that name.
@@ -166,6 +184,8 @@ error_codes! {
     BlobDamaged = "blob-damaged", Damage;
     /// The workspace could not be opened.
     WorkspaceUnusable = "workspace-unusable", Damage;
+    /// The registry of contexts was written by a newer engine.
+    RegistryNewer = "registry-newer", User;
     /// A resumed run asked something else than before.
     ReplayDiverged = "replay-diverged", Bug;
     /// Spelunk itself broke.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BlobId, CallId, CallOutcome, Citation, ErrorCode, Found, FrameId, FrameOutcome, Limits, ModelRef,
-    RunOutcome, ScanSpec, Served, SourceSpec, Strategy, Text,
+    BlobId, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Found, FrameId, FrameOutcome, Limits,
+    ModelRef, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -77,8 +77,14 @@ pub enum EventKind {
         strategy: Strategy,
         sources: Vec<SourceSpec>,
         #[serde(default)]
-        scan: Box<ScanSpec>,
+        scan: Box<ScanOptions>,
         model: ModelRef,
+        /// Whom sub-calls ask, if not the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sub_model: Option<ModelRef>,
+        /// The JSON Schema of the answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        schema: Option<Text>,
         corpus_digest: BlobId,
         settings_digest: BlobId,
         limits: Box<Limits>,
@@ -102,7 +108,14 @@ pub enum EventKind {
     },
     /// A frame began.
     #[serde(rename = "frame.opened")]
-    FrameOpened { strategy: Strategy, question: Text, view: BlobId },
+    FrameOpened {
+        strategy: Strategy,
+        question: Text,
+        view: BlobId,
+        /// The text its parent wrote for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Text>,
+    },
     /// A frame ended.
     #[serde(rename = "frame.closed")]
     FrameClosed { outcome: FrameOutcome },
@@ -118,6 +131,23 @@ pub enum EventKind {
     /// A call ended: what the strategy saw.
     #[serde(rename = "call.settled")]
     CallSettled { call: CallId, outcome: CallOutcome, served: Served },
+    /// A block of code ran in the sandbox.
+    #[serde(rename = "cell.ran")]
+    CellRan {
+        /// Which one of its frame, from 0.
+        cell: u32,
+        code: Text,
+        outcome: CellOutcome,
+        /// What it printed, as far as it was kept.
+        output: Text,
+        /// Calls it made, and children it opened: a cell that is not run again on replay took these places.
+        calls: u32,
+        children: u32,
+        took_ms: u64,
+    },
+    /// A strategy was told something that is not the same each time.
+    #[serde(rename = "value.observed")]
+    ValueObserved { what: String, value: String },
     /// A citation was held against its source.
     #[serde(rename = "citation.checked")]
     CitationChecked { citation: Citation, found: Found },
@@ -137,7 +167,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every name this engine knows; a reader shows others as they are and refuses to resume past them.
-    pub const NAMES: [&str; 15] = [
+    pub const NAMES: [&str; 17] = [
         "run.started",
         "run.resumed",
         "run.finished",
@@ -148,6 +178,8 @@ impl EventKind {
         "call.started",
         "call.retried",
         "call.settled",
+        "cell.ran",
+        "value.observed",
         "citation.checked",
         "limit.reached",
         "warning.raised",
@@ -168,6 +200,8 @@ impl EventKind {
             Self::CallStarted { .. } => "call.started",
             Self::CallRetried { .. } => "call.retried",
             Self::CallSettled { .. } => "call.settled",
+            Self::CellRan { .. } => "cell.ran",
+            Self::ValueObserved { .. } => "value.observed",
             Self::CitationChecked { .. } => "citation.checked",
             Self::LimitReached { .. } => "limit.reached",
             Self::WarningRaised { .. } => "warning.raised",
@@ -190,6 +224,8 @@ impl EventKind {
             | Self::PassagesChosen { .. }
             | Self::CallStarted { .. }
             | Self::CallRetried { .. }
+            | Self::CellRan { .. }
+            | Self::ValueObserved { .. }
             | Self::CitationChecked { .. }
             | Self::WarningRaised { .. } => Durability::Buffered,
             Self::CallStreamed { .. } | Self::ProgressTicked { .. } => Durability::Ephemeral,
@@ -199,14 +235,19 @@ impl EventKind {
     /// The blobs this event names. `gc` keeps them as long as the run.
     pub fn blobs(&self) -> Vec<&BlobId> {
         match self {
-            Self::RunStarted { question, sources, .. } => {
+            Self::RunStarted { question, sources, schema, .. } => {
                 let of_source = |source| match source {
                     &SourceSpec::Path { .. } => None,
                     SourceSpec::Text { content, .. } => content.blob(),
                 };
-                question.blob().into_iter().chain(sources.iter().filter_map(of_source)).collect()
+                let schema = schema.as_ref().and_then(Text::blob);
+                let texts = question.blob().into_iter().chain(schema);
+                texts.chain(sources.iter().filter_map(of_source)).collect()
             }
-            Self::FrameOpened { question, .. } => question.blob().into_iter().collect(),
+            Self::FrameOpened { question, note, .. } => {
+                question.blob().into_iter().chain(note.as_ref().and_then(Text::blob)).collect()
+            }
+            Self::CellRan { code, output, .. } => code.blob().into_iter().chain(output.blob()).collect(),
             Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => {
                 answer.blob().into_iter().collect()
             }
@@ -221,6 +262,7 @@ impl EventKind {
             | Self::SourceScanned { .. }
             | Self::PassagesChosen { .. }
             | Self::CallRetried { .. }
+            | Self::ValueObserved { .. }
             | Self::CitationChecked { .. }
             | Self::LimitReached { .. }
             | Self::WarningRaised { .. }

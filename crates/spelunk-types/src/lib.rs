@@ -15,6 +15,6 @@ pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use id::{BlobId, CallId, FrameId, IdError, RunId};
 pub use limits::{Limit, Limits};
-pub use outcome::{CallOutcome, FrameOutcome, RunOutcome, Served, StopReason};
-pub use request::{ModelRef, ScanSpec, SourceSpec, Strategy, Text};
+pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};
+pub use request::{FileOrder, ModelRef, ScanOptions, SourceSpec, Strategy, Text};
 pub use usage::Usage;

@@ -82,7 +82,7 @@ limits! {
     /// How long a reply may pause between two pieces.
     spend call_idle_ms_max = 60_000;
     /// Calls in flight at once, over the whole tree.
-    spend calls_parallel_max = 8;
+    spend calls_parallel_max = 32;
     /// Attempts after the first one.
     spend retries_max = 3;
     /// The first wait before another attempt; it doubles from there.
@@ -123,8 +123,12 @@ limits! {
     path wide_columns_min = 20;
     /// Elements of a chunk of JSON.
     path chunk_json_elements = 350;
-    /// Lines of a chunk of JSON lines.
+    /// Lines of a chunk of JSON lines whose records have 10 to 15 fields.
     path chunk_jsonl_lines = 750;
+    /// Lines of a chunk of JSON lines whose records have fewer than 10 fields.
+    path chunk_jsonl_narrow_lines = 1000;
+    /// Lines of a chunk of JSON lines whose records have more than 15 fields.
+    path chunk_jsonl_wide_lines = 500;
     /// Lines of a chunk of a log.
     path chunk_log_lines = 2500;
     /// Lines of a chunk of prose.
@@ -143,6 +147,8 @@ limits! {
     path chunk_plain_tokens = 2000;
     /// Tokens that two chunks share in the plain mode.
     path overlap_plain_tokens = 100;
+    /// Code that a plan parses to find its definitions; with more of it, all is cut by how lines begin.
+    path parsed_bytes_max = 16_777_216;
     /// The longest context that stands whole in a root prompt.
     path inline_chars_max = 8000;
     /// What a root prompt shows of a longer one.
@@ -153,12 +159,22 @@ limits! {
     path turns_max = 20;
     /// Turns of an agent frame.
     path agent_turns_max = 50;
-    /// Cells of a run.
-    path cells_max = 20;
+    /// Cells of a frame.
+    path cells_max = 100;
     /// CPU time of a cell, without waiting for models.
     path cell_ms_max = 5000;
-    /// Calls one cell may make.
-    path cell_calls_max = 25;
+    /// Calls of a model that one cell may make.
+    path cell_calls_max = 200;
+    /// Memory of a sandbox above that of an empty one.
+    path cell_memory_bytes_max = 512_000_000;
+    /// Calls of functions within functions, in a cell.
+    path cell_recursion_max = 500;
+    /// A context up to this size is a real string in the sandbox; a larger one stays outside and is read where it is touched.
+    path cell_context_bytes_max = 8_000_000;
+    /// Matches that one search over a context gives back.
+    path cell_matches_max = 2_000_000;
+    /// From here on, the older part of a conversation is replaced by a summary.
+    path transcript_tokens_max = 100_000;
     /// What a model is shown of a cell's output.
     path stdout_chars_max = 4000;
     /// What a model is shown of a cell's errors.

@@ -1,4 +1,4 @@
-//! Outcomes: how a call, a frame and a run ended. Each is recorded once, as what the asker saw.
+//! Outcomes: how a call, a cell, a frame and a run ended. Each is recorded once, as what the asker saw.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,30 @@ pub enum Served {
     Live,
     /// From the reply cache, free.
     Cache,
+}
+
+/// How a block of code ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum CellOutcome {
+    /// At its last line.
+    Printed,
+    /// With an exception that its code did not catch.
+    Raised {
+        /// The class of the exception.
+        kind: String,
+        /// What the model was shown of it.
+        traceback: String,
+    },
+    /// At a limit of the sandbox. The variables are what they were before; a replay does not run it again.
+    Limited {
+        /// `TimeoutError`, `MemoryError`, or what became of the process.
+        kind: String,
+        /// What the model was shown.
+        message: String,
+    },
+    /// With the answer of its frame.
+    Answered,
 }
 
 /// How a frame ended.

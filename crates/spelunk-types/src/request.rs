@@ -46,6 +46,9 @@ pub enum SourceSpec {
     Path {
         /// As the user wrote it, made absolute.
         path: String,
+        /// As the user wrote it, where that names a file from where they stood: the name shown in citations.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
     },
     /// Text that arrived with the request (standard input, an API body) and is kept as a blob.
     Text {
@@ -56,33 +59,37 @@ pub enum SourceSpec {
     },
 }
 
-/// What a scan takes in and leaves out, so that a resumed run reads the same documents. A field that an older journal
-/// does not have is as it was then.
+/// What a scan takes in beyond the ordinary, and what it leaves out. Part of a run's record, so that a resumed run
+/// reads the same documents; a field that an older journal does not have is as it was then.
+///
+/// A glob without a `/` is held against the last part of a path, one with a `/` against the path from the source's
+/// root; `*` stays within one part, `**` crosses them. A glob that matches a directory stands for all that lies in it.
+/// A file that the user named itself is not held against globs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent switch of the command line")]
-pub struct ScanSpec {
-    /// Secrets enter as they are.
+pub struct ScanOptions {
+    /// Files whose names say secret enter too, and secrets in text stay as they are. Off unless a person asked for it.
     pub allow_secrets: bool,
     /// The same, only for the files that these globs match.
     pub allow_secret_globs: Vec<String>,
-    /// Only what these globs match; empty means all.
+    /// Only what these globs match; empty means all. They beat the default exclusions, never secrets.
     pub include: Vec<String>,
-    /// Nothing that these globs match.
+    /// Nothing that these globs match; they beat `include`.
     pub exclude: Vec<String>,
     /// Whether directories below a directory are entered.
     pub recursive: bool,
-    /// Whether `.gitignore` files are obeyed.
+    /// Whether `.gitignore` and `.ignore` files are obeyed.
     pub gitignore: bool,
-    /// How many documents at most; 0 is all.
+    /// How many documents at most, over all sources; 0 is all. What is left out is listed in the reports.
     pub files_max: u64,
-    /// Which stay when there are more: `size`, `path` or `priority`.
-    pub order: String,
-    /// Whether HTML is read as Markdown.
+    /// Which files stay when there are more than `files_max`.
+    pub order: FileOrder,
+    /// Whether HTML is read as Markdown instead of as it is.
     pub extract_html: bool,
 }
 
-impl Default for ScanSpec {
+impl Default for ScanOptions {
     fn default() -> Self {
         Self {
             allow_secrets: false,
@@ -92,8 +99,36 @@ impl Default for ScanSpec {
             recursive: true,
             gitignore: true,
             files_max: 0,
-            order: "size".to_owned(),
+            order: FileOrder::Size,
             extract_html: false,
+        }
+    }
+}
+
+/// Which files come first when not all may stay. The corpus itself is sorted by name whatever the order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileOrder {
+    /// The largest first.
+    #[default]
+    Size,
+    /// By name.
+    Path,
+    /// What explains the rest first: a readme, then manifests, then configuration, then source code, then everything
+    /// else. Within each, those nearer to the root first, then by name.
+    Priority,
+}
+
+impl FileOrder {
+    /// Every order, in the order of help.
+    pub const ALL: [Self; 3] = [Self::Size, Self::Path, Self::Priority];
+
+    /// The name in flags and events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Path => "path",
+            Self::Priority => "priority",
         }
     }
 }
@@ -104,6 +139,8 @@ impl Default for ScanSpec {
 pub enum Strategy {
     /// One call with everything that fits; the best passages where not all of it does.
     Direct,
+    /// The recursive loop: the model writes code that explores the text, and asks sub-models about parts of it.
+    Repl,
     /// A program of the caller's own, driven through the same frames (see `Engine::start_program`).
     Program,
 }
@@ -113,6 +150,7 @@ impl Strategy {
     pub fn name(self) -> &'static str {
         match self {
             Self::Direct => "direct",
+            Self::Repl => "repl",
             Self::Program => "program",
         }
     }
@@ -130,6 +168,7 @@ impl FromStr for Strategy {
     fn from_str(text: &str) -> Result<Self, IdError> {
         match text {
             "direct" => Ok(Self::Direct),
+            "repl" => Ok(Self::Repl),
             "program" => Ok(Self::Program),
             other => Err(IdError { expected: "strategy", found: other.chars().take(64).collect() }),
         }
@@ -152,3 +191,6 @@ impl fmt::Display for ModelRef {
         write!(f, "{}/{}", self.provider, self.name)
     }
 }
+
+#[cfg(test)]
+mod tests;

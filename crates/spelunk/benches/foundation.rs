@@ -101,7 +101,7 @@ impl Stage {
         std::fs::write(documents.join("a.md"), "The magic number is 42.\n".repeat(40)).unwrap();
         let workspace = Workspace::open(&directory.path().join("workspace")).unwrap();
         let engine = Engine::new(workspace, Arc::new(SystemClock), ScanOptions::default());
-        let sources = vec![SourceSpec::Path { path: documents.to_str().unwrap().to_owned() }];
+        let sources = vec![SourceSpec::Path { path: documents.to_str().unwrap().to_owned(), name: None }];
         Self { _directory: directory, engine, sources, limits: Limits::default() }
     }
 
@@ -110,7 +110,17 @@ impl Stage {
         let strategy = if program.is_some() { Strategy::Program } else { Strategy::Direct };
         let settings = RunSettings { limits: self.limits.clone(), cache_replies: false };
         let (question, sources) = ("What is the magic number?".to_owned(), self.sources.clone());
-        let request = RunRequest { question, corpus, sources, strategy, model, settings, program };
+        let request = RunRequest {
+            question,
+            corpus,
+            sources,
+            strategy,
+            model,
+            sub_model: None,
+            schema: None,
+            settings,
+            program,
+        };
         self.engine.start(request).unwrap()
     }
 }
@@ -245,7 +255,12 @@ async fn replay() {
     assert_eq!(view.n_paid_calls(), CALLS as u64);
     let began = Instant::now();
     let settings = RunSettings { limits: stage.limits.clone(), cache_replies: false };
-    let request = ResumeRequest { model: Instantly::new(), settings, program: Some(fan_out(CALLS, false)) };
+    let request = ResumeRequest {
+        model: Instantly::new(),
+        sub_model: None,
+        settings,
+        program: Some(fan_out(CALLS, false)),
+    };
     let resumed = stage.engine.resume(&result.run, request, &mut |_| {}).unwrap().join().await;
     let took = began.elapsed();
     assert_eq!(resumed.answer.unwrap().text, CALLS.to_string());

@@ -11,19 +11,22 @@ mod gc;
 mod outline;
 mod plan;
 mod repair;
+mod repl;
 mod resume;
 mod run;
 mod scan;
 mod show;
 mod tail;
 mod watch;
+mod worker;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use app::{App, Failure};
+use app::App;
+pub(crate) use app::{Failure, Usage};
 
 /// What the help ends with.
 const EXAMPLES: &str = "\
@@ -82,6 +85,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Show what there is to read
     Outline(outline::OutlineArgs),
+    /// Explore text with Python, in the sandbox that models use
+    Repl(repl::ReplArgs),
     /// Register text under a name, and explore it
     Context(context::ContextArgs),
     /// Show a run: its tree, costs and answer
@@ -104,11 +109,12 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "ask",
     "resume",
     "plan",
     "outline",
+    "repl",
     "context",
     "show",
     "tail",
@@ -124,7 +130,11 @@ const COMMANDS: [&str; 15] = [
 
 /// Parses, runs, and turns what happened into an exit code.
 pub(crate) fn main() -> ExitCode {
-    let arguments = with_default_command(std::env::args_os().collect());
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if worker::is_meant(&arguments) {
+        return worker::worker();
+    }
+    let arguments = with_default_command(arguments);
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -149,6 +159,7 @@ fn dispatch(app: &App, command: Command) -> Result<ExitCode, Failure> {
         Command::Resume(args) => app::block_on(resume::resume(app, args)),
         Command::Plan(args) => plan::plan(app, &args),
         Command::Outline(args) => outline::outline(app, &args),
+        Command::Repl(args) => app::block_on(repl::repl(app, args)),
         Command::Context(args) => context::context(app, args),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
@@ -167,6 +178,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Ask(args) => Some(args.model.clone()),
         Command::Resume(args) => Some(args.model.clone()),
         Command::Doctor(args) => Some(args.model.clone()),
+        Command::Repl(args) => Some(args.model.clone()),
         Command::Plan(_)
         | Command::Outline(_)
         | Command::Context(_)
@@ -182,13 +194,15 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
 }
 
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 11] = [
+const VALUE_FLAGS: [&str; 13] = [
     "--set",
     "--workspace",
     "--model",
     "-m",
     "--base-url",
     "--strategy",
+    "--schema",
+    "--sandbox",
     "--include",
     "--exclude",
     "--files-max",

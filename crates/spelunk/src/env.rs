@@ -55,6 +55,9 @@ pub(crate) const XDG_CONFIG_HOME: Variable = Variable {
 };
 /// The home directory.
 pub(crate) const HOME: Variable = Variable { name: "HOME", doc: "The home directory, for `~/.config`." };
+/// Where programs are.
+pub(crate) const PATH: Variable =
+    Variable { name: "PATH", doc: "Where `python3` is looked for, with `--sandbox cpython`." };
 /// Makes tests rewrite what they compare with.
 pub(crate) const SPELUNK_UPDATE: Variable = Variable {
     name: "SPELUNK_UPDATE",
@@ -74,6 +77,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     NO_COLOR,
     XDG_CONFIG_HOME,
     HOME,
+    PATH,
     SPELUNK_UPDATE,
     SPELUNK_LIVE,
 ];

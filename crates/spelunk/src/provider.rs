@@ -31,6 +31,8 @@ const PROBE: Duration = Duration::from_millis(300);
 /// A model and why it was chosen.
 pub(crate) struct Chosen {
     pub(crate) model: Arc<dyn Model>,
+    /// The model of sub-calls, if another one was named.
+    pub(crate) sub_model: Option<Arc<dyn Model>>,
     /// Such as `ANTHROPIC_API_KEY is set`.
     pub(crate) because: String,
 }
@@ -268,14 +270,20 @@ async fn build(place: Place, settings: &ModelSettings) -> Result<Chosen, Provide
             first.ok_or_else(|| ProviderError::NoModels { base_url: place.base_url.clone() })?
         }
     };
-    let options = ModelOptions {
-        base_url: place.base_url,
+    let options = |name| ModelOptions {
+        base_url: place.base_url.clone(),
         name,
-        key: place.key,
+        key: place.key.clone(),
         price: settings.price,
         label_calls: false,
     };
-    Ok(Chosen { model: open(place.provider, options)?, because: place.because })
+    // A price in the settings is that of the model they name, so the sub-model's comes from the table.
+    let sub_model = settings
+        .sub
+        .clone()
+        .map(|name| open(place.provider, ModelOptions { price: None, ..options(name) }))
+        .transpose()?;
+    Ok(Chosen { model: open(place.provider, options(name))?, sub_model, because: place.because })
 }
 
 fn open(provider: &str, options: ModelOptions) -> Result<Arc<dyn Model>, ProviderError> {

@@ -36,6 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "spelunk-types",
         ],
     ),
+    ("spelunk-fuzz", &["spelunk-context", "spelunk-types"]),
     ("xtask", &["spelunk-types"]),
 ];
 /// May use everything, and only tests may use it.
@@ -90,7 +91,11 @@ fn refuse(name: &str, on: &str, is_dev: bool, is_ours: bool, allowed: &[&str]) -
 }
 
 fn manifest_path(name: &str) -> String {
-    if name == "xtask" { "xtask/Cargo.toml".to_owned() } else { format!("crates/{name}/Cargo.toml") }
+    match name {
+        "xtask" => "xtask/Cargo.toml".to_owned(),
+        "spelunk-fuzz" => "fuzz/Cargo.toml".to_owned(),
+        _ => format!("crates/{name}/Cargo.toml"),
+    }
 }
 
 #[cfg(test)]

@@ -81,3 +81,42 @@ fn a_reader_that_gives_little_at_a_time_fills_the_buffer() {
     assert_eq!(fill(&mut Drops(0), &mut buffer).unwrap(), 4);
     assert_eq!(buffer, [2, 4, 6, 8]);
 }
+
+/// What is read must not depend on what the scan remembers: it is always the redacted text.
+fn read_as_scanned(bytes: &[u8]) -> String {
+    let source = crate::SourceInput::Text { name: "a".into(), bytes: bytes.to_vec() };
+    let corpus = crate::Corpus::scan(&[source], &crate::ScanOptions::default(), &mut |_| {}).unwrap();
+    read_text(&corpus.documents()[0]).unwrap()
+}
+
+#[test]
+fn a_secret_that_only_decoding_completes_is_kept_back() {
+    let broken = b"password = \"s3cr3t-\xffP4ssw0rd\"\n";
+    let whole = decode::decode(broken.to_vec());
+    assert_eq!(read_as_scanned(broken), secrets::redact(&whole).0);
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_is_read_is_the_redacted_text(pieces in proptest::collection::vec(0_usize..12, 1..12)) {
+        let filler = b"some words that fill a line\n".repeat(700);
+        let known: [&[u8]; 12] = [
+            b"ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A",
+            b"password = ",
+            b"\"s3cr3t-P4ssw0rd\"",
+            b"AKIAZQ3DRSTUVWXY2345",
+            b"-----BEGIN RSA PRIVATE KEY-----\naB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A\n",
+            b"-----END RSA PRIVATE KEY-----\n",
+            b"\n",
+            b" ",
+            b"\xff",
+            b"\xef\xbb\xbf",
+            "é".as_bytes(),
+            &filler,
+        ];
+        let bytes = pieces.iter().map(|&idx| known[idx]).collect::<Vec<_>>().concat();
+        proptest::prop_assume!(decode::sniff(&bytes[..bytes.len().min(HEAD_BYTES)]).is_ok());
+        let text = decode::decode(bytes.clone());
+        proptest::prop_assert_eq!(read_as_scanned(&bytes), secrets::redact(&text).0);
+    }
+}

@@ -1,13 +1,13 @@
 use super::*;
 
 #[cfg(feature = "extract")]
-mod docx;
+pub(crate) mod docx;
 mod entering;
 #[cfg(feature = "extract")]
 mod entering_documents;
 mod html;
 #[cfg(feature = "extract")]
-mod pdf;
+pub(crate) mod pdf;
 
 #[track_caller]
 fn check(kind: ExtractKind, bytes: &[u8], expected: &str) {

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use grep_matcher::{LineMatchKind, Matcher as _};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+use regex_syntax::hir::{Hir, HirKind, LookSet};
 
 use super::GrepQuery;
 
@@ -42,7 +43,7 @@ impl PatternError {
         match self {
             Self::Empty => "name something to look for".to_owned(),
             Self::TooLong { .. } => "look for a shorter part of it".to_owned(),
-            Self::Syntax { .. } => "correct it, or search for it literally".to_owned(),
+            Self::Syntax { .. } => "correct it, or search for it as it is with `--literal`".to_owned(),
             Self::TooComplex { .. } => "use smaller repetition counts".to_owned(),
             Self::LineEnd { .. } => "look for the text of one line, with lines of context".to_owned(),
         }
@@ -53,6 +54,18 @@ impl PatternError {
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     matcher: RegexMatcher,
+    /// The pattern without its word boundaries, if it has any. A boundary beside a secret depends on the secret, so
+    /// lines that may hold one are chosen without.
+    loose: Option<RegexMatcher>,
+}
+
+/// Which lines of a buffer are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Those that match.
+    Matching,
+    /// Those that match, and those that may once their secrets are veiled.
+    MayMatch,
 }
 
 impl Pattern {
@@ -68,9 +81,7 @@ impl Pattern {
         if pattern.contains('\n') {
             return Err(PatternError::LineEnd { pattern: pattern.escape_debug().to_string() });
         }
-        if !query.literal {
-            check_syntax(pattern)?;
-        }
+        let parsed = if query.literal { None } else { Some(parse(query)?) };
         let mut builder = RegexMatcherBuilder::new();
         builder
             .case_insensitive(!query.case_sensitive)
@@ -79,32 +90,44 @@ impl Pattern {
             .crlf(true)
             .size_limit(COMPILED_BYTES_MAX)
             .dfa_size_limit(DFA_BYTES_MAX);
-        builder.build(pattern).map(|matcher| Self { matcher }).map_err(|error| {
-            let pattern = pattern.clone();
-            match error.kind() {
-                ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => PatternError::LineEnd { pattern },
-                // The syntax is known to be right, so what is left is the size.
-                ErrorKind::Regex(_) | ErrorKind::InvalidLineTerminator(_) => {
-                    PatternError::TooComplex { pattern }
-                }
-                // The enum may grow.
-                _ => PatternError::TooComplex { pattern },
+        let build = |builder: &RegexMatcherBuilder, regex: &str| {
+            builder.build(regex).map_err(|error| unsearchable(pattern, &error))
+        };
+        let matcher = build(&builder, pattern)?;
+        let has_words = |hir: &Hir| hir.properties().look_set().contains_word();
+        let loose = match parsed.filter(has_words) {
+            None => None,
+            // What the flags say is part of the parsed pattern.
+            Some(hir) => {
+                let loose = without_words(&hir).to_string();
+                Some(build(builder.case_insensitive(false).multi_line(false), &loose)?)
             }
-        })
+        };
+        Ok(Self { matcher, loose })
     }
 
-    /// Calls `found` with each line of the buffer that matches, its end included. The buffer begins with a line.
+    /// Whether [`Choice::MayMatch`] gives more lines than match.
+    pub(super) fn is_loose(&self) -> bool {
+        self.loose.is_some()
+    }
+
+    /// Calls `found` with each line of the buffer that is wanted, its end included. The buffer begins with a line.
     pub(super) fn each_line(
         &self,
         buffer: &[u8],
+        choice: Choice,
         mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let matcher = self.matcher_for(choice);
         // A pattern that asks for the beginning of the text gets each line by itself.
-        let by_lines = self.matcher.line_terminator().is_none();
+        let by_lines = matcher.line_terminator().is_none();
         let mut at = 0;
         while at < buffer.len() {
-            let candidate =
-                if by_lines { Some(LineMatchKind::Candidate(0)) } else { self.candidate(&buffer[at..]) };
+            let candidate = if by_lines {
+                Some(LineMatchKind::Candidate(0))
+            } else {
+                matcher.find_candidate_line(&buffer[at..]).expect(NO_ERRORS)
+            };
             let (offset, is_sure) = match candidate {
                 None => break,
                 Some(LineMatchKind::Confirmed(offset)) => (at + offset, true),
@@ -113,7 +136,8 @@ impl Pattern {
             let line = line_around(buffer, at, offset);
             at = line.end;
             // An empty match behind the last line end is in no line of this buffer.
-            if !line.is_empty() && (is_sure || self.find(without_end(&buffer[line.clone()])).is_some()) {
+            let is_hit = |line: &[u8]| matcher.find(line).expect(NO_ERRORS).is_some();
+            if !line.is_empty() && (is_sure || is_hit(without_end(&buffer[line.clone()]))) {
                 found(line)?;
             }
         }
@@ -122,30 +146,25 @@ impl Pattern {
 
     /// The first match in a line.
     pub(super) fn find(&self, line: &[u8]) -> Option<Range<usize>> {
-        self.find_from(line, 0)
+        self.find_from(line, 0, Choice::Matching)
     }
 
     /// The first match that begins at `from` or behind, with what stands before it in sight.
-    pub(super) fn find_from(&self, line: &[u8], from: usize) -> Option<Range<usize>> {
-        let found = self.matcher.find_at(line, from).expect(NO_ERRORS);
+    pub(super) fn find_from(&self, line: &[u8], from: usize, choice: Choice) -> Option<Range<usize>> {
+        let found = self.matcher_for(choice).find_at(line, from).expect(NO_ERRORS);
         found.map(|found| found.start()..found.end())
     }
 
-    /// The matches in a line that are not empty, the first `ranges_max` of them.
-    pub(super) fn ranges(&self, line: &[u8], ranges_max: usize) -> Vec<Range<usize>> {
-        let mut ranges = Vec::new();
-        let each = |found: grep_matcher::Match| {
-            if !found.is_empty() {
-                ranges.push(found.start()..found.end());
-            }
-            ranges.len() < ranges_max
-        };
-        self.matcher.find_iter(line, each).expect(NO_ERRORS);
-        ranges
+    /// Calls `found` with each match that begins at `from` or behind, until it says no.
+    pub(super) fn each_match(&self, line: &[u8], from: usize, mut found: impl FnMut(Range<usize>) -> bool) {
+        self.matcher.find_iter_at(line, from, |at| found(at.start()..at.end())).expect(NO_ERRORS);
     }
 
-    fn candidate(&self, buffer: &[u8]) -> Option<LineMatchKind> {
-        self.matcher.find_candidate_line(buffer).expect(NO_ERRORS)
+    fn matcher_for(&self, choice: Choice) -> &RegexMatcher {
+        match choice {
+            Choice::Matching => &self.matcher,
+            Choice::MayMatch => self.loose.as_ref().unwrap_or(&self.matcher),
+        }
     }
 }
 
@@ -163,17 +182,42 @@ pub(super) fn without_end(line: &[u8]) -> &[u8] {
 }
 
 /// Parses the pattern as it was typed, so that the place of a mistake is a place in it.
-fn check_syntax(pattern: &str) -> Result<(), PatternError> {
-    let parsed = regex_syntax::ParserBuilder::new().utf8(false).nest_limit(NEST_MAX).build().parse(pattern);
-    let (offset, why) = match parsed {
-        Ok(_) => return Ok(()),
+fn parse(query: &GrepQuery) -> Result<Hir, PatternError> {
+    let pattern = &query.pattern;
+    let mut parser = regex_syntax::ParserBuilder::new();
+    parser.utf8(false).nest_limit(NEST_MAX);
+    parser.case_insensitive(!query.case_sensitive).multi_line(true).crlf(true);
+    let (offset, why) = match parser.build().parse(pattern) {
+        Ok(hir) => return Ok(hir),
         Err(regex_syntax::Error::Parse(error)) => (error.span().start.offset, error.kind().to_string()),
         Err(regex_syntax::Error::Translate(error)) => (error.span().start.offset, error.kind().to_string()),
         // The enum may grow.
         Err(_) => (0, "it cannot be parsed".to_owned()),
     };
     let column = pattern.get(..offset).unwrap_or(pattern).chars().count();
-    Err(PatternError::Syntax { pattern: pattern.to_owned(), column, why })
+    Err(PatternError::Syntax { pattern: pattern.clone(), column, why })
+}
+
+/// The expression with every word boundary taken for given. As deep as `NEST_MAX` allows.
+fn without_words(hir: &Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Look(look) if LookSet::singleton(*look).contains_word() => Hir::empty(),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => hir.clone(),
+        HirKind::Repetition(repetition) => Hir::repetition(repetition.with(without_words(&repetition.sub))),
+        HirKind::Capture(group) => without_words(&group.sub),
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(without_words).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(without_words).collect()),
+    }
+}
+
+fn unsearchable(pattern: &str, error: &grep_regex::Error) -> PatternError {
+    let pattern = pattern.to_owned();
+    if matches!(error.kind(), ErrorKind::NotAllowed(_) | ErrorKind::Banned(_)) {
+        PatternError::LineEnd { pattern }
+    } else {
+        // The syntax is known to be right, so what is left is the size.
+        PatternError::TooComplex { pattern }
+    }
 }
 
 #[cfg(test)]

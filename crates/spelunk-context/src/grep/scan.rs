@@ -1,11 +1,13 @@
 //! Scanning one range of a document for the lines that begin in it. Ranges that touch cover a document without gap or
 //! overlap, so threads need not agree on anything but where their ranges end. A line is searched whole up to a limit;
-//! a longer one in pieces that overlap, so memory stays bounded and a match longer than the overlap may go unseen.
+//! a longer one in pieces that overlap, so memory stays bounded and a match longer than the overlap may go unseen. A
+//! line that matches is searched again without its secrets, unless the reader gives them out.
 
 use std::ops::{ControlFlow, Range};
 
-use super::pattern::{Pattern, without_end};
+use super::pattern::{Choice, Pattern, without_end};
 use super::units::Sizes;
+use super::veil::{Secrets, Veiled, secrets_of_piece};
 use crate::{ReadError, Reader};
 
 /// What one range holds.
@@ -66,33 +68,60 @@ impl Scanner<'_> {
             if want.line_ends {
                 tally.n_line_ends = count_line_ends(&buffer[head..body_end]);
             }
-            let at = |idx: usize| from + idx as u64;
-            let whole = &buffer[lines.whole.clone()];
-            let (mut counted_to, mut line) = (head, 0);
-            let flow = self.pattern.each_line(whole, |found| {
-                tally.n_matches += 1;
-                if tally.places.len() < want.places_max {
-                    let start = lines.whole.start + found.start;
-                    line += count_line_ends(&buffer[counted_to..start]);
-                    counted_to = start;
-                    let first = self.pattern.find(without_end(&whole[found])).unwrap_or(0..0);
-                    let found = at(start + first.start)..at(start + first.end);
-                    tally.places.push(Place { line, line_start: at(start), found });
-                }
-                if tally.n_matches < want.matches_max {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            });
-            if let (ControlFlow::Continue(()), Some(giant)) = (flow, lines.giant) {
-                line += count_line_ends(&buffer[counted_to..giant.max(counted_to)]);
-                self.scan_giant(reader, line, at(giant), want, &mut tally)?;
+            let mut sweep = Sweep { reader, buffer: &buffer, from, want, tally, counted_to: head, line: 0 };
+            let is_over = self.scan_whole_lines(lines.whole, &mut sweep)?;
+            if let (false, Some(giant)) = (is_over, lines.giant) {
+                sweep.count_lines_to(giant);
+                let (line, line_start) = (sweep.line, sweep.at(giant));
+                self.scan_giant(reader, line, line_start, want, &mut sweep.tally)?;
             }
-            Ok(tally)
+            Ok(sweep.tally)
         });
         self.buffer = buffer;
         tally
+    }
+
+    /// Searches the lines that are in the buffer whole. Tells whether enough was found.
+    fn scan_whole_lines(&self, whole: Range<usize>, sweep: &mut Sweep<'_>) -> Result<bool, ReadError> {
+        let (buffer, choice) = (sweep.buffer, choice_for(sweep.reader));
+        let (mut secrets, mut failure) = (Secrets::default(), None);
+        let flow = self.pattern.each_line(&buffer[whole.clone()], choice, |found| {
+            let start = whole.start + found.start;
+            let line = start..start + without_end(&buffer[whole.start..whole.end][found]).len();
+            match self.first_match(line.clone(), sweep, &mut secrets) {
+                Ok(None) => ControlFlow::Continue(()),
+                Ok(Some(first)) => sweep.note(start, &first),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        failure.map_or(Ok(flow.is_break()), Err)
+    }
+
+    /// The first match of a line that was chosen, as a place in it; empty where nobody wants to know. `None` if it
+    /// matches in secrets only.
+    fn first_match(
+        &self,
+        line: Range<usize>,
+        sweep: &Sweep<'_>,
+        secrets: &mut Secrets,
+    ) -> Result<Option<Range<usize>>, ReadError> {
+        let text = &sweep.buffer[line.clone()];
+        let mut is_sure = true;
+        if sweep.reader.redacts() {
+            let secrets = secrets.of_line(sweep.reader, sweep.buffer, sweep.from, line)?;
+            if !secrets.is_empty() {
+                return Ok(Veiled::new(text, &secrets).first(self.pattern, 0));
+            }
+            is_sure = !self.pattern.is_loose();
+        }
+        if is_sure && !sweep.wants_place() {
+            return Ok(Some(0..0));
+        }
+        let first = self.pattern.find(text);
+        Ok(if is_sure { first.or(Some(0..0)) } else { first })
     }
 
     /// Reads the range and the rest of its last line into the buffer.
@@ -158,7 +187,14 @@ impl Scanner<'_> {
             let text = without_end(&piece[..line_end.map_or(piece.len(), |idx| idx + 1)]);
             let next = end.saturating_sub(overlap_bytes).max(at + 1);
             let skip = usize::try_from(at - from).unwrap_or(0).min(text.len());
-            let found = self.pattern.find_from(text, skip);
+            let found = self.pattern.find_from(text, skip, choice_for(reader));
+            let found = match found {
+                Some(_) if reader.redacts() => {
+                    let secrets = secrets_of_piece(reader, from..from + text.len() as u64)?;
+                    Veiled::new(text, &secrets).first(self.pattern, skip)
+                }
+                found => found,
+            };
             let found = found.map(|found| from + found.start as u64..from + found.end as u64);
             // What ends where the piece was cut may end otherwise in the line: the next piece decides, if it sees it.
             let found = found.filter(|found| is_last || found.end < end || found.start < next);
@@ -175,6 +211,55 @@ impl Scanner<'_> {
             at = next;
         }
     }
+}
+
+/// One buffer on its way into a tally.
+struct Sweep<'a> {
+    reader: &'a Reader,
+    buffer: &'a [u8],
+    /// Where the buffer begins in the document.
+    from: u64,
+    want: Want,
+    tally: Tally,
+    /// Line ends are counted up to here, and so many there were.
+    counted_to: usize,
+    line: u64,
+}
+
+impl Sweep<'_> {
+    fn at(&self, idx: usize) -> u64 {
+        self.from + idx as u64
+    }
+
+    fn wants_place(&self) -> bool {
+        self.tally.places.len() < self.want.places_max
+    }
+
+    fn count_lines_to(&mut self, idx: usize) {
+        if idx > self.counted_to {
+            self.line += count_line_ends(&self.buffer[self.counted_to..idx]);
+            self.counted_to = idx;
+        }
+    }
+
+    /// Counts the line that begins at `start`, which first matches at `first`.
+    fn note(&mut self, start: usize, first: &Range<usize>) -> ControlFlow<()> {
+        self.tally.n_matches += 1;
+        if self.wants_place() {
+            self.count_lines_to(start);
+            let found = self.at(start + first.start)..self.at(start + first.end);
+            self.tally.places.push(Place { line: self.line, line_start: self.at(start), found });
+        }
+        if self.tally.n_matches < self.want.matches_max {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+}
+
+fn choice_for(reader: &Reader) -> Choice {
+    if reader.redacts() { Choice::MayMatch } else { Choice::Matching }
 }
 
 /// The lines of a buffer that are searched, as places in it.

@@ -152,7 +152,9 @@ enum UnitText<'a> {
 
 impl<'a> Search<'a> {
     fn work(&self) {
-        let mut scanner = Scanner { pattern: self.pattern, sizes: self.sizes, buffer: Vec::new() };
+        // A compiled pattern has one memory for one thread; with one of its own, none waits for another's.
+        let pattern = self.pattern.clone();
+        let mut scanner = Scanner { pattern: &pattern, sizes: self.sizes, buffer: Vec::new() };
         while !self.is_over.load(Ordering::Relaxed) && !self.cancel.load(Ordering::Relaxed) {
             let Some(unit) = self.next_unit() else { return };
             let outcome = match unit.text {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::merge::{Found, FoundDocument};
 use super::units::{self, Sizes, Target};
-use super::{GrepMatch, GrepQuery, Pattern};
+use super::{CompiledQuery, GrepMatch, GrepQuery, Pattern};
 use crate::{DocEntry, ReadError, Reader, View};
 
 /// What a search found in a view.
@@ -38,15 +38,15 @@ pub struct DocumentMatches {
 
 /// Searches every document of a view. `matches_max` counts over all of them, in their order.
 pub fn grep_view(view: &View, query: &GrepQuery, cancel: &AtomicBool) -> Result<ViewGrepReport, ReadError> {
-    let pattern = query.compile()?;
+    let CompiledQuery { query, pattern } = query.compile()?;
     let documents: Vec<&DocEntry> = view.documents().collect();
     let targets: Vec<_> = documents.iter().map(|document| Target::Closed { view, document }).collect();
     let Found { documents: found, n_matches, stopped_early, bytes_scanned } =
-        units::search(&targets, &pattern, query, cancel, Sizes::DEFAULT)?;
+        units::search(&targets, &pattern, &query, cancel, Sizes::DEFAULT)?;
     let mut report = ViewGrepReport { n_matches, stopped_early, bytes_scanned, ..ViewGrepReport::default() };
     for document in found {
         let name = documents[document.target_idx].name.clone();
-        match shown(view, documents[document.target_idx], document, &pattern, query) {
+        match shown(view, documents[document.target_idx], document, &pattern, &query) {
             Ok((matches, n_matches)) => {
                 report.documents.push(DocumentMatches { document: name, matches, n_matches });
             }

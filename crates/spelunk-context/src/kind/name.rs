@@ -19,6 +19,29 @@ pub(super) struct Known {
     pub(super) confidence: Confidence,
 }
 
+/// The name of what a file is a copy of or a pattern for: `Cargo.toml` of `Cargo.toml.orig`.
+pub(super) fn without_copy_suffix(file_name: &str) -> &str {
+    const SUFFIXES: [&str; 11] = [
+        ".orig",
+        ".bak",
+        ".backup",
+        ".old",
+        ".in",
+        ".example",
+        ".sample",
+        ".dist",
+        ".template",
+        ".tmpl",
+        ".j2",
+    ];
+    let stem = SUFFIXES.iter().find_map(|suffix| file_name.strip_suffix(suffix));
+    let is_known = |stem: &&str| {
+        type_of_name(stem).is_some()
+            || extension_of(stem).is_some_and(|extension| type_of_extension(&extension).is_some())
+    };
+    stem.filter(is_known).unwrap_or(file_name)
+}
+
 /// What stands behind the last dot, in lower case. A name that only begins with a dot has no extension.
 pub(super) fn extension_of(file_name: &str) -> Option<String> {
     let (stem, extension) = file_name.rsplit_once('.')?;

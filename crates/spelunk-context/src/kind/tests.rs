@@ -118,6 +118,15 @@ fn comments_in_settings_are_not_headings() {
 }
 
 #[test]
+fn a_copy_or_a_pattern_is_of_the_type_of_what_it_copies() {
+    assert_eq!(told("Cargo.toml.orig", "# A package\n[package]\n"), "config via extension");
+    assert_eq!(told("app.py.bak", ""), "source_code via extension, python");
+    assert_eq!(told("Makefile.in", "all:\n"), "config via name");
+    assert_eq!(told("notes.orig", "Once upon a time there was a cave.\n"), "prose via sniffing");
+    assert_eq!(told(".orig", ""), "config via name");
+}
+
+#[test]
 fn text_without_a_telling_name_is_sniffed() {
     assert_eq!(told("run", "#!/usr/bin/env python3\nprint(1)\n"), "source_code via sniffing, python");
     assert_eq!(told("x", "import os\nimport sys\n"), "source_code via sniffing");
@@ -141,8 +150,8 @@ fn the_user_goes_before_every_rule() {
         analyst_prompt: None,
     };
     let detector = Detector::default().with_custom(kind);
-    let detector = detector.with_override("*.dat", ContentType::Log).unwrap();
-    let detector = detector.with_override("old/*.proto", ContentType::Prose).unwrap();
+    let detector = detector.with_override("*.dat", "log").unwrap();
+    let detector = detector.with_override("old/*.proto", "prose").unwrap();
     let told = ["a.proto", "x/buf.gen", "x/a.dat", "old/a.proto", "old/new/a.proto"]
         .map(|name| shown(&detector.detect(name, "")));
     let expected = [
@@ -153,8 +162,28 @@ fn the_user_goes_before_every_rule() {
         "source_code via custom, protobuf",
     ];
     assert_eq!(told, expected);
-    let error = Detector::default().with_override("[", ContentType::Log).unwrap_err();
-    assert_eq!(error.to_string(), "`[` is not a pattern for file names");
+    let refused = |pattern, name| Detector::default().with_override(pattern, name).unwrap_err().to_string();
+    assert_eq!(refused("[", "log"), "`[` is not a pattern for file names");
+    assert_eq!(refused("*.x", "protobuf"), "there is no content type `protobuf`");
+}
+
+#[test]
+fn the_user_may_name_a_type_of_their_own() {
+    let kind = CustomKind {
+        name: "story".into(),
+        extensions: vec!["story".into()],
+        names: vec![],
+        base: ContentType::Prose,
+        boundary: None,
+        target_lines: None,
+        analyst_prompt: None,
+    };
+    let detector = Detector::default().with_custom(kind);
+    assert_eq!(detector.type_names()[..2], ["story", "source_code"]);
+    let Detected { content_type, via, custom, .. } =
+        detector.with_override("tales/*", "story").unwrap().detect("tales/a.json", "{}");
+    assert_eq!((content_type, via), (ContentType::Prose, Via::Override));
+    assert_eq!(custom.unwrap().name, "story");
 }
 
 #[test]

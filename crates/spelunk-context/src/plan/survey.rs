@@ -2,13 +2,14 @@
 //! several threads, the largest first, and let go of one by one; the outcome does not depend on how many threads.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use spelunk_types::Limits;
 
 use super::{ManifestRow, PlanOptions, Tier};
 use crate::split::{Chunk, CodeRule, Cutting, DocText, Partitioner, estimate_tokens};
-use crate::{DocEntry, SourceError, View, lines};
+use crate::{DocEntry, SchemaSketch, SourceError, View, lines};
 
 /// Threads, and so documents in memory at once.
 const THREADS_MAX: usize = 4;
@@ -78,6 +79,7 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
         tier,
         partitions_expected: cutting.partitions_expected,
         n_chunks: cutting.chunks.len() as u64,
+        schema: None,
     };
     // Counting lines is cheap; counting rows or elements is half of cutting, so it is done only for what may be small.
     let n_lines = lines::count_lines(text);
@@ -90,5 +92,6 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
     }
     let cutting = partitioner.cut(document);
     let tier = Tier::of(cutting.lines, cutting.units.count(), tokens, limits).max(Tier::Medium);
-    Surveyed { row: row(&cutting, tier), chunks: cutting.chunks }
+    let schema = SchemaSketch::of(detected.content_type, text, &cutting).map(Arc::new);
+    Surveyed { row: ManifestRow { schema, ..row(&cutting, tier) }, chunks: cutting.chunks }
 }

@@ -9,7 +9,6 @@ fn options() -> PlanOptions {
         limits: Limits::default(),
         detector: Detector::default(),
         mode: Mode::ByType,
-        parsed_bytes_max: PlanOptions::PARSED_BYTES_MAX,
         files_left_out: 0,
     }
 }
@@ -136,7 +135,7 @@ fn many_tasks_much_text_and_missing_files_are_warned_about() {
 fn a_document_that_changed_is_named_and_the_rest_is_planned() {
     let root = tree(&[("a.txt", "one"), ("b.txt", "two"), ("c.txt", "three")]);
     let corpus = crate::testing::scan(&[root.path()]).unwrap();
-    let view = View::of(std::sync::Arc::new(corpus));
+    let view = View::of(Arc::new(corpus));
     put(root.path(), "a.txt", b"changed");
     remove(root.path(), "b.txt");
     let plan = plan(&view, &options());
@@ -186,14 +185,17 @@ fn the_plain_mode_cuts_everything_by_tokens() {
 #[test]
 fn more_code_than_is_parsed_is_cut_by_lines() {
     // A string that looks like a definition: parsing sees through it, the line rule does not.
-    let function =
-        |n: usize| format!("def f{n}():\n    return \"\"\"\ndef g():\n\"\"\"\n{}\n", "    x()\n".repeat(300));
+    let (before, behind) = ("    x()\n".repeat(40), "    x()\n".repeat(300));
+    let function = |n: usize| format!("def f{n}():\n{before}    y = \"\"\"\ndef g():\n\"\"\"\n{behind}\n");
     let text: String = (0..8).map(function).collect();
     let view = view(&[("a.py", &text)]);
     let cut = |parsed_bytes_max| {
-        let plan = plan(&view, &PlanOptions { parsed_bytes_max, ..options() });
-        (plan.code_rule, plan.tasks.len())
+        let mut options = options();
+        options.limits.parsed_bytes_max = parsed_bytes_max;
+        let plan = plan(&view, &options);
+        (plan.code_rule, plan.tasks.len(), plan.warnings)
     };
-    assert_eq!(cut(PlanOptions::PARSED_BYTES_MAX), (CodeRule::Parsed, 16));
-    assert_eq!(cut(100), (CodeRule::Lines, 17));
+    let bytes = text.len() as u64;
+    assert_eq!(cut(bytes), (CodeRule::Parsed, 16, vec![]));
+    assert_eq!(cut(bytes - 1), (CodeRule::Lines, 17, vec![PlanWarning::CodeNotParsed(bytes)]));
 }

@@ -31,6 +31,8 @@ pub enum ReadError {
     Changed { name: String },
     #[error("`{name}` has {bytes} bytes there, and {bytes_max} are read at once")]
     TooLarge { name: String, bytes: u64, bytes_max: u64 },
+    #[error("the text of `{name}` has {bytes} bytes, and at most {bytes_max} are unpacked for one context")]
+    MadeTooLarge { name: String, bytes: u64, bytes_max: u64 },
     #[error("`{name}` has no page {page}: {}", PagesThere(*n_pages))]
     PageOutOfRange { name: String, page: u64, n_pages: u64 },
     #[error("`{name}` has no line {line}: it has {n_lines}, counted from 1")]
@@ -84,6 +86,7 @@ impl Explain for ReadError {
             Self::Directory { .. } | Self::Special { .. } | Self::Read { .. } | Self::NotText { .. } => {
                 ErrorCode::SourceUnreadable
             }
+            Self::MadeTooLarge { .. } => ErrorCode::SourceUnreadable,
             Self::Changed { .. } => ErrorCode::CorpusChanged,
             Self::TooLarge { .. }
             | Self::PageOutOfRange { .. }
@@ -117,6 +120,7 @@ impl Explain for ReadError {
             }
             Self::Changed { .. } => "read it again as it is now".to_owned(),
             Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part".to_owned(),
+            Self::MadeTooLarge { .. } => "unpack it and add the folder".to_owned(),
             Self::PageOutOfRange { n_pages, .. } => {
                 format!("ask for a page from 0 to {}", n_pages.saturating_sub(1))
             }

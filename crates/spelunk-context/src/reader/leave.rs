@@ -87,6 +87,16 @@ impl Left {
         }
     }
 
+    /// What is kept back of a range of the text as it is, as places in the range.
+    pub(crate) fn secrets_in(&self, plain: &Range<usize>) -> Vec<Range<usize>> {
+        let masked = self.pieces.iter().filter(|piece| piece.is_masked);
+        let inside = masked.filter_map(|piece| {
+            let (start, end) = (piece.plain.start.max(plain.start), piece.plain.end.min(plain.end));
+            (start < end).then(|| start - plain.start..end - plain.start)
+        });
+        inside.collect()
+    }
+
     /// Where a range of the text as it is stands in the text as it left. A mark is covered whole or not at all.
     pub(crate) fn shown(&self, plain: &Range<usize>) -> Range<usize> {
         let (mut start, mut end) = (None, 0);

@@ -34,7 +34,7 @@ pub(super) enum Raw {
         revision: Revision,
     },
     Memory(Arc<[u8]>),
-    /// A file whose text was decoded into memory. It goes stale like any other.
+    /// A file whose text was decoded, extracted or unpacked into memory. It goes stale like any other.
     Decoded {
         text: Arc<[u8]>,
         path: PathBuf,
@@ -69,6 +69,13 @@ impl Raw {
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Self::File { revision, .. } => revision.bytes,
+            Self::Memory(bytes) | Self::Decoded { text: bytes, .. } => bytes.len() as u64,
+        }
+    }
+
+    pub(super) fn held_bytes(&self) -> u64 {
+        match self {
+            Self::File { .. } => 0,
             Self::Memory(bytes) | Self::Decoded { text: bytes, .. } => bytes.len() as u64,
         }
     }

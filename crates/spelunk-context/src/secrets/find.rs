@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::grams::Grams;
 use super::judge::{is_assigned_secret, is_placeholder, is_random, is_wordy};
 use super::rules::{After, Before, Judge, RULES, Rule};
 
@@ -25,12 +26,23 @@ pub struct SecretSpan {
 
 /// The secrets in a text, in order and apart from each other.
 pub fn find_secrets(text: &str) -> Vec<SecretSpan> {
+    spans_of(text.as_bytes(), finds_in(text.as_bytes(), 0, text.len()))
+}
+
+/// What finds in a text cover, in order and apart from each other.
+pub(super) fn spans_of(text: &[u8], finds: Vec<Find>) -> Vec<SecretSpan> {
     let mut spans = Vec::new();
-    for find in joined(finds_in(text.as_bytes(), 0, text.len())) {
+    for find in joined(finds) {
         let rule = find.rule();
-        spans.extend(lines_of(text.as_bytes(), find.bytes).map(|bytes| SecretSpan { bytes, rule }));
+        spans.extend(lines_of(text, find.bytes).map(|bytes| SecretSpan { bytes, rule }));
     }
     spans
+}
+
+/// Whether a keyword of any rule is in the text: without one there is no secret. No expressions, and for most lines not
+/// even the automaton.
+pub(super) fn has_keyword(text: &[u8]) -> bool {
+    ENGINE.grams.may_be_in(text) && ENGINE.keywords.is_match(text)
 }
 
 /// What one rule matched; a key is still one range of many lines.
@@ -43,6 +55,11 @@ pub(super) struct Find {
 impl Find {
     pub(super) fn rule(&self) -> &'static str {
         RULES[self.rule_idx].name
+    }
+
+    /// Whether it is the body of a key, the one form of secret that goes over several lines.
+    pub(super) fn is_key(&self) -> bool {
+        RULES[self.rule_idx].judge == Judge::KeyBody
     }
 }
 
@@ -93,6 +110,7 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::build);
 
 struct Engine {
     keywords: AhoCorasick,
+    grams: Grams,
     keyword_bytes_max: usize,
     /// By keyword.
     rule_of: Vec<usize>,
@@ -111,6 +129,7 @@ impl Engine {
             .expect("a hundred short keywords fit");
         Self {
             keywords,
+            grams: Grams::of(words.iter().map(|(_, word)| word.as_bytes())),
             keyword_bytes_max: words.iter().map(|(_, word)| word.len()).max().unwrap_or_default(),
             rule_of: words.iter().map(|&(idx, _)| idx).collect(),
             rules: RULES.iter().map(Compiled::new).collect(),

@@ -4,17 +4,27 @@ use std::path::{Component, Path};
 
 /// Whether the path, or a directory it lies in, is one that secrets are kept under.
 pub(crate) fn is_secret(path: &Path) -> bool {
-    let parts: Vec<String> = path
-        .components()
-        .filter_map(|component| match component {
-            Component::Normal(part) => Some(part.to_string_lossy().to_lowercase()),
-            Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
-        })
-        .collect();
+    let parts = parts_of(path);
     let Some(file_name) = parts.last() else { return false };
-    is_secret_name(file_name)
-        || parts.iter().any(|part| SECRET_DIRECTORIES.contains(&part.as_str()))
+    is_secret_name(file_name) || is_in_secret_place(&parts)
+}
+
+/// Whether everything in that directory is taken for a secret, whatever its name.
+pub(crate) fn is_secret_place(directory: &Path) -> bool {
+    is_in_secret_place(&parts_of(directory))
+}
+
+fn is_in_secret_place(parts: &[String]) -> bool {
+    parts.iter().any(|part| SECRET_DIRECTORIES.contains(&part.as_str()))
         || parts.windows(2).any(|pair| SECRET_PAIRS.iter().any(|secret| pair == secret))
+}
+
+fn parts_of(path: &Path) -> Vec<String> {
+    let parts = path.components().filter_map(|component| match component {
+        Component::Normal(part) => Some(part.to_string_lossy().to_lowercase()),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
+    });
+    parts.collect()
 }
 
 /// Everything in these is taken for a secret.

@@ -118,7 +118,18 @@ pub(super) const RULES: &[Rule] = &[
     token("npm-token", &["npm_"], "npm_[A-Za-z0-9]{36,}"),
     token("pypi-token", &["pypi-"], "pypi-[A-Za-z0-9_-]{50,}"),
     token("sendgrid-key", &["SG."], "SG\\.[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,}"),
-    Rule { after: After::Edge, ..token("twilio-key", &["SK"], "SK[0-9a-f]{32}") },
+    Rule {
+        after: After::Edge,
+        // With the first digit, because two letters are in every other line.
+        ..token(
+            "twilio-key",
+            &[
+                "SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc",
+                "SKd", "SKe", "SKf",
+            ],
+            "SK[0-9a-f]{32}",
+        )
+    },
     token("huggingface-token", &["hf_"], "hf_[A-Za-z0-9]{30,}"),
     token("digitalocean-token", &["doo_v1_", "dop_v1_", "dor_v1_"], "do[opr]_v1_[0-9A-Za-z]{40,}"),
     token("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_"], "shp(?:at|ca|pa|ss)_[0-9A-Za-z]{32,}"),

@@ -15,15 +15,16 @@ use crate::{SourceError, name};
 /// Siblings looked at to find a similar name.
 const SIBLINGS_MAX: usize = 10_000;
 
+/// `given` is where it is, and the path that it is named by if that leads nowhere but down.
 pub(super) fn open(
-    given: &Path,
+    (given, typed): (&Path, &Path),
     canonical: PathBuf,
     bytes: u64,
     filter: &Filter<'_>,
 ) -> Result<Opened, SourceError> {
     let is_plain =
-        given.components().all(|component| matches!(component, Component::CurDir | Component::Normal(_)));
-    let name = if is_plain { name::printable(given) } else { name::tail(given, 1) };
+        typed.components().all(|component| matches!(component, Component::CurDir | Component::Normal(_)));
+    let name = if is_plain { name::printable(typed) } else { name::tail(given, 1) };
     // Both names count: a link called `notes.txt` to a key is a key.
     if filter.is_secret(&canonical, &name) || filter.is_secret(given, &name) {
         return Err(SourceError::Secret { path: given.to_owned() });

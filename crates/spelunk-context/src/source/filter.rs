@@ -38,7 +38,7 @@ impl<'a> Filter<'a> {
             is_ignored().then_some(SkipReason::Ignored)
         } else if exclude::is_excluded_directory(name) {
             Some(SkipReason::Excluded)
-        } else if name.starts_with('.') {
+        } else if name.starts_with('.') && !self.opens_secret_place(relative) {
             Some(SkipReason::Hidden)
         } else {
             is_ignored().then_some(SkipReason::Ignored)
@@ -52,6 +52,17 @@ impl<'a> Filter<'a> {
         relative: &str,
         is_ignored: impl FnOnce() -> bool,
     ) -> Option<SkipReason> {
+        self.against(path, relative, is_ignored, self.globs.includes(relative))
+    }
+
+    /// The same, once it is known whether the globs ask for it.
+    fn against(
+        &self,
+        path: &Path,
+        relative: &str,
+        is_ignored: impl FnOnce() -> bool,
+        is_included: bool,
+    ) -> Option<SkipReason> {
         let name = name::file_name(relative);
         if self.is_secret(path, relative) {
             Some(SkipReason::Secret)
@@ -59,19 +70,26 @@ impl<'a> Filter<'a> {
             Some(SkipReason::Filtered)
         } else if exclude::is_excluded_file(name) && !self.globs.names(relative) {
             Some(SkipReason::Excluded)
-        } else if name.starts_with('.') && !self.globs.names_hidden(relative) {
+        } else if name.starts_with('.') && !self.globs.names_hidden(relative) && !self.opens_secret(relative)
+        {
             Some(SkipReason::Hidden)
         } else if is_ignored() {
             Some(SkipReason::Ignored)
-        } else if !self.globs.includes(relative) {
+        } else if !is_included {
             Some(SkipReason::Filtered)
         } else {
             None
         }
     }
 
-    /// Why not to take an entry of an archive: as a walk would judge it and the directories it lies in.
-    pub(crate) fn against_entry(&self, relative: &str) -> Option<SkipReason> {
+    /// Whether a glob asks for this archive, and so for all that lies in it.
+    pub(crate) fn includes_archive(&self, relative: &str) -> bool {
+        !self.options.include.is_empty() && self.globs.includes(relative)
+    }
+
+    /// Why not to take an entry of an archive: as a walk would judge it and the directories it lies in. Where the archive
+    /// was asked for, the entry is too.
+    pub(crate) fn against_entry(&self, relative: &str, archive_is_included: bool) -> Option<SkipReason> {
         let directories = relative.match_indices('/').filter_map(|(at, _)| relative.get(..at));
         for directory in directories {
             let reason = self.against_directory(Path::new(directory), directory, || false);
@@ -79,7 +97,18 @@ impl<'a> Filter<'a> {
                 return reason;
             }
         }
-        self.against_file(Path::new(relative), relative, || false)
+        let is_included = archive_is_included || self.globs.includes(relative);
+        self.against(Path::new(relative), relative, || false, is_included)
+    }
+
+    /// Whether a dot before the name of a file is no reason against it: secrets are allowed, and its name says secret.
+    fn opens_secret(&self, relative: &str) -> bool {
+        self.options.allow_secrets && secrets::is_secret(Path::new(relative))
+    }
+
+    /// The same for a directory that secrets are kept in.
+    fn opens_secret_place(&self, relative: &str) -> bool {
+        self.options.allow_secrets && secrets::is_secret_place(Path::new(relative))
     }
 
     /// Whether the name says secret and nobody asked for it.

@@ -1,8 +1,8 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::ScanOptions;
 use crate::testing::{explain, put, scan, tree};
+use crate::{Corpus, ScanOptions};
 
 #[track_caller]
 fn check(root: &Path, wanted: &str, expected: &Expect) {
@@ -82,12 +82,9 @@ fn a_named_secret_is_refused_unless_it_was_asked_for() {
             hint: leave it out, or pass `--allow-secrets` if it must be read"]],
     );
     let sources = [SourceInput::Path(root.path().join("server.key"))];
-    let corpus = crate::Corpus::scan(
-        &sources,
-        &ScanOptions { allow_secrets: true, ..ScanOptions::default() },
-        &mut |_| {},
-    )
-    .unwrap();
+    let corpus =
+        Corpus::scan(&sources, &ScanOptions { allow_secrets: true, ..ScanOptions::default() }, &mut |_| {})
+            .unwrap();
     assert_eq!(crate::testing::names(&corpus), "server.key\n");
 }
 
@@ -115,4 +112,27 @@ fn a_device_is_refused_without_being_opened() {
             source-unreadable: `ROOT/null` is neither a file nor a directory
             hint: write it to a file first, or pipe it in as standard input"]],
     );
+}
+
+#[test]
+fn a_file_is_named_by_the_path_that_was_typed_if_it_leads_down() {
+    let root = tree(&[("b/two.md", "text")]);
+    let named = |typed: &str| {
+        let source = SourceInput::Typed { path: root.path().join("b/two.md"), typed: typed.into() };
+        let corpus = Corpus::scan(&[source], &ScanOptions::default(), &mut |_| {}).unwrap();
+        corpus.documents()[0].name.clone()
+    };
+    assert_eq!(named("b/two.md"), "b/two.md");
+    assert_eq!(named("./b//two.md"), "b/two.md");
+    assert_eq!(named("../w/b/two.md"), "two.md");
+    assert_eq!(named("/w/b/two.md"), "two.md");
+}
+
+#[test]
+fn files_of_one_name_are_told_apart_by_what_was_typed() {
+    let root = tree(&[("a/x.md", "one"), ("b/x.md", "two")]);
+    let source = |typed: &str| SourceInput::Typed { path: root.path().join(typed), typed: typed.into() };
+    let sources = [source("b/x.md"), source("a/x.md")];
+    let corpus = Corpus::scan(&sources, &ScanOptions::default(), &mut |_| {}).unwrap();
+    assert_eq!(crate::testing::names(&corpus), "a/x.md\nb/x.md\n");
 }

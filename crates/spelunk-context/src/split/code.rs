@@ -93,7 +93,8 @@ pub(super) fn scope_of(text: &str, at: usize) -> Option<String> {
     let from = text.ceil_char_boundary(at.saturating_sub(LOOK_BACK_BYTES));
     let outer = text.get(from..at)?.lines().rev().find(|line| {
         let is_closing = line.trim_start().starts_with(['}', ')', ']', '#', '/', '*', '@']);
-        !line.trim().is_empty() && indent_of(line) < indent && !is_closing
+        // A line that is only a bracket says nothing.
+        line.contains(char::is_alphabetic) && indent_of(line) < indent && !is_closing
     })?;
     Some(
         crate::name::shortened(outer.trim().trim_end_matches(['{', ':']).trim_end(), SCOPE_CHARS_MAX)

@@ -96,7 +96,23 @@ pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cut
         pieces.push(Piece { end: 0, shell: None, elements: 0, scope: "$".to_owned() });
     }
     pieces.last_mut()?.end = text.len();
-    Some(Cutting { pieces, elements })
+    Some(Cutting { pieces: cut_raw(text, pieces, bytes_max), elements })
+}
+
+/// What is no value of its own is shown as it stands, with all that lies around it, and is cut like text.
+fn cut_raw(text: &str, pieces: Vec<Piece>, bytes_max: usize) -> Vec<Piece> {
+    let mut cut = Vec::with_capacity(pieces.len());
+    let mut start = 0;
+    for piece in pieces {
+        while piece.shell.is_none() && piece.end - start > bytes_max {
+            let end = hard_cut(text, start..piece.end, bytes_max);
+            cut.push(Piece { end, shell: None, elements: 0, scope: piece.scope.clone() });
+            start = end;
+        }
+        start = piece.end;
+        cut.push(piece);
+    }
+    cut
 }
 
 /// A container that is being cut.
@@ -219,21 +235,9 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// What cannot be made a value again is cut like text.
+    /// What cannot be made a value again.
     fn take_raw(&mut self, child: &Child, path: &str) {
-        let end = child.value.end;
-        let mut start = child.start();
-        while start < end {
-            let at = hard_cut(self.text, start..end, self.bytes_max);
-            let is_last = at == end;
-            self.pieces.push(Piece {
-                end: if is_last { child.next } else { at },
-                shell: None,
-                elements: u64::from(is_last),
-                scope: path.to_owned(),
-            });
-            start = at;
-        }
+        self.pieces.push(Piece { end: child.next, shell: None, elements: 1, scope: path.to_owned() });
     }
 
     fn flush(&mut self, level: &Level<'_>) {

@@ -1,8 +1,17 @@
-//! JSON lines: a value per line, cut between lines. A line that is no JSON is still a line.
+//! JSON lines: a value per line, cut between lines. A line that is no JSON is still a line. The more fields the records
+//! have, the fewer go into a chunk.
+
+use spelunk_types::Limits;
 
 use super::{Splitter, to_boundaries};
 use crate::lines::line_marks;
 use crate::pack::{Boundary, Mark, Strength};
+use crate::schema::n_fields_of_head;
+
+/// Records with fewer fields than this are narrow.
+const NARROW_FIELDS_BELOW: usize = 10;
+/// Records with more fields than this are wide.
+const WIDE_FIELDS_ABOVE: usize = 15;
 
 /// Cuts between lines.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +20,15 @@ pub struct JsonLines;
 impl Splitter for JsonLines {
     fn boundaries(&self, text: &str) -> Vec<Boundary> {
         to_boundaries(text, marks(text))
+    }
+}
+
+/// Lines of a chunk, by how many fields the first records have.
+pub(super) fn target_lines(limits: &Limits, text: &str) -> u64 {
+    match n_fields_of_head(text) {
+        Some(n_fields) if n_fields < NARROW_FIELDS_BELOW => limits.chunk_jsonl_narrow_lines,
+        Some(n_fields) if n_fields > WIDE_FIELDS_ABOVE => limits.chunk_jsonl_wide_lines,
+        Some(_) | None => limits.chunk_jsonl_lines,
     }
 }
 

@@ -77,6 +77,16 @@ pub enum CodeRule {
     Lines,
 }
 
+impl CodeRule {
+    /// The word for it in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parsed => "parsed",
+            Self::Lines => "lines",
+        }
+    }
+}
+
 /// What a type makes of a text: where the chunks end, and what is shown before each.
 struct Drafts {
     parts: Vec<Draft>,
@@ -102,7 +112,9 @@ impl<'l> Partitioner<'l> {
     pub fn cut(&self, document: DocText<'_>) -> Cutting {
         let Drafts { parts, prelude, units, n_units, target } = self.drafts(document);
         let name: Arc<str> = document.name.into();
-        let overlap_bytes_max = self.bytes_max() / BESIDE_SHARE;
+        // What is shown before a chunk shares one room, whether it is a prelude, an overlap or both.
+        let prelude_bytes = prelude.as_ref().map_or(0, ExactSizeIterator::len);
+        let overlap_bytes_max = (self.bytes_max() / BESIDE_SHARE).saturating_sub(prelude_bytes);
         let (mut chunks, lines) = assemble(document.text, parts, prelude, overlap_bytes_max);
         let n_chunks = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
         for chunk in &mut chunks {
@@ -115,17 +127,25 @@ impl<'l> Partitioner<'l> {
         Cutting { lines, units: units(n_units), partitions_expected, chunks }
     }
 
-    /// How much there is of a document, without cutting it.
+    /// How much there is of a document, without cutting it. Broken JSON is measured as far as it goes; cutting it may
+    /// find more that is wrong.
     pub fn measure(&self, document: DocText<'_>) -> (u64, Units) {
-        let text = document.text;
+        let DocText { text, detected, .. } = document;
         let lines = count_lines(text);
-        let units = match document.detected.content_type {
+        let has_own_rule = detected.custom.as_ref().is_some_and(|kind| kind.boundary.is_some());
+        if self.mode == Mode::Plain || has_own_rule {
+            return (lines, Units::Lines(lines));
+        }
+        let units = match detected.content_type {
             ContentType::StructuredData => {
                 let shape = table::Shape::of(text);
                 Units::Rows(table::marks(text, &shape).last().map_or(0, |mark| mark.units))
             }
-            ContentType::Json => json::count_elements(text).map_or(Units::Lines(lines), Units::Elements),
-            ContentType::SourceCode
+            ContentType::Json if self.bytes_max() >= json::BYTES_MIN => {
+                json::count_elements(text).map_or(Units::Lines(lines), Units::Elements)
+            }
+            ContentType::Json
+            | ContentType::SourceCode
             | ContentType::Jsonl
             | ContentType::Log
             | ContentType::Prose
@@ -228,7 +248,9 @@ impl<'l> Partitioner<'l> {
     }
 
     fn jsonl(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
-        let room = Room::exactly(self.target(ContentType::Jsonl, kind), self.bytes_own_max());
+        let own = kind.and_then(|kind| kind.target_lines);
+        let target = own.unwrap_or_else(|| jsonl::target_lines(self.limits, text)).max(1);
+        let room = Room::exactly(target, self.bytes_own_max());
         by_lines(text, jsonl::marks(text), &room, &|_| Overlap::None)
     }
 

@@ -25,6 +25,8 @@ fn small(target: u64, tokens_max: u64) -> Limits {
         chunk_wide_sparse_rows: target,
         chunk_json_elements: target,
         chunk_jsonl_lines: target,
+        chunk_jsonl_narrow_lines: target,
+        chunk_jsonl_wide_lines: target,
         chunk_log_lines: target,
         chunk_prose_lines: target,
         chunk_other_lines: target,
@@ -229,6 +231,79 @@ fn csv_text() -> impl Strategy<Value = String> {
         let end = if has_end { line_end } else { "" };
         format!("id,name,\"long\nlabel\"{line_end}{}{end}", rows.join(line_end))
     })
+}
+
+#[test]
+fn the_first_line_of_a_definition_is_no_chunk_of_its_own() {
+    let functions: String = (0..40).map(|n| format!("fn f{n}() {{\n    g();\n}}\n\n")).collect();
+    let text = format!(
+        "{functions}impl A {{\n    const B: [u8; 400] = [\n{}    ];\n}}\n",
+        "        1,\n".repeat(400)
+    );
+    let cutting =
+        cut(&text, &of(ContentType::SourceCode, Some(Language::Rust)), &Limits::default(), Mode::ByType);
+    let lines: Vec<(u64, u64, Option<&str>)> = cutting
+        .chunks
+        .iter()
+        .map(|chunk| (*chunk.lines.start(), *chunk.lines.end(), chunk.scope.as_deref()))
+        .collect();
+    assert_eq!(lines, [(1, 160, None), (161, 360, None), (361, 564, Some("const B: [u8; 400] = ["))]);
+}
+
+#[test]
+fn code_inside_of_a_macro_call_is_cut_before_its_definitions() {
+    let method = |n: usize| {
+        format!(
+            "        /// Says {n}.\n        #[inline]\n        pub(crate) async fn f{n}(&self) {{\n{}        }}\n\n",
+            "            self.g()\n                .h();\n\n".repeat(30)
+        )
+    };
+    let text = format!("cfg_io! {{\n    impl A {{\n{}    }}\n}}\n", (0..8).map(method).collect::<String>());
+    let kind = of(ContentType::SourceCode, Some(Language::Rust));
+    let cutting = cut(&text, &kind, &Limits::default(), Mode::ByType);
+    let firsts: Vec<&str> =
+        cutting.chunks.iter().filter_map(|chunk| part(&text, &chunk.span)?.lines().next()).collect();
+    assert_eq!(firsts, ["cfg_io! {", "        /// Says 2.", "        /// Says 4.", "        /// Says 6."]);
+}
+
+/// Found by the property below.
+#[test]
+fn imports_and_an_overlap_share_the_room_beside_a_chunk() {
+    let text = format!("import os\n# A\n# A\n# A\n{}", "a".repeat(92));
+    let cutting = cut(&text, &detected(ContentType::SourceCode), &small(2, 20), Mode::ByType);
+    let tokens: Vec<u64> = cutting.chunks.iter().map(|chunk| chunk.tokens_estimate).collect();
+    assert_eq!(tokens, [4, 5, 20, 8]);
+}
+
+/// Found by `fuzz`: the comma behind a number that is too long, and blanks around it, were not counted.
+#[test]
+fn json_that_cannot_be_cut_into_values_stays_under_the_ceiling() {
+    let text = format!("[\n{}1{} ,2]{}", " ".repeat(30), "0".repeat(70), "\n".repeat(70));
+    let cutting = cut(&text, &detected(ContentType::Json), &small(2, 16), Mode::ByType);
+    let sizes: Vec<u64> = cutting.chunks.iter().map(|chunk| chunk.span.end - chunk.span.start).collect();
+    assert_eq!(sizes, [64, 41, 72]);
+    let tokens: Vec<u64> = cutting.chunks.iter().map(|chunk| chunk.tokens_estimate).collect();
+    assert_eq!(tokens, [16, 11, 1]);
+}
+
+/// Found by `fuzz`.
+#[test]
+fn a_document_is_measured_in_the_unit_it_is_cut_in() {
+    let measured = |text: &str, kind: &Detected, tokens_max: u64, mode: Mode| {
+        let limits = small(2, tokens_max);
+        let document = DocText { idx: 7, name: "a", text, detected: kind };
+        let (lines, units) = Partitioner::new(&limits, mode).measure(document);
+        assert_eq!((lines, units), (lines, cut(text, kind, &limits, mode).units));
+        format!("{} {}", units.count(), units.name())
+    };
+    let (json, table) = (detected(ContentType::Json), detected(ContentType::StructuredData));
+    assert_eq!(measured("[1,\n2,3]", &json, 16, Mode::ByType), "3 elements");
+    assert_eq!(measured("[1,\n2,3]", &json, 15, Mode::ByType), "2 lines");
+    assert_eq!(measured("[1,\n2,3]", &json, 16, Mode::Plain), "2 lines");
+    assert_eq!(measured("a,b\n1,2\n", &table, 16, Mode::ByType), "1 rows");
+    assert_eq!(measured("a,b\n1,2\n", &table, 16, Mode::Plain), "2 lines");
+    let own = Detected { custom: Some(begins_with_a().into()), ..json };
+    assert_eq!(measured("[1,\n2,3]", &own, 16, Mode::ByType), "2 lines");
 }
 
 proptest! {

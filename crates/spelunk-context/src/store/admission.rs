@@ -1,15 +1,16 @@
 //! What a new context must fulfil: a kind that exists, a description of bounded size, and a source that may be read.
 //! Everything here happens before a lock is taken.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::store::revision::Stamp;
+use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::{
     AccessCounts, Context, ContextId, ContextRevision, ContextSource, ContextStore, FileRoots, NewContext,
     NewSource, SecretFiles, StoreError,
 };
-use crate::{ReadError, Reader, SourceError, secrets};
+use crate::{ReadError, Reader, SkipReason, SourceError, secrets};
 
 const NAME_BYTES_MAX: usize = 800;
 const METADATA_ENTRIES_MAX: usize = 64;
@@ -18,19 +19,29 @@ const VALUE_BYTES_MAX: usize = 2000;
 const ADDRESS_BYTES_MAX: usize = 2000;
 
 impl ContextStore {
-    /// The context that is to be registered, and its text if it is inline.
-    pub(super) fn admit(&self, new: NewContext) -> Result<(Arc<Context>, Option<Arc<str>>), StoreError> {
+    /// The context that is to be registered, and its text if it is inline. `admitted` is a source that was looked at
+    /// already: extracting a document twice would take twice as long.
+    pub(super) fn admit(
+        &self,
+        new: NewContext,
+        admitted: Option<Admitted>,
+    ) -> Result<(Arc<Context>, Option<Arc<str>>), StoreError> {
         check_description(&new)?;
         let kind = self.kind(new.kind.name())?;
         let policy = new.policy.unwrap_or_else(|| self.state().default_policy(&kind));
-        let Admitted { source, revision, text } = self.admit_source(&new.id, new.source)?;
+        let Admitted { source, revision, text, about } = match admitted {
+            Some(admitted) => admitted,
+            None => self.admit_source(&new.id, new.source)?,
+        };
+        let mut metadata = about;
+        metadata.extend(new.metadata);
         let context = Context {
             id: new.id,
             name: new.name,
             kind,
             content_type: new.content_type,
             source,
-            metadata: new.metadata.into(),
+            metadata: metadata.into(),
             policy,
             registered_at_ms: self.now_ms(),
             revision,
@@ -41,55 +52,64 @@ impl ContextStore {
 
     fn admit_source(&self, id: &ContextId, source: NewSource) -> Result<Admitted, StoreError> {
         match source {
-            NewSource::File(path) => self.admit_file(id, &path),
+            NewSource::File(path) => self.look_at_file(&path).map_err(|refusal| refusal.into_error(id)),
             NewSource::Inline(text) => {
                 let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
                 let size_bytes = text.len() as u64;
                 let revision =
                     ContextRevision { size_bytes, modified_ms: None, digest: Some(digest.clone()) };
                 let source = ContextSource::Inline { digest, size_bytes };
-                Ok(Admitted { source, revision: Some(revision), text: Some(text.into()) })
+                Ok(Admitted { text: Some(text.into()), ..Admitted::new(source, Some(revision)) })
             }
             NewSource::Loader(name) => {
                 check_length(id, "name of the loader", name.len(), 1, ADDRESS_BYTES_MAX)?;
-                Ok(Admitted { source: ContextSource::Loader { name }, revision: None, text: None })
+                Ok(Admitted::new(ContextSource::Loader { name }, None))
             }
             NewSource::Uri(uri) => match path_of_uri(&uri)? {
-                Some(path) => self.admit_file(id, &path),
+                Some(path) => self.look_at_file(&path).map_err(|refusal| refusal.into_error(id)),
                 None => {
                     check_length(id, "URI", uri.len(), 1, ADDRESS_BYTES_MAX)?;
-                    Ok(Admitted { source: ContextSource::Uri { uri }, revision: None, text: None })
+                    Ok(Admitted::new(ContextSource::Uri { uri }, None))
                 }
             },
         }
     }
 
-    fn admit_file(&self, id: &ContextId, path: &Path) -> Result<Admitted, StoreError> {
-        let unreadable = |source: SourceError| StoreError::unread(id, ReadError::from(source));
-        let absent = |error| unreadable(SourceError::from_io(path, error));
+    /// Looks at a file and reads it as far as it takes to know that it has text: to its end where the text has to be
+    /// extracted or unpacked.
+    pub(super) fn look_at_file(&self, path: &Path) -> Result<Admitted, Refusal> {
+        let absent = |error| Refusal::from(SourceError::from_io(path, error));
         let absolute = std::path::absolute(path).map_err(absent)?;
         if absolute.to_str().is_none() {
-            return Err(StoreError::PathNotUnicode { path: absolute });
+            return Err(Refusal::File(StoreError::PathNotUnicode { path: absolute }));
         }
-        self.check_place(&absolute).map_err(|refusal| refusal.into_error(id))?;
+        self.check_place(&absolute)?;
         let metadata = absolute.metadata().map_err(absent)?;
         if metadata.is_dir() {
-            return Err(StoreError::IsDirectory { path: path.to_owned() });
+            return Err(Refusal::File(StoreError::IsDirectory { path: path.to_owned() }));
         }
         if !metadata.is_file() {
-            return Err(unreadable(SourceError::Special { path: path.to_owned() }));
+            return Err(Refusal::from(SourceError::Special { path: path.to_owned() }));
         }
         // What cannot be read as text is refused now, not at the first look.
-        drop(Reader::open(&absolute).map_err(|source| StoreError::unread(id, source))?);
-        let revision = Stamp::of(&metadata).revision();
-        Ok(Admitted { source: ContextSource::File { path: absolute }, revision: Some(revision), text: None })
+        let allow_secrets = self.settings.secrets == SecretFiles::Allowed;
+        let derived = Reader::open_derived(&absolute, allow_secrets).map_err(Refusal::Unread)?;
+        let mut revision = Stamp::of(&metadata).revision();
+        if derived.is_made {
+            revision.digest = Some(digest_of_file(&absolute).map_err(absent)?);
+        }
+        let mut admitted = Admitted::new(ContextSource::File { path: absolute.clone() }, Some(revision));
+        let n_documents = derived.n_documents.map(|n| ("documents".to_owned(), n.to_string()));
+        admitted.about.extend(n_documents);
+        admitted.about.extend(derived.left_out.map(|reasons| ("left_out".to_owned(), reasons)));
+        Ok(admitted)
     }
 
     /// Whether a file may be read, links resolved. Asked when it is registered and each time it is opened, because a link
     /// can be changed in between.
     pub(super) fn check_place(&self, path: &Path) -> Result<(), Refusal> {
         let resolved =
-            path.canonicalize().map_err(|error| Refusal::Source(SourceError::from_io(path, error)))?;
+            path.canonicalize().map_err(|error| Refusal::from(SourceError::from_io(path, error)))?;
         let roots = match &self.settings.roots {
             FileRoots::Anywhere => None,
             FileRoots::Below(roots) => Some(roots),
@@ -97,37 +117,98 @@ impl ContextStore {
         if let Some(roots) = roots {
             let is_below = |root: &PathBuf| root.canonicalize().is_ok_and(|root| resolved.starts_with(root));
             if !roots.iter().any(is_below) {
-                return Err(Refusal::OutsideRoots { path: path.to_owned(), roots: roots.clone() });
+                let (path, roots) = (path.to_owned(), roots.clone());
+                return Err(Refusal::File(StoreError::OutsideRoots { path, roots }));
             }
         }
         let is_secret = secrets::is_secret(path) || secrets::is_secret(&resolved);
         if is_secret && self.settings.secrets == SecretFiles::Refused {
-            return Err(Refusal::Source(SourceError::Secret { path: path.to_owned() }));
+            return Err(Refusal::from(SourceError::Secret { path: path.to_owned() }));
         }
         Ok(())
     }
 }
 
-/// A source that may be read, and the text that came with it.
-struct Admitted {
+/// A source that may be read, the text that came with it, and what is to be known about it.
+#[derive(Debug, Clone)]
+pub(super) struct Admitted {
     source: ContextSource,
     revision: Option<ContextRevision>,
     text: Option<Arc<str>>,
+    /// Becomes metadata: how many documents an archive has, and what was left out of it.
+    about: BTreeMap<String, String>,
+}
+
+impl Admitted {
+    fn new(source: ContextSource, revision: Option<ContextRevision>) -> Self {
+        Self { source, revision, text: None, about: BTreeMap::new() }
+    }
 }
 
 /// Why a file may not be read.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    Source(SourceError),
-    OutsideRoots { path: PathBuf, roots: Vec<PathBuf> },
+    /// It cannot be read, or has no text.
+    Unread(ReadError),
+    /// It may be no context wherever it is read.
+    File(StoreError),
+}
+
+impl From<SourceError> for Refusal {
+    fn from(source: SourceError) -> Self {
+        Self::Unread(source.into())
+    }
 }
 
 impl Refusal {
     pub(super) fn into_error(self, id: &ContextId) -> StoreError {
         match self {
-            Self::Source(source) => StoreError::unread(id, source.into()),
-            Self::OutsideRoots { path, roots } => StoreError::OutsideRoots { path, roots },
+            Self::Unread(source) => StoreError::unread(id, source),
+            Self::File(error) => error,
         }
+    }
+
+    /// Why a walk leaves the file out; `None` for what is wrong with more than the file.
+    pub(super) fn skip_reason(&self) -> Option<SkipReason> {
+        match self {
+            Self::Unread(ReadError::NotText { why, .. }) => Some((*why).into()),
+            Self::Unread(ReadError::TooLarge { .. } | ReadError::MadeTooLarge { .. }) => {
+                Some(SkipReason::TooLarge)
+            }
+            Self::Unread(ReadError::NotFound { .. } | ReadError::Read { .. } | ReadError::Changed { .. }) => {
+                Some(SkipReason::Unreadable)
+            }
+            Self::Unread(ReadError::Source(source)) => reason_of(source),
+            Self::Unread(
+                ReadError::Directory { .. }
+                | ReadError::Special { .. }
+                | ReadError::PageOutOfRange { .. }
+                | ReadError::LineOutOfRange { .. }
+                | ReadError::ValueOutOfRange { .. }
+                | ReadError::Pattern(_)
+                | ReadError::Cancelled,
+            )
+            | Self::File(_) => None,
+        }
+    }
+}
+
+fn reason_of(source: &SourceError) -> Option<SkipReason> {
+    match source {
+        SourceError::NotText { why, .. } => Some((*why).into()),
+        SourceError::Extract { source, .. } => Some(source.reason()),
+        SourceError::Archive { .. } => Some(SkipReason::Damaged),
+        // An archive with nothing readable in it: the gravest reason speaks for all.
+        SourceError::Empty { skipped, .. } => {
+            let mut grave = [SkipReason::Damaged, SkipReason::Encrypted, SkipReason::TooLarge].into_iter();
+            grave.find(|reason| skipped.contains_key(reason.name())).or(Some(SkipReason::NoText))
+        }
+        SourceError::NotFound { .. } | SourceError::Read { .. } | SourceError::Changed { .. } => {
+            Some(SkipReason::Unreadable)
+        }
+        SourceError::Secret { .. } => Some(SkipReason::Secret),
+        SourceError::Special { .. } => Some(SkipReason::Special),
+        SourceError::Scratch { .. } | SourceError::Glob { .. } => None,
     }
 }
 

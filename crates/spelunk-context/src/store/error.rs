@@ -61,6 +61,8 @@ pub enum StoreError {
     RegistryNewer { path: PathBuf, version: u64 },
     #[error("the registry `{path}` is too large: {size_bytes} of at most {bytes_max} bytes")]
     RegistryTooLarge { path: PathBuf, size_bytes: u64, bytes_max: u64 },
+    #[error("{} has held the registry `{path}` for {waited_ms} ms", Holder(*pid))]
+    RegistryLocked { path: PathBuf, pid: Option<u32>, waited_ms: u64 },
     #[error("could not use the registry `{path}`")]
     Registry {
         path: PathBuf,
@@ -124,6 +126,7 @@ impl StoreError {
             | ReadError::Special { .. }
             | ReadError::Read { .. }
             | ReadError::NotText { .. }
+            | ReadError::MadeTooLarge { .. }
             | ReadError::Changed { .. }
             | ReadError::Source(_) => Self::Unread { id: id.to_string(), source },
         }
@@ -134,8 +137,8 @@ impl Explain for StoreError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Unread { source, .. } | Self::Request(source) => source.code(),
+            Self::Duplicate { .. } => ErrorCode::ContextExists,
             Self::BadId { .. }
-            | Self::Duplicate { .. }
             | Self::UnknownKind { .. }
             | Self::BadKindName { .. }
             | Self::DescriptionTooLong { .. }
@@ -143,7 +146,7 @@ impl Explain for StoreError {
             | Self::BadUri { .. }
             | Self::BadCollection { .. }
             | Self::BadGlob { .. } => ErrorCode::UsageWrong,
-            Self::UnknownContext { .. } => ErrorCode::SourceNotFound,
+            Self::UnknownContext { .. } => ErrorCode::ContextNotFound,
             Self::PathNotUnicode { .. }
             | Self::OutsideRoots { .. }
             | Self::IsDirectory { .. }
@@ -154,8 +157,9 @@ impl Explain for StoreError {
             | Self::TooLarge { .. }
             | Self::SessionFull { .. }
             | Self::BadGraph { .. } => ErrorCode::SourceUnreadable,
+            Self::RegistryNewer { .. } => ErrorCode::RegistryNewer,
             Self::Full { .. }
-            | Self::RegistryNewer { .. }
+            | Self::RegistryLocked { .. }
             | Self::RegistryTooLarge { .. }
             | Self::Registry { .. } => ErrorCode::WorkspaceUnusable,
         }
@@ -168,7 +172,9 @@ impl Explain for StoreError {
                 Some("put a prefix before it, as in `document:stats`".to_owned())
             }
             Self::BadId { .. } => Some("take a short id on one line, as in `project:notes`".to_owned()),
-            Self::Duplicate { .. } => Some("take another id, or replace the context".to_owned()),
+            Self::Duplicate { .. } => {
+                Some("take another id, or pass `--replace` to put this in its place".to_owned())
+            }
             Self::UnknownContext { nearest, .. } if nearest.is_empty() => {
                 Some("list the contexts to see their ids".to_owned())
             }
@@ -203,6 +209,12 @@ impl Explain for StoreError {
                 Some("remove session contexts that are not needed any more".to_owned())
             }
             Self::RegistryNewer { .. } => Some("use the newer version of spelunk".to_owned()),
+            Self::RegistryLocked { pid: Some(pid), .. } => {
+                Some(format!("wait for process {pid}, or end it if it hangs"))
+            }
+            Self::RegistryLocked { pid: None, .. } => {
+                Some("wait for the other process, or end it if it hangs".to_owned())
+            }
             Self::RegistryTooLarge { .. } | Self::Registry { .. } => {
                 Some("look at the file, or move it away to start with an empty registry".to_owned())
             }
@@ -213,6 +225,18 @@ impl Explain for StoreError {
                 Some("write one `name: path` per line, without nesting and without lists".to_owned())
             }
             Self::BadGlob { .. } => Some("take a pattern like `*.md` or `**/*.md`".to_owned()),
+        }
+    }
+}
+
+/// Who has the lock, as far as that is known.
+struct Holder(Option<u32>);
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(pid) => write!(f, "another process (pid {pid})"),
+            None => f.write_str("another process"),
         }
     }
 }

@@ -1,17 +1,18 @@
 //! The factory: contexts from files, texts, directories and functions, with sensible names and ids.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{DirEntry, WalkBuilder};
 
+use crate::store::admission::Admitted;
 use crate::store::{
     Context, ContextId, ContextKind, ContextSource, ContextStore, Loader, NewContext, NewSource, SecretFiles,
     StoreError, naming,
 };
-use crate::{ReadError, Reader, ScanReport, SkipReason, SourceError, name, secrets};
+use crate::{ScanReport, SkipReason, SourceError, name, secrets};
 
 /// Makes contexts in one store.
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ impl<'a> Factory<'a> {
 
     /// A context of a file under an id made from its name. A file that is registered already keeps its context.
     pub fn from_file_by_name(&self, path: &Path, kind: &ContextKind) -> Result<Arc<Context>, StoreError> {
-        let (mut registered, already) = self.register_files(&[path.to_owned()], "", kind)?;
+        let (mut registered, already) = self.register_files(&[(path.to_owned(), None)], "", kind)?;
         match already.first() {
             Some(id) => self.store.get(id.as_str()),
             None => Ok(registered.remove(0)),
@@ -82,7 +83,8 @@ impl<'a> Factory<'a> {
     }
 
     /// A context for each file that the pattern names. A pattern without `/` names files in the directory itself;
-    /// `**/*.md` also those below. Hidden and ignored files are left out; links, special files, secrets and what is not text are left out and counted.
+    /// `**/*.md` also those below. Ignored files are left out, and hidden ones unless their name says secret and secrets
+    /// are allowed; links, special files, secrets and what has no text are left out and counted.
     pub fn from_directory(
         &self,
         directory: &Path,
@@ -92,24 +94,35 @@ impl<'a> Factory<'a> {
     ) -> Result<DirectoryReport, StoreError> {
         let mut left_out = ScanReport::default();
         let paths = self.matching(directory, pattern, &mut left_out)?;
-        let (registered, already) = self.register_files(&paths, id_prefix, kind)?;
-        Ok(DirectoryReport { registered, already, left_out })
+        let (already, fresh) = self.known(&paths, id_prefix);
+        let mut files = Vec::new();
+        for path in fresh {
+            match self.store.look_at_file(&path) {
+                Ok(admitted) => files.push((path, Some(admitted))),
+                Err(refusal) => match refusal.skip_reason() {
+                    Some(reason) => left_out.skip(reason, &name::tail(&path, 2)),
+                    None => return Err(refusal.into_error(&ContextId::new(name::tail(&path, 1))?)),
+                },
+            }
+        }
+        let (registered, meanwhile) = self.register_files(&files, id_prefix, kind)?;
+        Ok(DirectoryReport { registered, already: [already, meanwhile].concat(), left_out })
     }
 
     /// Registers files that are not contexts yet, with one write. Other processes may take an id in between; then it
     /// looks for others.
-    pub(super) fn register_files(
+    fn register_files(
         &self,
-        paths: &[PathBuf],
+        files: &[LookedAt],
         id_prefix: &str,
         kind: &ContextKind,
     ) -> Result<(Vec<Arc<Context>>, Vec<ContextId>), StoreError> {
         const N_ATTEMPTS: usize = 3;
-        let mut outcome = self.register_files_once(paths, id_prefix, kind);
+        let mut outcome = self.register_files_once(files, id_prefix, kind);
         for _ in 1..N_ATTEMPTS {
             match outcome {
                 Err(StoreError::Duplicate { .. }) => {
-                    outcome = self.register_files_once(paths, id_prefix, kind);
+                    outcome = self.register_files_once(files, id_prefix, kind);
                 }
                 Ok(_) | Err(_) => break,
             }
@@ -119,10 +132,26 @@ impl<'a> Factory<'a> {
 
     fn register_files_once(
         &self,
-        paths: &[PathBuf],
+        files: &[LookedAt],
         id_prefix: &str,
         kind: &ContextKind,
     ) -> Result<(Vec<Arc<Context>>, Vec<ContextId>), StoreError> {
+        let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+        let (already, fresh) = self.known(&paths, id_prefix);
+        let contexts = self.store.list();
+        let taken: HashSet<&str> = contexts.iter().map(|context| context.id.as_str()).collect();
+        let ids = naming::ids_for(&fresh, id_prefix, |id| taken.contains(id))?;
+        let admitted: HashMap<PathBuf, &Option<Admitted>> =
+            files.iter().map(|(path, admitted)| (absolute(path), admitted)).collect();
+        let new = ids.into_iter().zip(&fresh).map(|(id, path)| {
+            let admitted = admitted.get(path).copied().cloned().flatten();
+            (new_of_file(id, path, kind.clone()), admitted)
+        });
+        Ok((self.store.register_admitted(new.collect())?, already))
+    }
+
+    /// The contexts that files have already, and the absolute paths of those that have none.
+    fn known(&self, paths: &[PathBuf], id_prefix: &str) -> (Vec<ContextId>, Vec<PathBuf>) {
         let contexts = self.store.list();
         let id_of: HashMap<&Path, &ContextId> = contexts
             .iter()
@@ -135,18 +164,13 @@ impl<'a> Factory<'a> {
             .filter(|(_, id)| id.as_str().starts_with(id_prefix))
             .collect();
         let (mut already, mut fresh) = (Vec::new(), Vec::new());
-        for path in paths {
-            let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            match id_of.get(absolute.as_path()) {
+        for path in paths.iter().map(|path| absolute(path)) {
+            match id_of.get(path.as_path()) {
                 Some(&id) => already.push(id.clone()),
-                None => fresh.push(absolute),
+                None => fresh.push(path),
             }
         }
-        let taken: std::collections::HashSet<&str> =
-            contexts.iter().map(|context| context.id.as_str()).collect();
-        let ids = naming::ids_for(&fresh, id_prefix, |id| taken.contains(id))?;
-        let new = ids.into_iter().zip(&fresh).map(|(id, path)| new_of_file(id, path, kind.clone())).collect();
-        Ok((self.store.register_all(new)?, already))
+        (already, fresh)
     }
 
     fn matching(
@@ -165,10 +189,13 @@ impl<'a> Factory<'a> {
         let globs: Override =
             OverrideBuilder::new(&directory).add(pattern).map_err(bad_glob)?.build().map_err(bad_glob)?;
         let depth_max = if pattern.contains('/') { None } else { Some(1) };
+        let secrets_are_allowed = self.store.settings.secrets == SecretFiles::Allowed;
         let walk = WalkBuilder::new(&directory)
             .max_depth(depth_max)
             .require_git(false)
             .follow_links(false)
+            .hidden(false)
+            .filter_entry(move |entry| entry.depth() == 0 || !is_hidden(entry, secrets_are_allowed))
             .sort_by_file_name(Ord::cmp)
             .build();
         let mut paths = Vec::new();
@@ -186,12 +213,10 @@ impl<'a> Factory<'a> {
                 Some(kind) if kind.is_dir() => {}
                 Some(kind) if kind.is_symlink() => left_out.skip(SkipReason::Symlink, &relative),
                 Some(kind) if kind.is_file() => {
-                    if secrets::is_secret(path) && self.store.settings.secrets == SecretFiles::Refused {
+                    if secrets::is_secret(path) && !secrets_are_allowed {
                         left_out.skip(SkipReason::Secret, &relative);
                     } else if path.to_str().is_none() {
                         left_out.skip(SkipReason::Unreadable, &relative);
-                    } else if matches!(Reader::open(path), Err(ReadError::NotText { .. })) {
-                        left_out.skip(SkipReason::Binary, &relative);
                     } else {
                         paths.push(path.to_owned());
                     }
@@ -201,6 +226,21 @@ impl<'a> Factory<'a> {
         }
         Ok(paths)
     }
+}
+
+/// A file, and what was seen when it was looked at already.
+type LookedAt = (PathBuf, Option<Admitted>);
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Whether a walk passes over an entry because of its dot. A name that says secret is meant where secrets are allowed.
+fn is_hidden(entry: &DirEntry, secrets_are_allowed: bool) -> bool {
+    let name = Path::new(entry.file_name());
+    let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+    let is_secret = if is_dir { secrets::is_secret_place(name) } else { secrets::is_secret(name) };
+    name.to_string_lossy().starts_with('.') && !(secrets_are_allowed && is_secret)
 }
 
 /// Named after the file, with its extension as `file_type`.

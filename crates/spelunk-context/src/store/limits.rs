@@ -24,6 +24,8 @@ pub struct StoreLimits {
     pub contexts_max: u64,
     /// Contexts that one search over all of them names.
     pub search_hits_max: u64,
+    /// How long to wait for another process that writes the registry.
+    pub lock_wait_ms_max: u64,
 }
 
 impl From<&Limits> for StoreLimits {
@@ -43,6 +45,7 @@ impl From<&Limits> for StoreLimits {
             grep_context_lines_max: limits.grep_context_lines_max,
             contexts_max: CONTEXTS_MAX,
             search_hits_max: SEARCH_HITS_MAX,
+            lock_wait_ms_max: LOCK_WAIT_MS_MAX,
         }
     }
 }
@@ -56,6 +59,8 @@ impl Default for StoreLimits {
 /// At a kilobyte each, as much as the registry may weigh.
 const CONTEXTS_MAX: u64 = 100_000;
 const SEARCH_HITS_MAX: u64 = 1000;
+/// A write takes a tenth of a second at the most; several may wait in a row.
+const LOCK_WAIT_MS_MAX: u64 = 10_000;
 
 /// How a store is set up.
 #[derive(Debug, Clone, PartialEq, Eq)]

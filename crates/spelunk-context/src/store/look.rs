@@ -21,9 +21,9 @@ impl ContextStore {
 
     /// The lines that match.
     pub fn grep(&self, id: &str, query: &GrepQuery, cancel: &AtomicBool) -> Result<GrepReport, StoreError> {
-        query.check().map_err(StoreError::Request)?;
+        let query = query.compile().map_err(StoreError::Request)?;
         let look = AccessCounts { greps: 1, ..AccessCounts::default() };
-        self.look(id, Purpose::Look, look, |reader| reader.grep(query, cancel))
+        self.look(id, Purpose::Look, look, |reader| reader.grep_compiled(&query, cancel))
     }
 
     /// A page of so many lines, counted from 0.

@@ -32,24 +32,42 @@ fn folded(id: &str) -> Vec<char> {
     id.chars().take(COMPARED_CHARS_MAX).flat_map(char::to_lowercase).collect()
 }
 
-/// Levenshtein's distance.
+/// How many slips of the finger lie between two ids: a letter too many, too few, another, or two that changed places
+/// (the optimal string alignment distance).
 fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
     for (a_idx, a_char) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = a_idx + 1;
+        let mut row = Vec::with_capacity(b.len() + 1);
+        row.push(a_idx + 1);
         for (b_idx, b_char) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(a_char != b_char);
-            diagonal = row[b_idx + 1];
-            row[b_idx + 1] = substituted.min(row[b_idx] + 1).min(diagonal + 1);
+            let substituted = last[b_idx] + usize::from(a_char != b_char);
+            let mut slips = substituted.min(row[b_idx] + 1).min(last[b_idx + 1] + 1);
+            if a_idx > 0 && b_idx > 0 && *a_char == b[b_idx - 1] && a[a_idx - 1] == *b_char {
+                slips = slips.min(before[b_idx - 1] + 1);
+            }
+            row.push(slips);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slips_are_counted() {
+        let chars = |text: &str| text.chars().collect::<Vec<_>>();
+        let slips = |a: &str, b: &str| distance(&chars(a), &chars(b));
+        assert_eq!([slips("guide", "guide"), slips("giude", "guide"), slips("ugide", "guide")], [0, 1, 1]);
+        assert_eq!([slips("guid", "guide"), slips("guuide", "guide"), slips("guyde", "guide")], [1, 1, 1]);
+        assert_eq!(
+            [slips("", "abc"), slips("abc", ""), slips("ca", "abc"), slips("giudes", "guide")],
+            [3, 3, 3, 2]
+        );
+    }
 
     #[test]
     fn the_nearest_ids_are_named_and_no_others() {
@@ -58,6 +76,7 @@ mod tests {
         assert_eq!(nearest("identity:profil", &ids), ["identity:profile"]);
         assert_eq!(nearest("calendar", &ids), ["temporal:calendar"]);
         assert_eq!(nearest("Identity:Profile", &ids), ["identity:profile"]);
+        assert_eq!(nearest("identity:porfile", &ids), ["identity:profile"]);
         assert_eq!(nearest("zebra", &ids), <[&str; 0]>::default());
         assert_eq!(nearest("", &ids), <[&str; 0]>::default());
     }

@@ -1,15 +1,17 @@
-//! From a context to something that can be read. A file is opened, and kept open on a short shelf; an inline text is
-//! read from its file or from memory; a loader is asked as often as the policy says. No lock is held meanwhile.
+//! From a context to something that can be read. A file is opened, extracted or unpacked if its name says so, and kept
+//! open on a short shelf; an inline text is read from its file or from memory; a loader is asked as often as the policy
+//! says. No lock is held meanwhile.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::reader::Derived;
 use crate::store::cache::{Cached, Heat};
 use crate::store::catalogue::Entry;
 use crate::store::graph::GraphView;
 use crate::store::registry::RegistryFile;
-use crate::store::revision::Stamp;
+use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::writing::expires_at_ms;
 use crate::store::{
     Context, ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, SecretFiles, StoreError,
@@ -37,12 +39,14 @@ pub(super) struct Opened {
     pub(super) stamp: Option<Stamp>,
     /// The whole text, where it was obtained whole anyway.
     pub(super) text: Option<Arc<str>>,
+    /// BLAKE3 of the file's bytes, where they were all read anyway.
+    pub(super) digest: Option<String>,
 }
 
 impl Opened {
     pub(super) fn revision(&self) -> ContextRevision {
         match self.stamp {
-            Some(stamp) => stamp.revision(),
+            Some(stamp) => ContextRevision { digest: self.digest.clone(), ..stamp.revision() },
             None => ContextRevision { size_bytes: self.reader.bytes(), modified_ms: None, digest: None },
         }
     }
@@ -57,26 +61,43 @@ impl ContextStore {
         match &context.source {
             ContextSource::File { path } => {
                 self.check_place(path).map_err(|refusal| refusal.into_error(&context.id))?;
-                self.open_file(entry, path, purpose).map_err(|error| StoreError::unread(&context.id, error))
+                let open = || self.open_made(path);
+                let opened = self.open_file(entry, path, purpose, open);
+                opened.map_err(|error| StoreError::unread(&context.id, error))
             }
             ContextSource::Inline { digest, .. } => self.open_inline(entry, digest, purpose),
             ContextSource::Loader { name } | ContextSource::Uri { uri: name } => {
                 let text = self.obtain(entry, name, purpose)?;
                 let reader = Arc::new(self.reader_of(&context.id, text.clone()));
-                Ok(Opened { reader, stamp: None, text: Some(text) })
+                Ok(Opened { reader, stamp: None, text: Some(text), digest: None })
             }
         }
     }
 
-    fn open_file(&self, entry: &Entry, path: &Path, purpose: Purpose) -> Result<Opened, ReadError> {
+    /// A file of the user's as text, with the digest of its bytes where the text is not they.
+    fn open_made(&self, path: &Path) -> Result<(Reader, Option<String>), ReadError> {
+        let Derived { reader, is_made, .. } =
+            Reader::open_derived(path, self.settings.secrets == SecretFiles::Allowed)?;
+        let digest = is_made.then(|| digest_of_file(path)).transpose();
+        Ok((reader, digest.map_err(|error| SourceError::from_io(path, error))?))
+    }
+
+    fn open_file(
+        &self,
+        entry: &Entry,
+        path: &Path,
+        purpose: Purpose,
+        open: impl FnOnce() -> Result<(Reader, Option<String>), ReadError>,
+    ) -> Result<Opened, ReadError> {
         let metadata = path.metadata().map_err(|error| SourceError::from_io(path, error))?;
         let stamp = Stamp::of(&metadata);
         let id = &entry.context.id;
         if let Some(reader) = self.state().shelf.get(id.as_str(), entry.generation, stamp) {
-            return Ok(Opened { reader, stamp: Some(stamp), text: None });
+            return Ok(Opened { reader, stamp: Some(stamp), text: None, digest: None });
         }
-        let reader = Arc::new(self.redacting(Reader::open(path)?));
-        if purpose != Purpose::Sweep && !is_decoded(&reader) {
+        let (reader, digest) = open()?;
+        let reader = Arc::new(self.redacting(reader));
+        if purpose != Purpose::Sweep {
             let mut state = self.state();
             let is_current =
                 state.catalogue.get(id.as_str()).is_some_and(|now| now.generation == entry.generation);
@@ -84,19 +105,21 @@ impl ContextStore {
                 state.shelf.put(id.clone(), entry.generation, stamp, reader.clone());
             }
         }
-        Ok(Opened { reader, stamp: Some(stamp), text: None })
+        Ok(Opened { reader, stamp: Some(stamp), text: None, digest })
     }
 
     fn open_inline(&self, entry: &Entry, digest: &str, purpose: Purpose) -> Result<Opened, StoreError> {
         let id = &entry.context.id;
         let held = self.state().held.get(id.as_str()).cloned();
         if let Some(text) = held {
-            return Ok(Opened { reader: Arc::new(self.reader_of(id, text)), stamp: None, text: None });
+            let reader = Arc::new(self.reader_of(id, text));
+            return Ok(Opened { reader, stamp: None, text: None, digest: None });
         }
         let path: Option<PathBuf> =
             self.registry.as_ref().map(|registry: &RegistryFile| registry.inline_path(digest));
         let path = path.ok_or_else(|| StoreError::InlineLost { id: id.to_string() })?;
-        match self.open_file(entry, &path, purpose) {
+        let open = || Reader::open(&path).map(|reader| (reader, None));
+        match self.open_file(entry, &path, purpose, open) {
             Ok(opened) => Ok(opened),
             Err(ReadError::NotFound { .. } | ReadError::Source(SourceError::NotFound { .. })) => {
                 Err(StoreError::InlineLost { id: id.to_string() })
@@ -184,14 +207,8 @@ impl ContextStore {
     }
 }
 
-/// Whether the reader holds its whole text, as it must for UTF-16. Its size on disk then differs by more than a mark.
-fn is_decoded(reader: &Reader) -> bool {
-    const MARK_BYTES: u64 = 3;
-    let on_disk = reader.revision().bytes;
-    reader.bytes() != on_disk && reader.bytes() + MARK_BYTES != on_disk
-}
-
-/// Files that are kept open with what is known of their lines, the last used one last.
+/// Files that are kept open with what is known of their lines, the last used one last. Texts that had to be decoded,
+/// extracted or unpacked are in memory: they stay as long as there is room for them.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     readers: VecDeque<Shelved>,
@@ -208,6 +225,14 @@ struct Shelved {
 impl Shelf {
     /// Enough for a survey, far from what the system allows.
     const READERS_MAX: usize = 32;
+
+    /// What texts in memory may take. A long one is made anew for each look rather than held for ever.
+    const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+    /// What texts in memory take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.readers.iter().map(|shelved| shelved.reader.held_bytes()).sum()
+    }
 
     pub(super) fn len(&self) -> usize {
         self.readers.len()
@@ -227,7 +252,13 @@ impl Shelf {
 
     fn put(&mut self, id: ContextId, generation: u64, stamp: Stamp, reader: Arc<Reader>) {
         self.remove(id.as_str());
-        if self.readers.len() >= Self::READERS_MAX {
+        let held_bytes = reader.held_bytes();
+        if held_bytes > Self::HELD_BYTES_MAX {
+            return;
+        }
+        while self.readers.len() >= Self::READERS_MAX
+            || (held_bytes > 0 && self.held_bytes() + held_bytes > Self::HELD_BYTES_MAX)
+        {
             self.readers.pop_front();
         }
         self.readers.push_back(Shelved { id, generation, stamp, reader });
@@ -243,5 +274,29 @@ pub(super) fn file_of(context: &Context) -> Option<&Path> {
     match &context.source {
         ContextSource::File { path } => Some(path),
         ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::id;
+
+    #[test]
+    fn the_shelf_holds_no_more_text_than_it_may() {
+        let stamp = Stamp { size_bytes: 0, modified_ns: None, inode: 0 };
+        let mut shelf = Shelf::default();
+        let mut put = |name: &str, megabytes: usize| {
+            let reader = Reader::of_bytes(name, vec![b'x'; megabytes * 1024 * 1024].into());
+            shelf.put(id(name), 1, stamp, Arc::new(reader));
+            let names: Vec<&str> = shelf.readers.iter().map(|shelved| shelved.id.as_str()).collect();
+            format!("{} {}", names.join(" "), shelf.held_bytes() >> 20)
+        };
+        assert_eq!(put("a", 6), "a 6");
+        assert_eq!(put("b", 10), "a b 16");
+        assert_eq!(put("c", 1), "b c 11");
+        assert_eq!(put("d", 17), "b c 11");
+        assert_eq!(put("b", 3), "c b 4");
+        assert_eq!(put("e", 16), "e 16");
     }
 }

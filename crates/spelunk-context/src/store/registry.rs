@@ -3,9 +3,10 @@
 //! digest. Directories are 0700 and files 0600, because metadata and texts are the user's.
 #![expect(clippy::disallowed_methods, reason = "this is where the registry touches the file system")]
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::error::is_absence;
 use crate::store::StoreError;
@@ -15,6 +16,8 @@ use crate::store::revision::Stamp;
 #[derive(Debug)]
 pub(crate) struct RegistryFile {
     root: PathBuf,
+    /// How long to wait for another process.
+    lock_wait_max: Duration,
 }
 
 /// The right to write, held by this process alone. Dropping it gives it back.
@@ -26,13 +29,17 @@ pub(crate) struct RegistryLock<'a> {
 
 /// A registry that is larger than this is not one that we wrote.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// A write takes milliseconds, so this is soon enough.
+const LOCK_POLL: Duration = Duration::from_millis(5);
+/// As long as a number of a process may be.
+const PID_BYTES_MAX: u64 = 20;
 const NAME: &str = "registry.json";
 const STAGED_PREFIX: &str = "registry.json.tmp-";
 const STAGED_INLINE_PREFIX: &str = "inline.tmp-";
 
 impl RegistryFile {
-    pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root }
+    pub(crate) fn new(root: PathBuf, lock_wait_max: Duration) -> Self {
+        Self { root, lock_wait_max }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -76,14 +83,30 @@ impl RegistryFile {
         entries.flatten().any(|entry| is_staged(&entry.file_name().to_string_lossy()))
     }
 
-    /// Waits until no other process writes.
+    /// Waits until no other process writes, but not for ever: a process that hangs is named.
     pub(crate) fn lock(&self) -> Result<RegistryLock<'_>, StoreError> {
         make_directory(&self.root).map_err(|error| self.unusable(error))?;
         let mut options = OpenOptions::new();
-        let lock = private(options.read(true).write(true).create(true).truncate(false))
+        let mut lock = private(options.read(true).write(true).create(true).truncate(false))
             .open(self.root.join("registry.lock"))
-            .and_then(|lock| lock.lock().map(|()| lock))
             .map_err(|error| self.unusable(error))?;
+        let began = Instant::now();
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if began.elapsed() >= self.lock_wait_max => {
+                    let mut pid = String::new();
+                    drop((&lock).take(PID_BYTES_MAX).read_to_string(&mut pid));
+                    let (path, pid) = (self.path(), pid.trim().parse().ok());
+                    let waited_ms = u64::try_from(self.lock_wait_max.as_millis()).unwrap_or(u64::MAX);
+                    return Err(StoreError::RegistryLocked { path, pid, waited_ms });
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL),
+                Err(TryLockError::Error(error)) => return Err(self.unusable(error)),
+            }
+        }
+        // The pid only serves the message of a process that waits in vain.
+        drop(lock.set_len(0).and_then(|()| write!(lock, "{}", std::process::id())));
         Ok(RegistryLock { file: self, _lock: lock })
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelunk_types::Explain as _;
 
-use crate::store::reading::Purpose;
+use crate::store::reading::{Opened, Purpose};
 use crate::store::{AccessCounts, ContextId, ContextKind, ContextStore, StoreError};
 use crate::{GrepMatch, GrepQuery, ReadError};
 
@@ -64,7 +64,7 @@ impl ContextStore {
         cancel: &AtomicBool,
         visit: &mut dyn FnMut(SearchHit) -> ControlFlow<()>,
     ) -> Result<SearchReport, StoreError> {
-        query.check().map_err(StoreError::Request)?;
+        let query = query.compile().map_err(StoreError::Request)?;
         let entries: Vec<_> = self.state().catalogue.iter().cloned().collect();
         let mut report = SearchReport { n_left: entries.len() as u64, ..SearchReport::default() };
         for entry in entries {
@@ -76,18 +76,18 @@ impl ContextStore {
             }
             report.n_left -= 1;
             let id = &entry.context.id;
-            let found =
-                match self.retrying(&entry, Purpose::Sweep, |opened| opened.reader.grep(query, cancel)) {
-                    Ok((found, opened)) => {
-                        self.count(&entry, &opened, AccessCounts { greps: 1, ..AccessCounts::default() });
-                        found
-                    }
-                    Err(StoreError::Request(error)) => return Err(StoreError::Request(error)),
-                    Err(error) => {
-                        report.note_unread(id, &error);
-                        continue;
-                    }
-                };
+            let grep = |opened: &Opened| opened.reader.grep_compiled(&query, cancel);
+            let found = match self.retrying(&entry, Purpose::Sweep, grep) {
+                Ok((found, opened)) => {
+                    self.count(&entry, &opened, AccessCounts { greps: 1, ..AccessCounts::default() });
+                    found
+                }
+                Err(StoreError::Request(error)) => return Err(StoreError::Request(error)),
+                Err(error) => {
+                    report.note_unread(id, &error);
+                    continue;
+                }
+            };
             report.n_searched += 1;
             if found.n_matches == 0 {
                 continue;

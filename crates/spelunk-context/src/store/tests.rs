@@ -5,6 +5,7 @@ mod bugs_of_reading;
 mod concurrency;
 mod durable;
 mod ids;
+mod made;
 mod memory;
 mod policies;
 mod properties;

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use crate::store::admission::Admitted;
 use crate::store::catalogue::{Catalogue, Change};
 use crate::store::registry::{RegistryFile, RegistryLock};
 use crate::store::wire::{self, Parsed};
@@ -32,7 +34,8 @@ impl fmt::Display for RegistryWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Damaged { n_kept, n_lost, set_aside } => {
-                write!(f, "the registry was damaged: {n_kept} contexts were kept, {n_lost} lost")?;
+                let kept = if *n_kept == 1 { "context was" } else { "contexts were" };
+                write!(f, "the registry was damaged: {n_kept} {kept} kept, {n_lost} lost")?;
                 match set_aside {
                     Some(path) => write!(f, "; the damaged file is `{}`", path.display()),
                     None => f.write_str("; the damaged file could not be set aside"),
@@ -52,7 +55,8 @@ impl ContextStore {
     ) -> Result<(Self, Vec<RegistryWarning>), StoreError> {
         let root = std::path::absolute(storage_root)
             .map_err(|source| StoreError::Registry { path: storage_root.to_owned(), source })?;
-        let store = Self::with(Some(RegistryFile::new(root)), clock, settings);
+        let registry = RegistryFile::new(root, Duration::from_millis(settings.limits.lock_wait_ms_max));
+        let store = Self::with(Some(registry), clock, settings);
         let warnings = store.reload()?;
         Ok((store, warnings))
     }
@@ -85,12 +89,20 @@ impl ContextStore {
 
     /// Registers all of them with one write, or none.
     pub fn register_all(&self, new: Vec<NewContext>) -> Result<Vec<Arc<Context>>, StoreError> {
+        self.put(new.into_iter().map(|new| (new, None)).collect(), Taken::Refused)
+    }
+
+    /// The same for files that were looked at already.
+    pub(super) fn register_admitted(
+        &self,
+        new: Vec<(NewContext, Option<Admitted>)>,
+    ) -> Result<Vec<Arc<Context>>, StoreError> {
         self.put(new, Taken::Refused)
     }
 
     /// Registers a context in place of the one that has its id, if there is one.
     pub fn replace(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
-        let mut replaced = self.put(vec![new], Taken::Replaced)?;
+        let mut replaced = self.put(vec![(new, None)], Taken::Replaced)?;
         Ok(replaced.remove(0))
     }
 
@@ -147,11 +159,15 @@ impl ContextStore {
         Ok(())
     }
 
-    fn put(&self, new: Vec<NewContext>, taken: Taken) -> Result<Vec<Arc<Context>>, StoreError> {
+    fn put(
+        &self,
+        new: Vec<(NewContext, Option<Admitted>)>,
+        taken: Taken,
+    ) -> Result<Vec<Arc<Context>>, StoreError> {
         // Files are looked at before any lock is taken.
         let mut admitted = Vec::with_capacity(new.len());
-        for new in new {
-            admitted.push(self.admit(new)?);
+        for (new, source) in new {
+            admitted.push(self.admit(new, source)?);
         }
         let now_ms = self.now_ms();
         self.change(|catalogue| {

@@ -28,7 +28,6 @@ fn options() -> PlanOptions {
         limits: Limits::default(),
         detector: Detector::default(),
         mode: Mode::ByType,
-        parsed_bytes_max: PlanOptions::PARSED_BYTES_MAX,
         files_left_out: 0,
     }
 }
@@ -52,6 +51,12 @@ fn shown(plan: &Plan) -> String {
             .unwrap();
     }
     shown
+}
+
+/// A record with so many fields.
+fn record(n_fields: usize) -> String {
+    let fields: Vec<String> = (0..n_fields).map(|idx| format!("\"f{idx}\": {idx}")).collect();
+    format!("{{{}}}\n", fields.join(", "))
 }
 
 fn table(rows: usize) -> String {
@@ -80,7 +85,7 @@ fn example_b_is_cut_as_the_formula_says() {
     let plan = planned(&[
         ("events.csv", table(82_000)),
         ("users.csv", table(45_000)),
-        ("raw.jsonl", "{\"id\": 1, \"name\": \"x\"}\n".repeat(25_000)),
+        ("raw.jsonl", record(12).repeat(25_000)),
         ("etl.log", "2024-01-01 10:00:00 INFO done\n".repeat(15_000)),
         ("transform.py", python(4200)),
         ("load.sh", "echo x\n".repeat(800)),

@@ -13,6 +13,7 @@ fn limits() -> Limits {
         chunk_wide_dense_rows: 2,
         chunk_json_elements: 3,
         chunk_jsonl_lines: 3,
+        chunk_jsonl_narrow_lines: 3,
         chunk_log_lines: 8,
         chunk_prose_lines: 14,
         chunk_other_lines: 10,

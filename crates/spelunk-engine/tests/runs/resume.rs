@@ -150,6 +150,8 @@ async fn text_that_came_with_the_request_survives_a_resume() {
             sources,
             strategy: Strategy::Direct,
             model: model(&stage.server.base_url()),
+            sub_model: None,
+            schema: None,
             settings: stage.settings(),
             program: None,
         };
@@ -177,7 +179,17 @@ async fn a_resume_whose_kept_text_is_gone_names_the_blob() {
     let corpus = engine.open_corpus(&sources, &mut |_| {}).unwrap();
     let (model, settings) = (model(&stage.server.base_url()), stage.settings());
     let (question, strategy) = ("Which number?".to_owned(), Strategy::Direct);
-    let request = RunRequest { question, corpus, sources, strategy, model, settings, program: None };
+    let request = RunRequest {
+        question,
+        corpus,
+        sources,
+        strategy,
+        model,
+        sub_model: None,
+        schema: None,
+        settings,
+        program: None,
+    };
     let failed = engine.start(request).unwrap().join().await;
     let bereft = FaultDisk::sound();
     for (name, bytes) in disk.files().iter().filter(|(name, _)| !name.ends_with(blob.as_str())) {

@@ -26,6 +26,8 @@ async fn ask(stage: &Stage, engine: &Engine, model: Arc<dyn Model>) -> RunResult
         sources: stage.sources(),
         strategy: if stage.program.is_some() { Strategy::Program } else { Strategy::Direct },
         model,
+        sub_model: None,
+        schema: None,
         settings: stage.settings(),
         program: stage.program.clone(),
     };

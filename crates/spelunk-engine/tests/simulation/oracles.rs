@@ -91,6 +91,8 @@ fn check_journal(events: &[Event]) {
             EventKind::RunResumed { from_seq, .. } => assert_eq!(*from_seq, seq - 1),
             EventKind::SourceScanned { .. }
             | EventKind::CallRetried { .. }
+            | EventKind::CellRan { .. }
+            | EventKind::ValueObserved { .. }
             | EventKind::CitationChecked { .. }
             | EventKind::LimitReached { .. }
             | EventKind::WarningRaised { .. } => {}

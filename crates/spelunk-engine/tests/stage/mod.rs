@@ -45,6 +45,8 @@ pub(crate) struct Stage {
     pub(crate) server: ModelServer,
     pub(crate) limits: Limits,
     pub(crate) cache_replies: bool,
+    pub(crate) strategy: Strategy,
+    pub(crate) schema: Option<String>,
     pub(crate) program: Option<Program>,
 }
 
@@ -57,11 +59,19 @@ impl Stage {
             std::fs::write(path, text).unwrap();
         }
         let server = ModelServer::start_blocking(rules);
-        Self { documents, server, limits: quick_limits(), cache_replies: false, program: None }
+        Self {
+            documents,
+            server,
+            limits: quick_limits(),
+            cache_replies: false,
+            strategy: Strategy::Direct,
+            schema: None,
+            program: None,
+        }
     }
 
     pub(crate) fn sources(&self) -> Vec<SourceSpec> {
-        vec![SourceSpec::Path { path: self.documents.path().to_str().unwrap().to_owned() }]
+        vec![SourceSpec::Path { path: self.documents.path().to_str().unwrap().to_owned(), name: None }]
     }
 
     pub(crate) fn settings(&self) -> RunSettings {
@@ -74,8 +84,10 @@ impl Stage {
             question: question.to_owned(),
             corpus,
             sources: self.sources(),
-            strategy: if self.program.is_some() { Strategy::Program } else { Strategy::Direct },
+            strategy: if self.program.is_some() { Strategy::Program } else { self.strategy },
             model: model(&self.server.base_url()),
+            sub_model: None,
+            schema: self.schema.clone(),
             settings: self.settings(),
             program: self.program.clone(),
         })
@@ -83,7 +95,12 @@ impl Stage {
 
     pub(crate) fn resume(&self, engine: &Engine, run: &RunId) -> Result<RunHandle, EngineError> {
         let model = model(&self.server.base_url());
-        let request = ResumeRequest { model, settings: self.settings(), program: self.program.clone() };
+        let request = ResumeRequest {
+            model,
+            sub_model: None,
+            settings: self.settings(),
+            program: self.program.clone(),
+        };
         engine.resume(run, request, &mut |_| {})
     }
 
@@ -126,11 +143,7 @@ pub(crate) fn survey() -> Program {
                 .map(|document| {
                     let name = document.name.clone();
                     let view = task.view.narrow(|other| other.name == name);
-                    frame.descend(Task {
-                        question: format!("What does {name} say?"),
-                        view,
-                        strategy: Strategy::Direct,
-                    })
+                    frame.descend(Task::new(format!("What does {name} say?"), view, Strategy::Direct))
                 })
                 .collect();
             let mut findings: Vec<String> = Vec::new();

@@ -1,6 +1,7 @@
 //! Golden trajectories: the stories beside this file, run through the HTTP server. `SPELUNK_UPDATE=1` rewrites what
 //! they expect; the diff is the review.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ async fn every_story_comes_out_as_written() {
     let update = std::env::var_os("SPELUNK_UPDATE").is_some();
     for path in paths {
         let markdown = std::fs::read_to_string(&path).unwrap();
-        let (events, answer) = tell(&markdown).await;
-        let now = with_expectations(&markdown, &events, &answer);
+        let (events, answer, shown) = tell(&markdown).await;
+        let now = with_expectations(&markdown, &events, &answer, &shown);
         if update {
             std::fs::write(&path, now).unwrap();
         } else {
@@ -30,21 +31,43 @@ async fn every_story_comes_out_as_written() {
     }
 }
 
-async fn tell(markdown: &str) -> (String, String) {
+async fn tell(markdown: &str) -> (String, String, BTreeMap<String, String>) {
     let story = Trajectory::parse(markdown);
     let files: Vec<(&str, &str)> =
         story.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let mut stage = Stage::new(&files, story.rules());
+    stage.schema.clone_from(&story.schema);
     for (name, value) in &story.settings {
+        if name == "order" {
+            continue;
+        }
+        if name == "strategy" {
+            stage.strategy = value.parse().unwrap();
+            continue;
+        }
         assert!(stage.limits.set(name, value.parse().unwrap()), "{name} is not a limit");
     }
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, &story.question).await;
     assert_eq!(stage.server.unexpected().len(), 0, "{:?}", stage.server.unexpected());
-    let lines = facts(&events(&engine, &result.run));
+    let mut lines = facts(&events(&engine, &result.run));
+    if story.settings.contains_key("order") {
+        // What happens at the same time is recorded as it comes.
+        lines.sort();
+    }
     // The server's port is the system's choice.
     let answer = show(&result).replace(&stage.server.base_url(), "http://SERVER/v1");
-    (lines.join("\n") + "\n", answer)
+    let shown = story.shown.keys().map(|call| (call.clone(), last_message(&stage, call))).collect();
+    (lines.join("\n") + "\n", answer, shown)
+}
+
+fn last_message(stage: &Stage, call: &str) -> String {
+    let requests = stage.server.requests();
+    let request = requests.iter().find(|request| request.call.as_deref() == Some(call));
+    let body = &request.unwrap_or_else(|| panic!("call {call} was not made")).body;
+    let body: serde_json::Value = serde_json::from_str(body).unwrap();
+    let messages = body["messages"].as_array().unwrap();
+    format!("{}\n", messages.last().unwrap()["content"].as_str().unwrap())
 }
 
 fn show(result: &RunResult) -> String {

@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use crate::{CallOutcome, Citation, Event, EventKind, Found, FrameOutcome, Grounding, RunOutcome, Served};
+use crate::{
+    CallOutcome, CellOutcome, Citation, Event, EventKind, Found, FrameOutcome, Grounding, RunOutcome, Served,
+};
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,6 +35,10 @@ impl fmt::Display for Event {
             EventKind::CallSettled { call, outcome: CallOutcome::Failed { code, .. }, .. } => {
                 write!(f, "{call} failed {code}")
             }
+            EventKind::CellRan { cell, outcome, calls, .. } => {
+                write!(f, "{frame} cell={cell} {outcome} calls={calls}")
+            }
+            EventKind::ValueObserved { what, value } => write!(f, "{frame} {what} {value}"),
             EventKind::CitationChecked { citation: Citation { document, line, .. }, found } => {
                 write!(f, "{frame} {found} {document}:{line}")
             }
@@ -40,6 +46,17 @@ impl fmt::Display for Event {
             EventKind::WarningRaised { message, .. } => write!(f, "{frame} {message:?}"),
             EventKind::CallStreamed { call, text } => write!(f, "{call} bytes={}", text.len()),
             EventKind::ProgressTicked { what, done, total } => write!(f, "{what} {done} of {total}"),
+        }
+    }
+}
+
+impl fmt::Display for CellOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Printed => f.write_str("printed"),
+            Self::Raised { kind, .. } => write!(f, "raised {kind}"),
+            Self::Limited { kind, .. } => write!(f, "stopped {kind}"),
+            Self::Answered => f.write_str("answered"),
         }
     }
 }

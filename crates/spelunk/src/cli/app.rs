@@ -9,10 +9,11 @@ use std::sync::Arc;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, RunSettings, SystemClock};
 use spelunk_journal::{JournalError, Workspace};
+use spelunk_sandbox::Sandbox;
 use spelunk_types::Explain;
 
 use crate::cli::{Common, ModelFlags};
-use crate::config::{self, ColorChoice, FlagValue, Settings};
+use crate::config::{self, ColorChoice, FlagValue, SandboxChoice, Settings};
 use crate::env::{self, Environment};
 use crate::render::error::{Paint, error_json, error_text, exit_code};
 
@@ -105,6 +106,18 @@ impl App {
     /// The engine on the workspace; new runs read their sources so.
     pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
         Ok(Engine::new(self.workspace()?, Arc::new(SystemClock), scan))
+    }
+
+    /// Where the code of models runs: the flag, else the setting.
+    pub(crate) fn sandbox(&self, flag: Option<&str>) -> Result<Sandbox, Failure> {
+        let choice = match flag {
+            Some(word) => SandboxChoice::of(word).ok_or_else(|| Usage {
+                message: format!("there is no sandbox `{word}`"),
+                hint: format!("choose one of {}", SandboxChoice::WORDS.join(", ")),
+            })?,
+            None => self.settings.sandbox,
+        };
+        crate::sandbox::open(choice, &self.environment)
     }
 
     /// What a run is held to.

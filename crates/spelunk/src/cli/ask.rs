@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{SourceInput, View};
-use spelunk_engine::{Engine, RunRequest};
+use spelunk_context::{Corpus, SourceInput, View, estimate_tokens};
+use spelunk_engine::{Engine, EngineError, RunRequest, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{SourceSpec, Strategy};
 
@@ -16,7 +16,7 @@ use crate::config::StrategyChoice;
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
 use crate::render::progress::Progress;
-use crate::render::units::bytes;
+use crate::render::units::{bytes, tokens as count_tokens};
 
 /// A question may be answered from any number of files: only the best passages are sent.
 const ALL_FILES: u64 = 0;
@@ -32,9 +32,15 @@ pub(crate) struct AskArgs {
     paths: Vec<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// How to answer: auto or direct
+    /// How to answer: auto, direct or repl
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
+    /// Answer with JSON that fits the JSON Schema in this file
+    #[arg(long, value_name = "FILE")]
+    schema: Option<String>,
+    /// What runs the code that models write: monty or cpython
+    #[arg(long, value_name = "SANDBOX")]
+    pub(super) sandbox: Option<String>,
     /// Ask again even where the same question was answered before
     #[arg(long)]
     no_cache: bool,
@@ -50,7 +56,8 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
         let hint = "ask something, such as `spelunk ask \"what is this?\" .`".to_owned();
         return Err(Usage { message: "the question is empty".into(), hint }.into());
     }
-    let strategy = strategy(app, args.strategy.as_deref())?;
+    let choice = strategy(app, args.strategy.as_deref())?;
+    let schema = args.schema.as_deref().map(|path| read_schema(app, path)).transpose()?;
     let Some(chosen) = provider::choose(&app.settings.model, &app.environment).await? else {
         return show_passages(app, &args);
     };
@@ -58,35 +65,76 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
     let inputs = inputs(app, &args.paths)?;
     let options = args.scan.options(ALL_FILES)?;
     let corpus = scan(app, &inputs, &options)?;
-    let engine = app.engine(options)?;
+    let (strategy, why) = decide(app, choice, &corpus, schema.is_some());
+    let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let sources = keep(&engine, inputs)?;
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
+    if let Some(why) = why {
+        app.say(&format!("strategy {strategy} ({why})"));
+    }
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
-    let (question, model) = (args.question, chosen.model);
-    let request = RunRequest { question, corpus, sources, strategy, model, settings, program: None };
+    let request = RunRequest {
+        question: args.question,
+        corpus,
+        sources,
+        strategy,
+        model: chosen.model,
+        sub_model: chosen.sub_model,
+        schema,
+        settings,
+        program: None,
+    };
     watch::finish(app, engine.start(request)?, args.events).await
 }
 
-fn strategy(app: &App, flag: Option<&str>) -> Result<Strategy, Failure> {
-    let choice = match flag {
+fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
+    Ok(match flag {
         Some(word) => StrategyChoice::of(word).ok_or_else(|| Usage {
             message: format!("there is no strategy `{word}`"),
             hint: format!("choose one of {}", StrategyChoice::WORDS.join(", ")),
         })?,
         None => app.settings.strategy,
-    };
-    Ok(match choice {
-        StrategyChoice::Auto | StrategyChoice::Direct => Strategy::Direct,
     })
 }
 
+/// The strategy, and why, where it was left to us. A text that fits one call is answered best by one call.
+fn decide(app: &App, choice: StrategyChoice, corpus: &Corpus, is_typed: bool) -> (Strategy, Option<String>) {
+    let (tokens, max) = (estimate_tokens(corpus.bytes()), app.settings.limits.direct_tokens_max);
+    match choice {
+        StrategyChoice::Direct => (Strategy::Direct, None),
+        StrategyChoice::Repl => (Strategy::Repl, None),
+        StrategyChoice::Auto if is_typed => (Strategy::Repl, Some("the answer has a schema".into())),
+        StrategyChoice::Auto if tokens > max => {
+            let why =
+                format!("about {} tokens, more than {} at once", count_tokens(tokens), count_tokens(max));
+            (Strategy::Repl, Some(why))
+        }
+        StrategyChoice::Auto => (Strategy::Direct, None),
+    }
+}
+
+/// Reads the schema before anything is spent.
+fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
+    let text = std::fs::read_to_string(app.current_dir.join(path));
+    let text = text.map_err(|error| Usage {
+        message: format!("could not read the schema `{path}`: {error}"),
+        hint: "name a file with a JSON Schema".into(),
+    })?;
+    Schema::parse(&text).map_err(EngineError::from)?;
+    Ok(text)
+}
+
 /// What was named, in a form that a resumed run can open again.
-fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
+pub(super) fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
     let mut sources = Vec::new();
     for input in inputs {
         sources.push(match input {
-            SourceInput::Path(path) => SourceSpec::Path { path: path.display().to_string() },
+            SourceInput::Path(path) => SourceSpec::Path { path: path.display().to_string(), name: None },
+            SourceInput::Typed { path, typed } => {
+                SourceSpec::Path { path: path.display().to_string(), name: Some(typed.display().to_string()) }
+            }
             SourceInput::Text { name, bytes } => engine.keep_text(&name, &bytes)?,
         });
     }

@@ -26,7 +26,7 @@ const NAME_CHARS_MAX: usize = 200;
 pub(crate) struct ContextArgs {
     #[command(subcommand)]
     command: ContextCommand,
-    /// Read files that look like secrets, and leave secrets in text as they are
+    /// Read files that look like secrets, hidden ones too, and leave secrets in text as they are, also for a search
     #[arg(long, global = true)]
     allow_secrets: bool,
 }
@@ -54,7 +54,7 @@ enum ContextCommand {
         #[arg(long, short = 'n')]
         lines: Option<u64>,
     },
-    /// Find lines by a regular expression
+    /// Find lines by a regular expression; exits with 1 if no line matches
     Grep(GrepArgs),
     /// Read a page
     Chunk {
@@ -83,7 +83,7 @@ enum ContextCommand {
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// A file, a directory, or `-` for standard input
+    /// A file, a directory, or `-` for standard input; of PDF, DOCX and HTML the text, of an archive all documents in one
     path: String,
     /// The id [default: made from the file's name]
     #[arg(long)]
@@ -122,18 +122,25 @@ struct GrepArgs {
 pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure> {
     let store = open(app, args.allow_secrets)?;
     let navigator = Navigator::new(Arc::clone(&store));
-    let text = answer(app, &navigator, args.command)?;
+    let Answer { text, code } = answer(app, &navigator, args.command)?;
     print(&text);
     // A count that could not be saved is no reason to hide what was found.
     if let Err(error) = store.save() {
         app.say(&format!("warning: {error}"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
-fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<String, Failure> {
+/// What goes to standard output, and how the process ends.
+struct Answer {
+    text: String,
+    code: ExitCode,
+}
+
+fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<Answer, Failure> {
+    let mut code = ExitCode::SUCCESS;
     let limits = navigator.store().limits();
-    Ok(match command {
+    let text = match command {
         ContextCommand::Add(args) => add(app, navigator.store(), args)?,
         ContextCommand::Rm { id } => render::removed(navigator.store().remove(&id)?.as_ref(), app.json),
         ContextCommand::List { kind } => {
@@ -163,6 +170,10 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<S
             };
             let view = navigator.grep(&args.id, &query)?;
             suggest(app, &view.suggestions);
+            // As `grep` does: a script asks whether something is there.
+            if view.n_matches == 0 {
+                code = ExitCode::FAILURE;
+            }
             render::grep(&view, app.json, app.paint)
         }
         ContextCommand::Chunk { id, page, lines } => {
@@ -181,7 +192,8 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<S
             render::search(&hits, &report, app.json, app.paint)
         }
         ContextCommand::Stats => render::stats(&navigator.store().stats(), &navigator.list(), app.json),
-    })
+    };
+    Ok(Answer { text, code })
 }
 
 /// Programs find the next steps in the JSON.
@@ -235,6 +247,9 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
             }
         }
     };
+    if let Some(reasons) = context.metadata.get("left_out") {
+        app.say(&format!("left out of the archive: {reasons}"));
+    }
     Ok(render::added(&[context], &[], &BTreeMap::new(), app.json))
 }
 

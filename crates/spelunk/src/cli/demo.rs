@@ -66,16 +66,30 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     let mut settings = app.run_settings();
     // The point is to see calls; a second demonstration must not find the first one's replies.
     settings.cache_replies = false;
-    ResumeRequest { model: Arc::new(ScriptedModel::new()), settings, program: Some(survey()) }
+    ResumeRequest {
+        model: Arc::new(ScriptedModel::new()),
+        sub_model: None,
+        settings,
+        program: Some(survey()),
+    }
 }
 
 async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -> Result<RunId, Failure> {
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
-    let ResumeRequest { model, settings, program } = resume_request(app);
+    let ResumeRequest { model, sub_model, settings, program } = resume_request(app);
     app.say(&format!("question: {QUESTION}"));
     let (question, strategy) = (QUESTION.to_owned(), Strategy::Program);
-    let handle =
-        engine.start(RunRequest { question, corpus, sources, strategy, model, settings, program })?;
+    let handle = engine.start(RunRequest {
+        question,
+        corpus,
+        sources,
+        strategy,
+        model,
+        sub_model,
+        schema: None,
+        settings,
+        program,
+    })?;
     let run = handle.run.clone();
     app.say(&format!("run {} over {} documents, a child frame for each", run.short(), DOCUMENTS.len()));
     let (handle, view) = until_replies(handle, REPLIES_BEFORE_CRASH).await?;
@@ -106,7 +120,7 @@ fn survey() -> Program {
             let children = task.view.documents().map(|document| {
                 let name = document.name.clone();
                 let view = task.view.narrow(|other| other.name == name);
-                frame.descend(Task { question: task.question.clone(), view, strategy: Strategy::Direct })
+                frame.descend(Task::new(task.question.clone(), view, Strategy::Direct))
             });
             let answers = join_all(children.collect::<Vec<_>>())
                 .await

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{ContentType, Corpus, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
+use spelunk_context::{BadOverride, Corpus, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
 
 use super::app::{App, Failure, Usage, print};
 use super::scan::{ScanFlags, inputs, redacted, say_left_out, scan, skipped};
+use crate::config::nearest;
 use crate::render::plan::{LeftOut, plan_json, plan_text};
 
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ pub(crate) struct PlanArgs {
     /// Cut by tokens, whatever the files are
     #[arg(long)]
     plain: bool,
-    /// Take files that match as of a type, such as `*.inc=source_code`
+    /// Take files that match as of a type, built in or of your own, such as `*.inc=source_code`
     #[arg(long = "type", value_name = "GLOB=TYPE")]
     types: Vec<String>,
     #[command(flatten)]
@@ -42,7 +43,6 @@ pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
         limits: limits.clone(),
         detector: detector(app, &args.types)?,
         mode: if args.plain { Mode::Plain } else { Mode::ByType },
-        parsed_bytes_max: PlanOptions::PARSED_BYTES_MAX,
         files_left_out,
     };
     let plan: Plan = make_plan(&view, &options);
@@ -58,19 +58,37 @@ pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
 fn detector(app: &App, types: &[String]) -> Result<Detector, Failure> {
     let mut detector = app.settings.detector();
     for argument in types {
-        let known: Vec<&str> = ContentType::ALL.iter().map(|known| known.name()).collect();
-        let refused = || Usage {
+        let (pattern, name) = argument.rsplit_once('=').ok_or_else(|| Usage {
             message: format!("`{argument}` is not GLOB=TYPE"),
-            hint: format!("write it like `*.inc=source_code`; the types are {}", known.join(", ")),
+            hint: format!("write it like `*.inc=source_code`; the types are {}", known_types(&detector)),
+        })?;
+        detector = match detector.clone().with_override(pattern, name) {
+            Ok(detector) => detector,
+            Err(error) => {
+                let hint = override_hint(&error, &detector);
+                return Err(Usage { message: error.to_string(), hint }.into());
+            }
         };
-        let (pattern, word) = argument.rsplit_once('=').ok_or_else(refused)?;
-        let content_type =
-            ContentType::ALL.into_iter().find(|known| known.name() == word).ok_or_else(refused)?;
-        detector = detector
-            .with_override(pattern, content_type)
-            .map_err(|error| Usage { message: error.to_string(), hint: "mend the pattern".into() })?;
     }
     Ok(detector)
+}
+
+fn override_hint(error: &BadOverride, detector: &Detector) -> String {
+    match error {
+        BadOverride::Pattern { .. } => "mend the pattern".to_owned(),
+        BadOverride::UnknownType { name } => {
+            let known = format!("the types are {}", known_types(detector));
+            match nearest(name, detector.type_names()) {
+                Some(meant) => format!("did you mean `{meant}`? {known}"),
+                None => known,
+            }
+        }
+    }
+}
+
+/// The user's own come first.
+fn known_types(detector: &Detector) -> String {
+    detector.type_names().join(", ")
 }
 
 fn left_out(corpus: &Corpus) -> LeftOut {

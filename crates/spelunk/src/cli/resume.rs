@@ -22,6 +22,9 @@ pub(crate) struct ResumeArgs {
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
+    /// What runs the code that models write: monty or cpython
+    #[arg(long, value_name = "SANDBOX")]
+    sandbox: Option<String>,
     /// Print every event as a line of JSON instead of the answer
     #[arg(long)]
     events: bool,
@@ -30,7 +33,7 @@ pub(crate) struct ResumeArgs {
 pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Failure> {
     let (workspace, run) = find(app, args.run.as_deref())?;
     let view = read_view(&workspace, &run)?;
-    if view.outcome == Some(RunOutcome::Answered) {
+    if view.outcome == Some(RunOutcome::Answered) || view.answer().is_some() {
         app.say(&format!("run {} has its answer already", run.short()));
         let result = recorded_result(&workspace, run, &view)?;
         return Ok(watch::show_result(app, &result, &view, false));
@@ -40,8 +43,8 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
             format!("run `{}` died before its first event: there is nothing to go on with", run.short());
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     };
-    let request = request(app, &args.model, recorded).await?;
-    let engine = app.engine(ScanOptions::default())?;
+    let request = request(app, &args.model, recorded, view.sub_model.as_ref()).await?;
+    let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let mut progress = Progress::new(app.quiet);
     let handle = engine.resume(&run, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
@@ -55,7 +58,12 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
 }
 
 /// What the run goes on with: its own model, unless another one is named, which the engine then refuses.
-async fn request(app: &App, flags: &ModelFlags, recorded: &ModelRef) -> Result<ResumeRequest, Failure> {
+async fn request(
+    app: &App,
+    flags: &ModelFlags,
+    recorded: &ModelRef,
+    recorded_sub: Option<&ModelRef>,
+) -> Result<ResumeRequest, Failure> {
     if demo::is_demo(recorded) {
         return Ok(demo::resume_request(app));
     }
@@ -64,11 +72,12 @@ async fn request(app: &App, flags: &ModelFlags, recorded: &ModelRef) -> Result<R
     } else {
         None
     };
-    let model = match named {
-        Some(chosen) => chosen.model,
-        None => provider::recorded(recorded, &app.settings.model, &app.environment)?,
+    let known = |model: &ModelRef| provider::recorded(model, &app.settings.model, &app.environment);
+    let (model, sub_model) = match named {
+        Some(chosen) => (chosen.model, chosen.sub_model),
+        None => (known(recorded)?, recorded_sub.map(known).transpose()?),
     };
-    Ok(ResumeRequest { model, settings: app.run_settings(), program: None })
+    Ok(ResumeRequest { model, sub_model, settings: app.run_settings(), program: None })
 }
 
 /// The result of a run that has ended, as its journal holds it.
@@ -79,5 +88,6 @@ fn recorded_result(workspace: &Workspace, run: RunId, view: &RunView) -> Result<
         }
         None => None,
     };
-    Ok(RunResult { run, outcome: RunOutcome::Answered, answer, error: None })
+    let outcome = view.outcome.clone().unwrap_or(RunOutcome::Answered);
+    Ok(RunResult { run, outcome, answer, error: None })
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::Path;
 
 use clap::Args;
-use spelunk_context::{Corpus, Order, ScanOptions, ScanProgress, SourceInput};
+use spelunk_context::{Corpus, ScanOptions, ScanProgress, SourceInput};
+use spelunk_types::FileOrder;
 
 use super::app::{App, Failure, Usage};
 use crate::render::answer::left_out;
@@ -38,7 +40,7 @@ pub(crate) struct ScanFlags {
     /// Read HTML as Markdown
     #[arg(long, help_heading = "Which files")]
     extract_html: bool,
-    /// Read files that look like secrets, and leave secrets in text as they are
+    /// Read files that look like secrets, hidden ones too, and leave secrets in text as they are
     #[arg(long, help_heading = "Which files")]
     allow_secrets: bool,
     /// The same, only for files that match
@@ -50,12 +52,11 @@ impl ScanFlags {
     /// What the flags say; `files_max` is what counts without the flag.
     pub(crate) fn options(&self, files_max: u64) -> Result<ScanOptions, Failure> {
         let order = match &self.order {
-            None => Order::default(),
+            None => FileOrder::default(),
             Some(word) => {
-                let known = Order::ALL.into_iter().find(|(name, _)| name == word).map(|(_, order)| order);
-                known.ok_or_else(|| Usage {
+                FileOrder::ALL.into_iter().find(|order| order.name() == word).ok_or_else(|| Usage {
                     message: format!("there is no order `{word}`"),
-                    hint: format!("choose one of {}", Order::ALL.map(|(name, _)| name).join(", ")),
+                    hint: format!("choose one of {}", FileOrder::ALL.map(FileOrder::name).join(", ")),
                 })?
             }
         };
@@ -79,7 +80,16 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     let paths = if paths.is_empty() { &here[..] } else { paths };
     let input = |path: &String| match path.as_str() {
         "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
-        path => Ok(SourceInput::Path(app.current_dir.join(path))),
+        typed => {
+            let path = app.current_dir.join(typed);
+            // A file is cited by the path that was typed, so that it can be opened from here.
+            let is_named = Path::new(typed).is_relative() && path.is_file();
+            Ok(if is_named {
+                SourceInput::Typed { path, typed: typed.into() }
+            } else {
+                SourceInput::Path(path)
+            })
+        }
     };
     paths.iter().map(input).collect()
 }

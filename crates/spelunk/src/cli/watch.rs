@@ -12,6 +12,9 @@ use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::exit_code;
 use crate::render::progress::{Progress, run_status};
 
+/// The exit code of an answer that is not all it could be.
+const PARTIAL: u8 = 3;
+
 /// Waits for a run to end and shows what came of it.
 pub(crate) async fn finish(app: &App, handle: RunHandle, print_events: bool) -> Result<ExitCode, Failure> {
     let (result, view) = follow(app, handle, print_events).await?;
@@ -147,6 +150,12 @@ pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, print_e
             }
             ExitCode::from(exit_code(code))
         }
-        (Some(code), None) => ExitCode::from(exit_code(code)),
+        (Some(code), None) => {
+            app.say(&format!("this answer is partial: {}", code.meaning().trim_end_matches('.')));
+            if let Some(hint) = code.hint() {
+                app.say(&format!("hint: {hint}"));
+            }
+            ExitCode::from(PARTIAL)
+        }
     }
 }

@@ -45,6 +45,18 @@ choice! {
         Auto = "auto",
         /// One call with everything that fits.
         Direct = "direct",
+        /// The recursive loop: code explores the text and asks sub-models.
+        Repl = "repl",
+    }
+}
+
+choice! {
+    /// What runs the code that models write.
+    SandboxChoice {
+        /// The interpreter of the program itself, in a process of its own.
+        Monty = "monty",
+        /// The machine's CPython, confined by the operating system.
+        CPython = "cpython",
     }
 }
 

@@ -19,7 +19,7 @@ mod tests;
 
 use std::path::Path;
 
-pub(crate) use choice::{ColorChoice, ProviderChoice, StrategyChoice};
+pub(crate) use choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 pub(crate) use error::ConfigError;
 pub(crate) use file::{project_path, user_path};
 pub(crate) use layer::{FlagValue, Layer};
@@ -27,6 +27,7 @@ pub(crate) use reference::{defaults_toml, environment_md};
 pub(crate) use schema::schema;
 pub(crate) use settings::{ModelSettings, Settings};
 pub(crate) use show::{show_json, show_text};
+pub(crate) use suggest::nearest;
 
 use crate::env::Environment;
 use file::Owner;

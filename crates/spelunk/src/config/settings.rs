@@ -7,7 +7,7 @@ use spelunk_context::Detector;
 use spelunk_model::Price;
 use spelunk_types::Limits;
 
-use super::choice::{ColorChoice, ProviderChoice, StrategyChoice};
+use super::choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 use super::error::ConfigError;
 use super::layer::{Entry, Layer, Origin};
 use super::types::CustomType;
@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) model: ModelSettings,
     /// How a question is answered.
     pub(crate) strategy: StrategyChoice,
+    /// What runs the code that models write.
+    pub(crate) sandbox: SandboxChoice,
     /// Where runs are kept.
     pub(crate) workspace_path: PathBuf,
     /// Whether a call that was made before is answered from the workspace.
@@ -42,6 +44,8 @@ pub(crate) struct ModelSettings {
     pub(crate) provider: ProviderChoice,
     /// The model, as the provider names it.
     pub(crate) name: Option<String>,
+    /// The model of sub-calls, if not the same.
+    pub(crate) sub: Option<String>,
     /// Where requests go.
     pub(crate) base_url: Option<String>,
     /// The environment variable that holds the key.
@@ -60,6 +64,7 @@ impl Settings {
         let model = ModelSettings {
             provider: choice(&layer, "model.provider", ProviderChoice::of),
             name: optional_text(&layer, "model.name"),
+            sub: optional_text(&layer, "model.sub"),
             base_url: optional_text(&layer, "model.base_url"),
             key_env: optional_text(&layer, "model.key_env"),
             key_command: optional_text(&layer, "model.key_command"),
@@ -69,6 +74,7 @@ impl Settings {
         Ok(Self {
             model,
             strategy: choice(&layer, "ask.strategy", StrategyChoice::of),
+            sandbox: choice(&layer, "ask.sandbox", SandboxChoice::of),
             workspace_path: PathBuf::from(text(&layer, "workspace.path")),
             cache_replies: yes_no(&layer, "cache.replies"),
             color: choice(&layer, "output.color", ColorChoice::of),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use spelunk_types::{Limit, Limits};
 
-use super::choice::{ColorChoice, ProviderChoice, StrategyChoice};
+use super::choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 use super::value::{Decimal, Value, WHOLE_MAX};
 use crate::env::PREFIX;
 
@@ -136,6 +136,11 @@ fn model() -> Vec<Setting> {
             "Who answers; `auto` takes whoever there is a key for, then a local server.",
         ),
         text("model.name", "", "The model, as the provider names it; empty takes the provider's default."),
+        text(
+            "model.sub",
+            "",
+            "The model that sub-calls ask, at the same provider; empty asks the same model.",
+        ),
         Setting {
             reach: Reach::UserOnly,
             display: Display::Address,
@@ -171,6 +176,11 @@ fn others() -> Vec<Setting> {
             "ask.strategy",
             StrategyChoice::WORDS,
             "How a question is answered; `auto` decides by the size of the text.",
+        ),
+        choice(
+            "ask.sandbox",
+            SandboxChoice::WORDS,
+            "What runs the code that models write; `cpython` needs `python3` and a Linux that can confine it.",
         ),
         text("workspace.path", ".spelunk", "Where runs are kept; in a project file, relative to that file."),
         yes("cache.replies", "Answer a call that was made before from the workspace, for free."),

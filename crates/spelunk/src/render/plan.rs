@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use spelunk_context::{ManifestRow, Plan, PlanTask, Tier, Work};
+use spelunk_context::{FieldClass, JsonType, ManifestRow, Plan, PlanTask, Records, SchemaSketch, Tier, Work};
 use spelunk_model::{estimate_tokens, known_price};
 use spelunk_types::{Limits, Usage};
 
@@ -44,10 +44,11 @@ fn usage(plan: &Plan, query: &str, limits: &Limits) -> Usage {
     }
 }
 
-/// What a type of the user's own adds to the prompt.
+/// What a type of the user's own and the schema of its document add to the prompt.
 fn own_prompt_tokens(task: &PlanTask) -> u64 {
     let prompt = task.detected.custom.as_ref().and_then(|custom| custom.analyst_prompt.as_deref());
-    prompt.map_or(0, estimate_tokens)
+    let schema = task.schema.as_ref().map(|schema| schema.to_string());
+    prompt.map_or(0, estimate_tokens) + schema.map_or(0, |schema| estimate_tokens(&schema))
 }
 
 fn costs(usage: &Usage) -> Vec<(String, u64)> {
@@ -174,6 +175,7 @@ pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &Le
             "tier": row.tier.name(),
             "partitions_expected": row.partitions_expected,
             "partitions": row.n_chunks,
+            "schema": row.schema.as_deref().map(schema_json),
         })
     };
     let analysts: Vec<Value> = plan
@@ -186,6 +188,7 @@ pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &Le
         "manifest": plan.manifest.iter().map(of_row).collect::<Vec<_>>(),
         "tasks": plan.tasks.iter().map(task_json).collect::<Vec<_>>(),
         "analysts": analysts,
+        "code_rule": plan.code_rule.name(),
         "usage_at_most": usage,
         "cost_microusd_at_most": costs,
         "skipped": left_out.skipped,
@@ -195,6 +198,37 @@ pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &Le
         "unreadable": plan.unreadable.iter().map(|(name, error)| json!({ "file": name, "reason": error.to_string() })).collect::<Vec<_>>(),
     });
     format!("{shown}\n")
+}
+
+fn schema_json(schema: &SchemaSketch) -> Value {
+    json!({
+        "sketch": schema.text,
+        "sampled_bytes": schema.sampled_bytes,
+        "records": schema.records.as_ref().map(records_json),
+    })
+}
+
+fn records_json(records: &Records) -> Value {
+    let fields = records.fields.iter().map(|field| {
+        json!({
+            "path": field.path,
+            "types": field.types.iter().copied().map(JsonType::name).collect::<Vec<_>>(),
+            "present": field.n_present,
+            "class": field.class.map(FieldClass::name),
+        })
+    });
+    let recipes = records.recipes.iter().map(|recipe| (recipe.name, recipe.filter.as_str()));
+    json!({
+        "sampled": records.n_sampled,
+        "malformed": records.n_malformed,
+        "shapes": records.n_shapes,
+        "begins_with_metadata": records.begins_with_metadata,
+        "fields": fields.collect::<Vec<_>>(),
+        "fields_left_out": records.n_fields_left_out,
+        "only_early": records.only_early,
+        "only_late": records.only_late,
+        "recipes": recipes.collect::<BTreeMap<_, _>>(),
+    })
 }
 
 fn task_json(task: &PlanTask) -> Value {

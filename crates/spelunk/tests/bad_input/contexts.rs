@@ -22,16 +22,15 @@ fn refused(args: &[&'static str], expected: &Expect) {
 
 #[test]
 fn an_unknown_context_is_answered_with_the_nearest() {
-    // FIXME: two letters that changed places are the commonest slip, and `guide` should be found.
     refused(
         &["peek", "giude"],
         &expect![[r#"
-        --- stderr
-        error: there is no context `giude`
+            --- stderr
+            error: there is no context `giude`
 
-        hint: list the contexts to see their ids
-        --- exit 1
-    "#]],
+            hint: did you mean `guide`?
+            --- exit 1
+        "#]],
     );
     refused(
         &["load", "zebra"],
@@ -56,13 +55,13 @@ fn an_unknown_context_is_answered_with_the_nearest() {
     refused(
         &["grep", "guid", "x", "--json"],
         &expect![[r#"
-        {"error":{"causes":[],"code":"source-not-found","hint":"did you mean `guide`?","message":"there is no context `guid`"}}
-        --- stderr
-        error: there is no context `guid`
+            {"error":{"causes":[],"code":"context-not-found","hint":"did you mean `guide`?","message":"there is no context `guid`"}}
+            --- stderr
+            error: there is no context `guid`
 
-        hint: did you mean `guide`?
-        --- exit 1
-    "#]],
+            hint: did you mean `guide`?
+            --- exit 1
+        "#]],
     );
 }
 
@@ -207,26 +206,26 @@ fn a_broken_pattern_is_pointed_at() {
     refused(
         &["grep", "guide", "line (one|two"],
         &expect![[r#"
-        --- stderr
-        error: the pattern is not a regular expression: unclosed group
-            line (one|two
-                 ^
+            --- stderr
+            error: the pattern is not a regular expression: unclosed group
+                line (one|two
+                     ^
 
-        hint: correct it, or search for it literally
-        --- exit 2
-    "#]],
+            hint: correct it, or search for it as it is with `--literal`
+            --- exit 2
+        "#]],
     );
     refused(
         &["search", "a{3,1}"],
         &expect![[r#"
-        --- stderr
-        error: the pattern is not a regular expression: invalid repetition count range, the start must be <= the end
-            a{3,1}
-             ^
+            --- stderr
+            error: the pattern is not a regular expression: invalid repetition count range, the start must be <= the end
+                a{3,1}
+                 ^
 
-        hint: correct it, or search for it literally
-        --- exit 2
-    "#]],
+            hint: correct it, or search for it as it is with `--literal`
+            --- exit 2
+        "#]],
     );
     refused(
         &["grep", "guide", ""],
@@ -247,7 +246,7 @@ fn a_pattern_that_would_ruin_other_engines_is_searched_in_linear_time() {
     scene.spelunk(["context", "grep", "a", "(a+)+$"]).run().check(&expect![[r#"
         --- stderr
         hint: nothing matches: try other keywords
-        --- exit 0
+        --- exit 1
     "#]]);
 }
 
@@ -372,7 +371,7 @@ fn a_registry_cut_in_half_gives_its_good_entries_with_a_warning() {
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
         guide  document         81 B  0 looks
         --- stderr
-        warning: the registry was damaged: 1 contexts were kept, 1 lost; the damaged file is `DIR/work/.spelunk/registry.json.damaged-1`
+        warning: the registry was damaged: 1 context was kept, 1 lost; the damaged file is `DIR/work/.spelunk/registry.json.damaged-1`
         --- exit 0
     "#]]);
     scene.spelunk(["context", "add", "notes.md"]).run().check(&expect![[r#"
@@ -398,4 +397,35 @@ fn a_registry_that_is_no_registry_is_not_overwritten_in_silence() {
         no contexts; add one with `spelunk context add PATH`
         --- exit 0
     "#]]);
+}
+
+#[test]
+fn a_registry_of_a_newer_version_is_left_alone() {
+    let scene = scene();
+    let newer = b"{\"version\":9,\"contexts\":[]}\n";
+    scene.write(".spelunk/registry.json", newer);
+    scene.spelunk(["context", "list", "--json"]).run().check(&expect![[r#"
+        {"error":{"causes":[],"code":"registry-newer","hint":"use the newer version of spelunk","message":"the registry `DIR/work/.spelunk/registry.json` was written by a newer version of spelunk: version 9"}}
+        --- stderr
+        error: the registry `DIR/work/.spelunk/registry.json` was written by a newer version of spelunk: version 9
+
+        hint: use the newer version of spelunk
+        --- exit 1
+    "#]]);
+    assert_eq!(scene.read(".spelunk/registry.json").as_bytes(), newer);
+}
+
+#[test]
+fn an_id_that_is_taken_has_a_code_of_its_own() {
+    refused(
+        &["add", "notes.md", "--id", "guide", "--json"],
+        &expect![[r#"
+        {"error":{"causes":[],"code":"context-exists","hint":"take another id, or pass `--replace` to put this in its place","message":"the context `guide` exists already"}}
+        --- stderr
+        error: the context `guide` exists already
+
+        hint: take another id, or pass `--replace` to put this in its place
+        --- exit 1
+    "#]],
+    );
 }

@@ -1,7 +1,7 @@
 //! `spelunk ask` with a model: the answer on stdout, the conversation on stderr.
 
 use expect_test::expect;
-use spelunk_testkit::ModelServer;
+use spelunk_testkit::{ModelServer, status};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, to_all};
 
@@ -78,14 +78,30 @@ fn standard_input_is_a_document() {
 }
 
 #[test]
+fn a_file_is_cited_by_the_path_that_was_typed_and_still_is_when_the_run_is_resumed() {
+    let reply = "Both.\n\n```evidence\nb/two.md:1: second\n```";
+    let rule = to_all().fault(status(400)).reply(reply).usage(100, 20);
+    let (scene, server) = (Scene::new(&[("b/two.md", "second\n")]), ModelServer::start_blocking([rule]));
+    assert_eq!(scene.spelunk(["ask", QUESTION, "./b/two.md"]).server(&server).run().code, 1);
+    scene.spelunk(["resume"]).server(&server).run().check(&expect![[r#"
+        Both.
+          b/two.md:1  second
+        --- stderr
+        resuming run SHORT after event 6: no call was settled before
+        1 file · 7 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+}
+
+#[test]
 fn several_paths_are_one_corpus() {
     let files = [("a/one.md", "first\n"), ("b/two.md", "second\n"), ("c/three.md", "third\n")];
-    let reply = "Both.\n\n```evidence\na/one.md:1: first\ntwo.md:1: second\n```";
+    let reply = "Both.\n\n```evidence\na/one.md:1: first\nb/two.md:1: second\n```";
     let (scene, server) = (Scene::new(&files), answering(reply));
     scene.spelunk(["ask", QUESTION, "a", "b/two.md"]).server(&server).run().check(&expect![[r"
         Both.
           a/one.md:1  first
-          two.md:1    second
+          b/two.md:1  second
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         2 files · 13 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT

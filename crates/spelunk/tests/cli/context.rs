@@ -173,8 +173,8 @@ fn a_duplicate_id_is_refused_unless_it_is_replaced() {
         --- stderr
         error: the context `guide` exists already
 
-        hint: take another id, or replace the context
-        --- exit 2
+        hint: take another id, or pass `--replace` to put this in its place
+        --- exit 1
     "#]]);
     scene.spelunk(["context", "peek", "guide", "-n", "1", "-q"]).run().check(&expect![[r#"
         # Guide
@@ -202,8 +202,8 @@ fn a_file_changes_its_kind_only_where_that_is_asked_for() {
         --- stderr
         error: the context `guide` exists already
 
-        hint: take another id, or replace the context
-        --- exit 2
+        hint: take another id, or pass `--replace` to put this in its place
+        --- exit 1
     "#]]);
     scene.spelunk(add).arg("--replace").run().check(&expect![[r#"
         guide

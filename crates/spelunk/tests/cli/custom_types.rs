@@ -87,6 +87,7 @@ fn json_names_them_beside_their_base() {
             "lines": 1,
             "partitions": 0,
             "partitions_expected": 0,
+            "schema": null,
             "tier": "small",
             "type": "config",
             "via": "custom"
@@ -98,6 +99,7 @@ fn json_names_them_beside_their_base() {
             "lines": 1600,
             "partitions": 3,
             "partitions_expected": 4,
+            "schema": null,
             "tier": "medium",
             "type": "source_code",
             "via": "custom"
@@ -109,7 +111,7 @@ fn json_names_them_beside_their_base() {
 #[test]
 fn an_outline_names_them_too() {
     scene().spelunk(["outline", "api/BUILD"]).run().check(&expect![[r#"
-        1 document, 28 B: BUILD
+        1 document, 28 B: api/BUILD
         type: bazel, read as config
         --- stderr
         --- exit 0
@@ -125,6 +127,25 @@ fn the_users_word_for_a_file_goes_before_them() {
         bazel                 1         1      28 B
         log                   1      1600   22.9 kB"#]]
     .assert_eq(&types.join("\n"));
+}
+
+#[test]
+fn the_user_may_name_one_for_a_file_and_a_mistyped_name_is_told() {
+    let scene = scene();
+    let ran = scene.spelunk(["plan", "api", "--type", "*.proto=bazel", "--type", "BUILD=protobuf"]).run();
+    let types: Vec<&str> = ran.stdout.lines().take(3).collect();
+    expect![[r#"
+        type              files     lines      size
+        bazel                 1      1600   22.9 kB
+        protobuf              1         1      28 B"#]]
+    .assert_eq(&types.join("\n"));
+    scene.spelunk(["plan", "api", "--type", "*.proto=protobuff"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no content type `protobuff`
+
+        hint: did you mean `protobuf`? the types are bazel, protobuf, source_code, structured_data, json, jsonl, log, prose, markup, config, unknown
+        --- exit 2
+    "#]]);
 }
 
 #[test]

@@ -80,8 +80,8 @@ fn help_of_ask_lists_its_flags() {
               --files-max <N>        Read at most so many files; 0 reads all
               --order <ORDER>        Which files stay under `--files-max`: size, path or priority
               --extract-html         Read HTML as Markdown
-              --allow-secrets        Read files that look like secrets, and leave secrets in text as they
-                                     are
+              --allow-secrets        Read files that look like secrets, hidden ones too, and leave secrets
+                                     in text as they are
               --allow-secret <GLOB>  The same, only for files that match
         --- stderr
         --- exit 0
@@ -102,7 +102,8 @@ fn help_of_plan_lists_its_flags() {
               --query <QUESTION>  The question; it goes to every task, and counts
               --tasks             Show every task, not only the files
               --plain             Cut by tokens, whatever the files are
-              --type <GLOB=TYPE>  Take files that match as of a type, such as `*.inc=source_code`
+              --type <GLOB=TYPE>  Take files that match as of a type, built in or of your own, such as
+                                  `*.inc=source_code`
               --set <KEY=VALUE>   Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>   Where runs are kept [default: .spelunk]
               --json              Print the result as JSON
@@ -118,8 +119,8 @@ fn help_of_plan_lists_its_flags() {
               --files-max <N>        Read at most so many files; 0 reads all
               --order <ORDER>        Which files stay under `--files-max`: size, path or priority
               --extract-html         Read HTML as Markdown
-              --allow-secrets        Read files that look like secrets, and leave secrets in text as they
-                                     are
+              --allow-secrets        Read files that look like secrets, hidden ones too, and leave secrets
+                                     in text as they are
               --allow-secret <GLOB>  The same, only for files that match
         --- stderr
         --- exit 0
@@ -138,7 +139,7 @@ fn help_of_context_lists_its_commands() {
           list    List contexts
           rm      Take a context out of the registry; its file stays
           peek    Show the first lines
-          grep    Find lines by a regular expression
+          grep    Find lines by a regular expression; exits with 1 if no line matches
           chunk   Read a page
           load    Print all of it
           search  Find lines in every context
@@ -146,7 +147,8 @@ fn help_of_context_lists_its_commands() {
           help    Print this message or the help of the given subcommand(s)
 
         Options:
-              --allow-secrets    Read files that look like secrets, and leave secrets in text as they are
+              --allow-secrets    Read files that look like secrets, hidden ones too, and leave secrets in
+                                 text as they are, also for a search
               --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>  Where runs are kept [default: .spelunk]
               --json             Print the result as JSON
@@ -161,7 +163,8 @@ fn help_of_context_lists_its_commands() {
         Usage: spelunk context add [OPTIONS] <PATH>
 
         Arguments:
-          <PATH>  A file, a directory, or `-` for standard input
+          <PATH>  A file, a directory, or `-` for standard input; of PDF, DOCX and HTML the text, of an
+                  archive all documents in one
 
         Options:
               --id <ID>          The id [default: made from the file's name]
@@ -170,7 +173,8 @@ fn help_of_context_lists_its_commands() {
               --pattern <GLOB>   For a directory: which files, such as `*.md` or `**/*.rs` [default: *]
               --prefix <TEXT>    For a directory: what the ids begin with
               --replace          Take the place of a context that has the id already
-              --allow-secrets    Read files that look like secrets, and leave secrets in text as they are
+              --allow-secrets    Read files that look like secrets, hidden ones too, and leave secrets in
+                                 text as they are, also for a search
               --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>  Where runs are kept [default: .spelunk]
               --json             Print the result as JSON
@@ -208,8 +212,8 @@ fn help_of_outline_says_what_is_shown() {
               --files-max <N>        Read at most so many files; 0 reads all
               --order <ORDER>        Which files stay under `--files-max`: size, path or priority
               --extract-html         Read HTML as Markdown
-              --allow-secrets        Read files that look like secrets, and leave secrets in text as they
-                                     are
+              --allow-secrets        Read files that look like secrets, hidden ones too, and leave secrets
+                                     in text as they are
               --allow-secret <GLOB>  The same, only for files that match
         --- stderr
         --- exit 0

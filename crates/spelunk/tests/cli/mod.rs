@@ -6,6 +6,7 @@ mod cache;
 mod colour;
 mod config;
 mod context;
+mod context_documents;
 mod context_looks;
 mod custom_types;
 mod demo;

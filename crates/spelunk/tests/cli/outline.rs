@@ -54,7 +54,7 @@ fn of_one_document_the_landmarks_are_shown() {
     check(
         &["docs/guide.md"],
         &expect![[r#"
-        1 document, 63 B: guide.md
+        1 document, 63 B: docs/guide.md
         type: prose
         1: # Guide
         5:   ## Install
@@ -66,7 +66,7 @@ fn of_one_document_the_landmarks_are_shown() {
     check(
         &["docs/app.py"],
         &expect![[r#"
-        1 document, 76 B: app.py
+        1 document, 76 B: docs/app.py
         type: source_code
         3: def main():
         6: class App:
@@ -77,7 +77,7 @@ fn of_one_document_the_landmarks_are_shown() {
     check(
         &["docs/app.toml"],
         &expect![[r#"
-        1 document, 47 B: app.toml
+        1 document, 47 B: docs/app.toml
         type: config
         2: [server]
         4: [client]
@@ -92,7 +92,7 @@ fn of_one_document_json_holds_the_landmarks() {
     check(
         &["docs/guide.md", "--json"],
         &expect![[r###"
-            {"bytes":63,"custom_type":null,"documents":1,"extensions":[{"bytes":63,"documents":1,"extension":"md"}],"landmarks":[{"depth":0,"line":1,"text":"# Guide"},{"depth":1,"line":5,"text":"## Install"},{"depth":1,"line":11,"text":"## Use"}],"landmarks_left_out":0,"largest":[{"bytes":63,"name":"guide.md"}],"type":"prose","whole":true}
+            {"bytes":63,"custom_type":null,"documents":1,"extensions":[{"bytes":63,"documents":1,"extension":"md"}],"landmarks":[{"depth":0,"line":1,"text":"# Guide"},{"depth":1,"line":5,"text":"## Install"},{"depth":1,"line":11,"text":"## Use"}],"landmarks_left_out":0,"largest":[{"bytes":63,"name":"docs/guide.md"}],"type":"prose","whole":true}
             --- stderr
             --- exit 0
         "###]],

@@ -15,6 +15,7 @@ fn check_small(name: &str, bytes: &[u8], expected: &expect_test::Expect) {
     let mut unpacking = Unpacking {
         archive: name,
         filter: &filter,
+        is_included: false,
         scratch: &scratch,
         limits: SMALL,
         report: &mut report,

@@ -6,7 +6,7 @@ use zip::write::SimpleFileOptions;
 use super::*;
 
 /// A document with this body.
-pub(super) fn docx(body: &str) -> Vec<u8> {
+pub(crate) fn docx(body: &str) -> Vec<u8> {
     let xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">\
          <w:body>{body}</w:body></w:document>"

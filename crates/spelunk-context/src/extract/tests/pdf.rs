@@ -17,7 +17,7 @@ fn assemble(objects: &[String], trailer: &str) -> Vec<u8> {
 }
 
 /// A PDF with a page for each of these contents, all in one Latin font.
-pub(super) fn pdf(pages: &[&str]) -> Vec<u8> {
+pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
     let stream = |content: &&str| format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len());
     pdf_of(&pages.iter().map(stream).collect::<Vec<_>>())
 }

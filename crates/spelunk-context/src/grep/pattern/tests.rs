@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use expect_test::{Expect, expect};
 
 use crate::grep::GrepQuery;
-use crate::grep::pattern::{Pattern, without_end};
+use crate::grep::pattern::{Choice, Pattern, without_end};
 
 fn refused(pattern: &str, expected: &Expect) {
-    let error = GrepQuery::new(pattern).check().unwrap_err();
+    let error = GrepQuery::new(pattern).compile().unwrap_err();
     let hint = spelunk_types::Explain::hint(&error).unwrap();
     expected.assert_eq(&format!("{}: {error}\nhint: {hint}", spelunk_types::Explain::code(&error)));
 }
@@ -16,7 +16,7 @@ fn refused(pattern: &str, expected: &Expect) {
 fn matching(pattern: &str, text: &str) -> Vec<String> {
     let pattern = Pattern::compile(&GrepQuery::new(pattern)).unwrap();
     let mut lines = Vec::new();
-    let _ = pattern.each_line(text.as_bytes(), |line| {
+    let _ = pattern.each_line(text.as_bytes(), Choice::Matching, |line| {
         lines.push(String::from_utf8_lossy(without_end(&text.as_bytes()[line])).into_owned());
         std::ops::ControlFlow::Continue(())
     });
@@ -28,26 +28,26 @@ fn an_invalid_regex_is_shown_with_a_caret_under_the_place() {
     refused(
         "foo(bar",
         &expect![[r#"
-        usage-wrong: the pattern is not a regular expression: unclosed group
-            foo(bar
-               ^
-        hint: correct it, or search for it literally"#]],
+            usage-wrong: the pattern is not a regular expression: unclosed group
+                foo(bar
+                   ^
+            hint: correct it, or search for it as it is with `--literal`"#]],
     );
     refused(
         "äöü[z-a]",
         &expect![[r#"
-        usage-wrong: the pattern is not a regular expression: invalid character class range, the start must be <= the end
-            äöü[z-a]
-                ^
-        hint: correct it, or search for it literally"#]],
+            usage-wrong: the pattern is not a regular expression: invalid character class range, the start must be <= the end
+                äöü[z-a]
+                    ^
+            hint: correct it, or search for it as it is with `--literal`"#]],
     );
     refused(
         r"a\p{Nothing}",
         &expect![[r#"
-        usage-wrong: the pattern is not a regular expression: Unicode property not found
-            a\p{Nothing}
-             ^
-        hint: correct it, or search for it literally"#]],
+            usage-wrong: the pattern is not a regular expression: Unicode property not found
+                a\p{Nothing}
+                 ^
+            hint: correct it, or search for it as it is with `--literal`"#]],
     );
 }
 
@@ -87,9 +87,9 @@ fn patterns_that_are_empty_long_huge_or_of_several_lines_are_refused() {
 
 #[test]
 fn limits_on_what_is_shown_are_checked() {
-    let error = GrepQuery { context_lines: 101, ..GrepQuery::new("x") }.check().unwrap_err();
+    let error = GrepQuery { context_lines: 101, ..GrepQuery::new("x") }.compile().unwrap_err();
     assert_eq!(error.to_string(), "lines of context must be between 0 and 100, not 101");
-    let error = GrepQuery { matches_max: u64::MAX, ..GrepQuery::new("x") }.check().unwrap_err();
+    let error = GrepQuery { matches_max: u64::MAX, ..GrepQuery::new("x") }.compile().unwrap_err();
     assert_eq!(error.to_string(), "matches must be between 0 and 10000, not 18446744073709551615");
 }
 

@@ -52,7 +52,7 @@ proptest! {
         let query = GrepQuery { case_sensitive, matches_max, context_lines: 1, ..GrepQuery::new(pattern) };
         let expected = naive(&text, &query);
         let reader = Reader::of_bytes("text", text.as_bytes().into());
-        let report = reader.grep_with(&query, &AtomicBool::new(false), sizes).unwrap();
+        let report = reader.grep_with(&query.compile().unwrap(), &AtomicBool::new(false), sizes).unwrap();
         prop_assert_eq!(report.n_matches, expected.len() as u64);
         prop_assert_eq!(report.truncated, report.n_matches > matches_max);
         let shown: Vec<(u64, String)> = report.matches.iter().map(|found| (found.line, found.text.clone())).collect();
@@ -65,7 +65,7 @@ proptest! {
             prop_assert_eq!(&found.after[..], &lines[idx + 1..lines.len().min(idx + 2)]);
         }
         let first = GrepQuery { extent: Extent::FirstMatches, ..query };
-        let stopped = reader.grep_with(&first, &AtomicBool::new(false), sizes).unwrap();
+        let stopped = reader.grep_with(&first.compile().unwrap(), &AtomicBool::new(false), sizes).unwrap();
         prop_assert_eq!(stopped.matches, report.matches);
         prop_assert_eq!(stopped.n_matches, report.n_matches.min(matches_max + 1));
     }
@@ -81,11 +81,11 @@ proptest! {
         };
         let reader = Reader::of_bytes("text", text.as_bytes().into());
         let query = GrepQuery::new("needle");
-        let report = reader.grep_with(&query, &AtomicBool::new(false), sizes).unwrap();
+        let report = reader.grep_with(&query.compile().unwrap(), &AtomicBool::new(false), sizes).unwrap();
         prop_assert_eq!(report.matches.iter().map(|found| found.line).collect::<Vec<_>>(), [2, 3]);
         for (pattern, n_matches) in [("^x", u64::from(before > 0)), ("y$", u64::from(behind > 0)), (r"needle\b", 1 + u64::from(behind == 0)), ("absent", 0)] {
             let query = GrepQuery::new(pattern);
-            prop_assert_eq!(reader.grep_with(&query, &AtomicBool::new(false), sizes).unwrap().n_matches, n_matches);
+            prop_assert_eq!(reader.grep_with(&query.compile().unwrap(), &AtomicBool::new(false), sizes).unwrap().n_matches, n_matches);
         }
     }
 
@@ -95,7 +95,8 @@ proptest! {
     ) {
         let reader = Reader::of_bytes("any", bytes.into());
         let query = GrepQuery { literal, ..GrepQuery::new(pattern) };
-        if let Ok(report) = reader.grep_with(&query, &AtomicBool::new(false), sizes) {
+        if let Ok(query) = query.compile() {
+            let report = reader.grep_with(&query, &AtomicBool::new(false), sizes).unwrap();
             prop_assert!(report.matches.len() as u64 <= report.n_matches);
         }
     }

@@ -27,3 +27,10 @@ fn examples_and_look_alikes_are_not() {
     check(".env.example .env.sample .env.local.template server.pem.dist", false);
     check("environment.md env .environment keys.md key pem monkey.rs id.rs / ..", false);
 }
+
+#[test]
+fn a_directory_is_a_place_of_secrets_by_what_is_kept_in_it() {
+    let judged = [".aws", "a/.ssh", ".config/gcloud", ".env", ".git", "src"]
+        .map(|path| is_secret_place(Path::new(path)));
+    assert_eq!(judged, [true, true, true, false, false, false]);
+}

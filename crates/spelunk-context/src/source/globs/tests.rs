@@ -103,6 +103,47 @@ fn a_secret_is_read_when_its_file_is_allowed_and_no_other() {
 }
 
 #[test]
+fn a_hidden_file_is_read_where_its_name_says_secret_and_secrets_are_allowed() {
+    let root = tree(&[
+        (".env", "x"),
+        (".hidden", "x"),
+        (".aws/credentials", "x"),
+        (".env.d/x", "x"),
+        (".ignore", "ignored.pem"),
+        ("ignored.pem", "x"),
+        ("a.md", "x"),
+    ]);
+    let options = ScanOptions { allow_secrets: true, ..ScanOptions::default() };
+    let corpus = scan(root.path(), &options).unwrap();
+    assert_eq!(names(&corpus), ".aws/credentials\n.env\na.md\n");
+    assert_eq!(skipped(&corpus), "3 hidden: .env.d/ .hidden .ignore\n1 ignored: ignored.pem\n");
+}
+
+#[test]
+fn a_glob_that_names_an_archive_stands_for_all_that_lies_in_it() {
+    let root = tree(&[("b.md", "x")]);
+    let zip =
+        crate::archive::tests::zipped(&[("a.md", "x"), ("deep/c.rs", "x"), (".env", "x"), ("d.svg", "x")]);
+    crate::testing::put(root.path(), "sub/old.zip", &zip);
+    let left = |include: &str, exclude: &str| {
+        let options =
+            ScanOptions { include: words(include), exclude: words(exclude), ..ScanOptions::default() };
+        names(&scan(root.path(), &options).unwrap()).trim_end().replace('\n', " ")
+    };
+    assert_eq!(left("", ""), "b.md");
+    assert_eq!(left("*.zip", ""), "sub/old.zip/a.md sub/old.zip/deep/c.rs");
+    assert_eq!(left("*.zip b.md", ""), "b.md sub/old.zip/a.md sub/old.zip/deep/c.rs");
+    assert_eq!(left("old.zip", "*.rs"), "sub/old.zip/a.md");
+    assert_eq!(left("*.zip", "deep"), "sub/old.zip/a.md");
+    assert_eq!(left("*.md", ""), "b.md");
+    let named = |include: &str| {
+        let options = ScanOptions { include: words(include), ..ScanOptions::default() };
+        names(&scan(&root.path().join("sub/old.zip"), &options).unwrap()).trim_end().replace('\n', " ")
+    };
+    assert_eq!([named("*.rs"), named("*.zip")], ["old.zip/deep/c.rs", "old.zip/a.md old.zip/deep/c.rs"]);
+}
+
+#[test]
 fn the_workspace_is_never_read_whatever_the_globs_say() {
     let root = tree(&[(".spelunk/runs/j.jsonl", "x"), ("a.md", "x")]);
     let options = ScanOptions { include: words(".spelunk a.md"), ..ScanOptions::default() };

@@ -121,6 +121,11 @@ impl Walk<'_> {
         depth: usize,
         todo: &mut Vec<(Node<'n>, Context, usize)>,
     ) {
+        match node.kind() {
+            "token_tree" => return self.visit_tokens(node, depth, todo),
+            "token_tree_pattern" => return,
+            _ => {}
+        }
         // Comments and attributes that touch what follows belong to it.
         let mut above: Option<(usize, usize)> = None;
         let mut cursor = node.walk();
@@ -148,6 +153,31 @@ impl Walk<'_> {
         }
     }
 
+    /// What stands in a call of a Rust macro is not parsed: definitions are told by their first words, at the
+    /// indentation of what stands there first.
+    fn visit_tokens<'n>(&mut self, node: Node<'n>, depth: usize, todo: &mut Vec<(Node<'n>, Context, usize)>) {
+        let mut above: Option<(usize, usize)> = None;
+        let mut column = None;
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            let (start, end) = (child.start_position(), child.end_position());
+            if child.kind() == "token_tree" && end.row - start.row >= LONG_LINES && depth < DEPTH_MAX {
+                todo.push((child, Context::Members, depth + 1));
+            }
+            let begins_line = self.line_start(child.start_byte()).is_some();
+            if !begins_line || start.column != *column.get_or_insert(start.column) {
+                continue;
+            }
+            let touching = above.take().filter(|(_, row)| row + 1 >= start.row).map(|(at, _)| at);
+            let at = touching.unwrap_or(child.start_byte());
+            if child.kind() == "#" || is_remark(child) {
+                above = Some((at, end.row - usize::from(end.column == 0)));
+            } else if begins_definition(child) {
+                self.places.extend(self.line_start(at).map(|at| Place { at, strength: Strength::Item }));
+            }
+        }
+    }
+
     /// The start of the line, if nothing but blanks stands before the place.
     fn line_start(&self, at: usize) -> Option<usize> {
         let before = self.text.get(..at)?;
@@ -159,6 +189,17 @@ impl Walk<'_> {
 fn is_remark(node: Node<'_>) -> bool {
     let kind = node.kind();
     kind.contains("comment") || kind.contains("attribute_item") || matches!(kind, "decorator" | "annotation")
+}
+
+/// Whether this token and the few behind it begin a Rust definition.
+fn begins_definition(token: Node<'_>) -> bool {
+    const TOKENS_MAX: usize = 8;
+    const MODIFIERS: [&str; 8] =
+        ["pub", "token_tree", "async", "unsafe", "const", "extern", "string_literal", "default"];
+    const DEFINERS: [&str; 9] = ["fn", "struct", "enum", "trait", "impl", "mod", "type", "union", "static"];
+    let behind = std::iter::successors(Some(token), Node::next_sibling).take(TOKENS_MAX);
+    let word = behind.map(|token| token.kind()).find(|kind| !MODIFIERS.contains(kind));
+    word.is_some_and(|word| DEFINERS.contains(&word)) && token.kind() != "token_tree"
 }
 
 fn is_function(node: Node<'_>) -> bool {

@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 
 use super::*;
-use crate::store::tests::{explain, id, ids, in_memory, peeked};
+use crate::store::StoreSettings;
+use crate::store::tests::{HandClock, explain, id, ids, in_memory, peeked, settings};
 use crate::testing::tree;
 
 #[test]
@@ -78,4 +79,23 @@ fn a_directory_that_is_not_there_and_a_bad_pattern_are_errors() {
     .assert_eq(&explain(&missing).replace(&root, "ROOT"));
     let bad = factory.from_directory(files.path(), "a[", &ContextKind::Document, "").unwrap_err();
     assert!(matches!(bad, StoreError::BadGlob { pattern, .. } if pattern == "a["));
+}
+
+#[test]
+fn a_hidden_file_is_taken_where_its_name_says_secret_and_secrets_are_allowed() {
+    let files = tree(&[
+        (".env", "KEY=1"),
+        (".hidden", "x"),
+        (".git/config", "x"),
+        (".aws/credentials", "x"),
+        ("a.txt", "a"),
+        ("sub/.env.local", "x"),
+    ]);
+    let settings = StoreSettings { secrets: SecretFiles::Allowed, ..settings() };
+    let store = ContextStore::in_memory(HandClock::at(1).clock(), settings);
+    let factory = Factory::new(&store);
+    let report = factory.from_directory(files.path(), "*", &ContextKind::Document, "").unwrap();
+    assert_eq!((ids(&report.registered), report.left_out.skipped), (vec![".env", "a"], BTreeMap::new()));
+    let below = factory.from_directory(files.path(), "**/*", &ContextKind::Document, "").unwrap();
+    assert_eq!(ids(&below.registered), ["credentials", ".env.local"]);
 }

@@ -81,9 +81,9 @@ fn the_log_tells_what_was_asked_and_nothing_that_failed() {
     navigator.peek("a", 5).unwrap();
     navigator.grep("a", &navigator.query(&"x".repeat(300), 0)).unwrap();
     navigator.search_all(&navigator.query("ex", 0)).unwrap();
-    expect![[r"
-        source-not-found: there is no context `b`
-        hint: list the contexts to see their ids"]]
+    expect![[r#"
+        context-not-found: there is no context `b`
+        hint: list the contexts to see their ids"#]]
     .assert_eq(&explain(&navigator.page("b", 0, 1).unwrap_err()));
     let log: Vec<(Action, Option<String>, usize)> = navigator
         .access_log()

@@ -31,7 +31,8 @@ fn a_loaded_text_is_counted_and_can_be_evicted() {
             cache_bytes_max: 50_000_000,
             n_loaded: 1,
             held_bytes: 0,
-            n_open: 1
+            n_open: 1,
+            open_bytes: 0,
         }
     );
     assert_eq!(store.evict_to(0), 1);
@@ -126,9 +127,9 @@ fn an_id_that_is_taken_is_refused_and_replacing_gives_the_memory_back() {
     store.register(of_file("a", &files.path().join("a"))).unwrap();
     store.load("a").unwrap();
     let error = store.register(of_file("a", &files.path().join("b"))).unwrap_err();
-    expect![[r"
-        usage-wrong: the context `a` exists already
-        hint: take another id, or replace the context"]]
+    expect![[r#"
+        context-exists: the context `a` exists already
+        hint: take another id, or pass `--replace` to put this in its place"#]]
     .assert_eq(&explain(&error));
     assert_eq!(&*store.load("a").unwrap(), "first text");
     store.replace(of_file("a", &files.path().join("b"))).unwrap();

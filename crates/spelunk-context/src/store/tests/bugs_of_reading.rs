@@ -73,11 +73,11 @@ fn numbers_out_of_range_are_refused() {
 fn a_pattern_is_checked_bounded_and_matched_as_it_is() {
     let navigator = navigator(&[("a", &format!("{}\n{}", "    Indented\n".repeat(30), "a".repeat(5000)))]);
     let error = navigator.grep("a", &navigator.query("(unclosed", 0)).unwrap_err();
-    expect![[r"
+    expect![[r#"
         usage-wrong: the pattern is not a regular expression: unclosed group
             (unclosed
             ^
-        hint: correct it, or search for it literally"]]
+        hint: correct it, or search for it as it is with `--literal`"#]]
     .assert_eq(&explain(&error));
     let found = navigator.grep("a", &navigator.query("indented", 0)).unwrap();
     assert_eq!((found.matches.len(), found.n_matches, found.truncated), (20, 30, true));

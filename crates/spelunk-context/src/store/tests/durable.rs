@@ -209,9 +209,9 @@ fn a_newer_registry_is_refused_and_left_alone() {
     put(directory.path(), "registry.json", newer.as_bytes());
     let error = ContextStore::open(directory.path(), HandClock::at(0).clock(), settings()).unwrap_err();
     let root = directory.path().display().to_string();
-    expect![[r"
-        workspace-unusable: the registry `ROOT/registry.json` was written by a newer version of spelunk: version 2
-        hint: use the newer version of spelunk"]]
+    expect![[r#"
+        registry-newer: the registry `ROOT/registry.json` was written by a newer version of spelunk: version 2
+        hint: use the newer version of spelunk"#]]
     .assert_eq(&explain(&error).replace(&root, "ROOT"));
     assert_eq!(registry(directory.path()), newer);
 }
@@ -305,4 +305,48 @@ fn a_relative_path_is_kept_absolute() {
     let context = store.register(of_file("a", Path::new("Cargo.toml"))).unwrap();
     let path = std::env::current_dir().unwrap().join("Cargo.toml");
     assert_eq!(context.source, ContextSource::File { path });
+}
+
+#[test]
+fn a_registry_that_another_process_holds_is_waited_for_and_then_its_holder_is_named() {
+    let root = tree(&[]);
+    let store = open(root.path());
+    store.register(of_text("a", "one")).unwrap();
+    let limits = StoreLimits { lock_wait_ms_max: 20, ..StoreLimits::default() };
+    let settings = StoreSettings::for_a_person(limits);
+    let (waiting, _) = ContextStore::open(root.path(), HandClock::at(1000).clock(), settings).unwrap();
+    let path = root.path().join("registry.lock");
+    let held = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    held.lock().unwrap();
+    fs::write(&path, "4711").unwrap();
+    let refused = |waiting: &ContextStore| {
+        let error = waiting.register(of_text("b", "two")).unwrap_err();
+        explain(&error).replace(&root.path().display().to_string(), "ROOT")
+    };
+    expect![[r"
+        workspace-unusable: another process (pid 4711) has held the registry `ROOT/registry.json` for 20 ms
+        hint: wait for process 4711, or end it if it hangs"]]
+    .assert_eq(&refused(&waiting));
+    fs::write(&path, "").unwrap();
+    expect![[r"
+        workspace-unusable: another process has held the registry `ROOT/registry.json` for 20 ms
+        hint: wait for the other process, or end it if it hangs"]]
+    .assert_eq(&refused(&waiting));
+    // What can be read without the lock still can.
+    assert_eq!(&*waiting.load("a").unwrap(), "one");
+    drop(held);
+    waiting.register(of_text("b", "two")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), std::process::id().to_string());
+}
+
+#[test]
+fn a_warning_counts_in_words() {
+    let damaged = |n_kept, n_lost| RegistryWarning::Damaged { n_kept, n_lost, set_aside: None }.to_string();
+    assert_eq!(
+        [damaged(1, 2), damaged(0, 1)],
+        [
+            "the registry was damaged: 1 context was kept, 2 lost; the damaged file could not be set aside",
+            "the registry was damaged: 0 contexts were kept, 1 lost; the damaged file could not be set aside",
+        ]
+    );
 }

@@ -32,13 +32,13 @@ fn an_id_is_short_printable_and_trimmed() {
 fn an_unknown_id_names_the_nearest() {
     let store = in_memory();
     store.register(of_text("identity:profile", "x")).unwrap();
-    expect![[r"
-        source-not-found: there is no context `identity:profil`
-        hint: did you mean `identity:profile`?"]]
+    expect![[r#"
+        context-not-found: there is no context `identity:profil`
+        hint: did you mean `identity:profile`?"#]]
     .assert_eq(&explain(&store.load("identity:profil").unwrap_err()));
-    expect![[r"
-        source-not-found: there is no context `zebra`
-        hint: list the contexts to see their ids"]]
+    expect![[r#"
+        context-not-found: there is no context `zebra`
+        hint: list the contexts to see their ids"#]]
     .assert_eq(&explain(&store.get("zebra").unwrap_err()));
 }
 

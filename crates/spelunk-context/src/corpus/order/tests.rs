@@ -1,6 +1,8 @@
-use super::*;
+use spelunk_types::FileOrder;
+
+use super::compare;
 use crate::testing::{names, put, tree};
-use crate::{Corpus, SourceInput};
+use crate::{Corpus, ScanOptions, SourceInput};
 
 const FILES: [&str; 8] = [
     "README.md",
@@ -14,17 +16,17 @@ const FILES: [&str; 8] = [
 ];
 
 #[track_caller]
-fn check(order: Order, expected: [&str; 8]) {
+fn check(order: FileOrder, expected: [&str; 8]) {
     let sizes = [3, 1, 2, 9, 5, 4, 8, 1];
     let mut files: Vec<(&str, u64)> = FILES.into_iter().zip(sizes).collect();
-    files.sort_by(|a, b| order.compare(*a, *b));
+    files.sort_by(|a, b| compare(order, *a, *b));
     assert_eq!(files.iter().map(|(name, _)| *name).collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn the_order_says_which_files_come_first() {
     check(
-        Order::Size,
+        FileOrder::Size,
         [
             "config/app.yml",
             "notes.md",
@@ -37,7 +39,7 @@ fn the_order_says_which_files_come_first() {
         ],
     );
     check(
-        Order::Path,
+        FileOrder::Path,
         [
             "Cargo.toml",
             "README.md",
@@ -50,7 +52,7 @@ fn the_order_says_which_files_come_first() {
         ],
     );
     check(
-        Order::Priority,
+        FileOrder::Priority,
         [
             "README.md",
             "docs/README.txt",
@@ -64,7 +66,7 @@ fn the_order_says_which_files_come_first() {
     );
 }
 
-fn scan(root: &std::path::Path, files_max: u64, order: Order) -> Corpus {
+fn scan(root: &std::path::Path, files_max: u64, order: FileOrder) -> Corpus {
     let options = ScanOptions { files_max, order, ..ScanOptions::default() };
     Corpus::scan(&[SourceInput::Path(root.to_owned())], &options, &mut |_| {}).unwrap()
 }
@@ -72,18 +74,18 @@ fn scan(root: &std::path::Path, files_max: u64, order: Order) -> Corpus {
 #[test]
 fn what_files_max_leaves_out_is_counted_and_listed() {
     let root = tree(&[("a.md", "1"), ("b.md", "333"), ("c.md", "22"), ("d.md", "4444")]);
-    let corpus = scan(root.path(), 2, Order::Size);
+    let corpus = scan(root.path(), 2, FileOrder::Size);
     let report = &corpus.reports()[0];
     assert_eq!(names(&corpus), "b.md\nd.md\n");
     assert_eq!((report.left_out_total, report.left_out.join(" ")), (2, "c.md a.md".to_owned()));
     assert_eq!(crate::testing::skipped(&corpus), "2 files-max: c.md a.md\n");
-    let corpus = scan(root.path(), 3, Order::Path);
+    let corpus = scan(root.path(), 3, FileOrder::Path);
     assert_eq!(
         (names(&corpus).as_str(), corpus.reports()[0].left_out.join(" ").as_str()),
         ("a.md\nb.md\nc.md\n", "d.md")
     );
     for all in [0, 4, 5] {
-        assert_eq!(scan(root.path(), all, Order::Size).reports()[0].left_out_total, 0);
+        assert_eq!(scan(root.path(), all, FileOrder::Size).reports()[0].left_out_total, 0);
     }
 }
 
@@ -91,7 +93,7 @@ fn what_files_max_leaves_out_is_counted_and_listed() {
 fn what_is_not_text_takes_no_place_under_files_max() {
     let root = tree(&[("b.md", "1"), ("c.md", "1")]);
     put(root.path(), "a.bin", &[0; 100]);
-    let corpus = scan(root.path(), 1, Order::Size);
+    let corpus = scan(root.path(), 1, FileOrder::Size);
     assert_eq!(names(&corpus), "b.md\n");
     assert_eq!(crate::testing::skipped(&corpus), "1 binary: a.bin\n1 files-max: c.md\n");
 }
@@ -102,7 +104,7 @@ fn the_list_of_what_was_left_out_is_bounded_and_its_count_is_not() {
     for n in 0..1102 {
         put(root.path(), format!("{n:04}.txt"), b"x");
     }
-    let report = &scan(root.path(), 100, Order::Path).reports()[0].clone();
+    let report = &scan(root.path(), 100, FileOrder::Path).reports()[0].clone();
     assert_eq!((report.documents, report.left_out_total, report.left_out.len()), (100, 1002, 1000));
     assert_eq!(report.left_out[0], "0100.txt");
 }

@@ -1,0 +1,163 @@
+//! The veil: what a search sees of a line with secrets in it. In place of each secret stands one byte that is no text,
+//! so whether and where a pattern matches depends on nothing that is kept back, not even on its length, and no sequence
+//! of patterns can find it out. What a reader shows in that place is not there to be found either.
+
+use std::ops::Range;
+
+use super::pattern::Pattern;
+use crate::secrets::{KEY_HEAD, REDACT_REACH_BYTES, key_bodies, secrets_in, secrets_in_line};
+use crate::{ReadError, Reader};
+
+/// In no UTF-8, so neither `.` nor `[^a]` stands for it. A match that asks for the byte itself does not count.
+const VEIL: u8 = 0xFF;
+
+/// A line as it is searched.
+pub(super) struct Veiled {
+    bytes: Vec<u8>,
+    /// Where a veil is, and what it hides of the line.
+    veils: Vec<(usize, Range<usize>)>,
+}
+
+impl Veiled {
+    /// `secrets` are places in the line, in order and apart.
+    pub(super) fn new(line: &[u8], secrets: &[Range<usize>]) -> Self {
+        let (mut bytes, mut veils, mut done) = (Vec::with_capacity(line.len()), Vec::new(), 0);
+        for secret in secrets {
+            bytes.extend_from_slice(&line[done..secret.start]);
+            veils.push((bytes.len(), secret.clone()));
+            bytes.push(VEIL);
+            done = secret.end;
+        }
+        bytes.extend_from_slice(&line[done..]);
+        Self { bytes, veils }
+    }
+
+    /// The first match that begins at `from` or behind, as a place in the line.
+    pub(super) fn first(&self, pattern: &Pattern, from: usize) -> Option<Range<usize>> {
+        let mut first = None;
+        pattern.each_match(&self.bytes, self.veiled(from), |found| {
+            first = self.visible(&found);
+            first.is_none()
+        });
+        first
+    }
+
+    /// The first `ranges_max` matches that are not empty, as places in the line.
+    pub(super) fn ranges(&self, pattern: &Pattern, ranges_max: usize) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
+        pattern.each_match(&self.bytes, 0, |found| {
+            ranges.extend(self.visible(&found).filter(|found| !found.is_empty()));
+            ranges.len() < ranges_max
+        });
+        ranges
+    }
+
+    /// A match as a place in the line; nothing if it has a veil in it.
+    fn visible(&self, found: &Range<usize>) -> Option<Range<usize>> {
+        let n_before = self.veils.partition_point(|(at, _)| *at < found.start);
+        let has_veil = self.veils.get(n_before).is_some_and(|(at, _)| *at < found.end);
+        let moved = match n_before.checked_sub(1) {
+            Some(idx) => self.veils[idx].1.end - (self.veils[idx].0 + 1),
+            None => 0,
+        };
+        (!has_veil).then(|| found.start + moved..found.end + moved)
+    }
+
+    /// A place in the line as one in what is searched.
+    fn veiled(&self, at: usize) -> usize {
+        let n_before = self.veils.partition_point(|(_, secret)| secret.end <= at);
+        let plain = match n_before.checked_sub(1) {
+            Some(idx) => self.veils[idx].0 + 1 + (at - self.veils[idx].1.end),
+            None => at,
+        };
+        // Inside a secret there is only its veil.
+        self.veils.get(n_before).map_or(plain, |(veil, _)| plain.min(*veil))
+    }
+}
+
+/// The secrets of one range of a document, looked for where a line matches.
+#[derive(Default)]
+pub(super) struct Secrets {
+    /// Lines of keys in or around the range, as offsets in the document; looked for once, with the first match.
+    keys: Option<Vec<Range<u64>>>,
+}
+
+impl Secrets {
+    /// The secrets of a line without its end, as places in it. `buffer` is the text from `buffer_start`, the line in it.
+    pub(super) fn of_line(
+        &mut self,
+        reader: &Reader,
+        buffer: &[u8],
+        buffer_start: u64,
+        line: Range<usize>,
+    ) -> Result<Vec<Range<usize>>, ReadError> {
+        let keys = match &self.keys {
+            Some(keys) => keys,
+            None => self.keys.insert(keys_around(reader, buffer, buffer_start)?),
+        };
+        let mut secrets = secrets_in_line(&buffer[line.clone()]);
+        if keys.is_empty() {
+            return Ok(secrets);
+        }
+        let (start, end) = (buffer_start + line.start as u64, buffer_start + line.end as u64);
+        let first = keys.partition_point(|key| key.end <= start);
+        let touching = keys[first..].iter().take_while(|key| key.start < end);
+        let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX);
+        secrets.extend(touching.map(|key| at(key.start.max(start))..at(key.end.min(end))));
+        Ok(united(secrets))
+    }
+}
+
+/// The secrets of a piece of a line that is too long to hold, as places in it.
+pub(super) fn secrets_of_piece(reader: &Reader, piece: Range<u64>) -> Result<Vec<Range<usize>>, ReadError> {
+    let (text, start) = with_reach(reader, piece.clone())?;
+    let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX);
+    let (from, to) = (at(piece.start), at(piece.end));
+    let inside = secrets_in(&text).into_iter().filter_map(|secret| {
+        let (start, end) = (secret.start.max(from), secret.end.min(to));
+        (start < end).then(|| start - from..end - from)
+    });
+    Ok(united(inside.collect()))
+}
+
+/// The lines of keys that may reach into a buffer. Most buffers have no key near, and that is cheap to see.
+fn keys_around(reader: &Reader, buffer: &[u8], buffer_start: u64) -> Result<Vec<Range<u64>>, ReadError> {
+    let buffer_end = buffer_start + buffer.len() as u64;
+    let before =
+        buffer_start.saturating_sub(REACH)..(buffer_start + KEY_HEAD.len() as u64).min(reader.bytes());
+    let mut head = Vec::new();
+    reader.read(before, &mut head)?;
+    let is_near = |text: &[u8]| memchr::memmem::find(text, KEY_HEAD).is_some();
+    if !is_near(&head) && !is_near(buffer) {
+        return Ok(Vec::new());
+    }
+    let (text, start) = with_reach(reader, buffer_start..buffer_end)?;
+    let keys = key_bodies(&text).into_iter();
+    Ok(keys.map(|key| start + key.start as u64..start + key.end as u64).collect())
+}
+
+const REACH: u64 = REDACT_REACH_BYTES as u64;
+
+/// A range with as much around it as decides what is secret in it, and where that begins.
+fn with_reach(reader: &Reader, range: Range<u64>) -> Result<(Vec<u8>, u64), ReadError> {
+    let start = range.start.saturating_sub(REACH);
+    let mut text = Vec::new();
+    reader.read(start..range.end.saturating_add(REACH).min(reader.bytes()), &mut text)?;
+    Ok((text, start))
+}
+
+/// Ranges in order, those that overlap or touch as one: where two secrets meet is nobody's business.
+fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut apart: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match apart.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            Some(_) | None => apart.push(range),
+        }
+    }
+    apart
+}
+
+#[cfg(test)]
+mod tests;

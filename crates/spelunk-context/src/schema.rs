@@ -1,0 +1,146 @@
+//! What a JSON document looks like: its keys, their types, which are optional and how long arrays are, sketched from a
+//! bounded sample so that whoever reads one chunk knows the whole. A sketch holds no values, and says what it was made
+//! from: a key that the sample does not show is not in it.
+
+mod class;
+mod recipe;
+mod records;
+mod shape;
+mod show;
+
+use std::fmt;
+
+pub use class::FieldClass;
+pub use recipe::Recipe;
+pub(crate) use records::n_fields_of_head;
+pub use records::{Field, JsonType, Records};
+use shape::Shape;
+
+use crate::kind::ContentType;
+use crate::lines::count_lines;
+use crate::pack::Span;
+use crate::split::{Chunk, Cutting, Shell, Units, slice};
+
+/// Chunks of a document that are sampled, evenly spread, the first and the last among them.
+const CHUNKS_SAMPLED_MAX: usize = 16;
+/// What is read of the first chunk, and of each other one.
+const FIRST_BYTES_MAX: usize = 64 * 1024;
+const OTHER_BYTES_MAX: usize = 8 * 1024;
+
+/// A sketch of one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaSketch {
+    /// One line: `[{id: integer, tags?: [string; 0..3]}; 2000]`. `?` marks what some objects lack, `; 0..3` is the
+    /// length of an array, `|` stands between types.
+    pub text: String,
+    /// Bytes that were looked at.
+    pub sampled_bytes: u64,
+    /// Bytes of the document.
+    pub bytes: u64,
+    /// More about JSON lines.
+    pub records: Option<Records>,
+}
+
+impl SchemaSketch {
+    /// The longest text.
+    pub const TEXT_BYTES_MAX: usize = 1500;
+
+    /// The sketch of a document that was cut; none for a text that is no JSON.
+    pub(crate) fn of(content_type: ContentType, text: &str, cutting: &Cutting) -> Option<Self> {
+        match (content_type, cutting.units) {
+            (ContentType::Json, Units::Elements(n_elements)) => of_value(text, &cutting.chunks, n_elements),
+            // Several values in one file are lines, and what is broken may be right at its beginning.
+            (ContentType::Json, Units::Lines(_) | Units::Rows(_)) => {
+                of_lines(text, &cutting.chunks).or_else(|| of_head(text))
+            }
+            (ContentType::Jsonl, _) => of_lines(text, &cutting.chunks),
+            (
+                ContentType::SourceCode
+                | ContentType::StructuredData
+                | ContentType::Log
+                | ContentType::Prose
+                | ContentType::Markup
+                | ContentType::Config
+                | ContentType::Unknown,
+                _,
+            ) => None,
+        }
+    }
+}
+
+impl fmt::Display for SchemaSketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, sampled_bytes, bytes, .. } = self;
+        f.write_str(text)?;
+        if sampled_bytes < bytes {
+            write!(f, " (sketched from {sampled_bytes} of {bytes} bytes; what is rare may be missing)")?;
+        }
+        Ok(())
+    }
+}
+
+fn of_value(text: &str, chunks: &[Chunk], n_elements: u64) -> Option<SchemaSketch> {
+    let mut shape = Shape::default();
+    let mut sampled_bytes = 0;
+    for idx in spread(chunks.len(), CHUNKS_SAMPLED_MAX) {
+        let chunk = chunks.get(idx)?;
+        let bytes_max = if idx == 0 { FIRST_BYTES_MAX } else { OTHER_BYTES_MAX };
+        // Without its closing brackets: what a chunk lies in has more keys and elements than the chunk shows.
+        let (open, body) = match &chunk.shell {
+            Some(Shell { open, body, .. }) => (open.as_str(), body),
+            None => ("", &chunk.span),
+        };
+        let head = head_of(text, body, bytes_max);
+        sampled_bytes += head.len() as u64;
+        if open.ends_with('"') {
+            shape.fold(&format!("{open}\""));
+        } else {
+            shape.fold(&[open, head].concat());
+        }
+    }
+    shape.set_root_length(n_elements);
+    sketch(text, &shape, sampled_bytes, None)
+}
+
+fn of_head(text: &str) -> Option<SchemaSketch> {
+    let mut shape = Shape::default();
+    let head = head_of(text, &(0..text.len() as u64), FIRST_BYTES_MAX);
+    shape.fold(head);
+    sketch(text, &shape, head.len() as u64, None)
+}
+
+fn of_lines(text: &str, chunks: &[Chunk]) -> Option<SchemaSketch> {
+    let starts = spread(chunks.len(), CHUNKS_SAMPLED_MAX).filter_map(|idx| chunks.get(idx));
+    let starts = starts.map(|chunk| usize::try_from(chunk.span.start).unwrap_or(usize::MAX));
+    let sample = records::Sample::of(text, starts);
+    let mut shape = Shape::default();
+    for line in sample.lines() {
+        shape.fold(line);
+    }
+    let records = Records::of(&sample)?;
+    let mut sketch = sketch(text, &shape, sample.bytes(), Some(records))?;
+    sketch.text = format!("{} lines of {}", count_lines(text), sketch.text);
+    Some(sketch)
+}
+
+fn sketch(text: &str, shape: &Shape, sampled_bytes: u64, records: Option<Records>) -> Option<SchemaSketch> {
+    let bytes = text.len() as u64;
+    let shown = show::show(shape, SchemaSketch::TEXT_BYTES_MAX - show::LINES_OF_BYTES)?;
+    Some(SchemaSketch { text: shown, sampled_bytes: sampled_bytes.min(bytes), bytes, records })
+}
+
+/// The beginning of a span.
+fn head_of<'t>(text: &'t str, span: &Span, bytes_max: usize) -> &'t str {
+    let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    let (start, end) = (to_usize(span.start), to_usize(span.end));
+    slice(text, start..text.floor_char_boundary(end.min(start.saturating_add(bytes_max))))
+}
+
+/// At most `n_max` of `0..n`, evenly spread, both ends among them.
+fn spread(n: usize, n_max: usize) -> impl Iterator<Item = usize> {
+    let n_taken = n.min(n_max);
+    (0..n_taken).map(move |idx| if n_taken < 2 { 0 } else { idx * (n - 1) / (n_taken - 1) })
+}
+
+#[cfg(test)]
+mod tests;

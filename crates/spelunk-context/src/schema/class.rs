@@ -1,0 +1,98 @@
+//! What a field of a log record is for, told by the words in its path: `requestId` and `request_id` are both the words
+//! `request` and `id`. Words are matched whole: `context` is no text, and `resource` no source.
+
+/// What a field is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FieldClass {
+    /// When.
+    Timestamp,
+    /// How bad.
+    Level,
+    /// What went wrong.
+    Error,
+    /// What it belongs to.
+    Identifier,
+    /// What was said.
+    Message,
+    /// How it ended.
+    Status,
+    /// Who said it.
+    Source,
+}
+
+/// The words of each class; several words stand one behind the other. The first class that matches wins.
+const CLASSES: [(FieldClass, &[&[&str]]); 7] = [
+    (
+        FieldClass::Timestamp,
+        &[&["time"], &["timestamp"], &["datetime"], &["date"], &["created", "at"], &["ts"]],
+    ),
+    (FieldClass::Level, &[&["level"], &["severity"], &["priority"], &["loglevel"], &["lvl"]]),
+    (FieldClass::Error, &[&["error"], &["errors"], &["exception"], &["stack"], &["traceback"], &["err"]]),
+    (
+        FieldClass::Identifier,
+        &[
+            &["request", "id"],
+            &["trace", "id"],
+            &["correlation", "id"],
+            &["session", "id"],
+            &["span", "id"],
+            &["requestid"],
+            &["traceid"],
+            &["spanid"],
+        ],
+    ),
+    (FieldClass::Message, &[&["message"], &["msg"], &["body"], &["text"]]),
+    (FieldClass::Status, &[&["status"], &["code"], &["statuscode"]]),
+    (FieldClass::Source, &[&["source"], &["service"], &["host"], &["hostname"], &["component"], &["logger"]]),
+];
+
+impl FieldClass {
+    /// The class of a field, by the keys on the way to it.
+    pub(super) fn of(keys: &[&str]) -> Option<Self> {
+        let words: Vec<String> = keys.iter().flat_map(|key| words(key)).collect();
+        let has = |pattern: &[&str]| words.windows(pattern.len()).any(|window| window == pattern);
+        CLASSES.into_iter().find(|(_, patterns)| patterns.iter().any(|p| has(p))).map(|(class, _)| class)
+    }
+
+    /// The word for it in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timestamp => "timestamp",
+            Self::Level => "level",
+            Self::Error => "error",
+            Self::Identifier => "identifier",
+            Self::Message => "message",
+            Self::Status => "status",
+            Self::Source => "source",
+        }
+    }
+}
+
+/// Whether a number under these keys says how long something took.
+pub(super) fn is_duration(keys: &[&str]) -> bool {
+    const WORDS: [&str; 8] = ["duration", "elapsed", "latency", "took", "ms", "millis", "seconds", "micros"];
+    keys.iter().flat_map(|key| words(key)).any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether the last of these keys ends in `id`.
+pub(super) fn is_id(keys: &[&str]) -> bool {
+    keys.last().is_some_and(|key| words(key).last().is_some_and(|word| matches!(word.as_str(), "id" | "ids")))
+}
+
+/// The words of a key in lower case, parted at signs and where a capital follows a small letter.
+pub(super) fn words(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for c in key.chars() {
+        let begins = was_small && c.is_uppercase();
+        if (begins || !c.is_alphanumeric()) && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        was_small = c.is_lowercase() || c.is_numeric();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}

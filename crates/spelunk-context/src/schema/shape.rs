@@ -1,0 +1,199 @@
+//! The shape of JSON values, folded from as many as there are. Text is read as a stream and may end anywhere: what was
+//! seen up to there counts, and an object that was not seen to its end says nothing about keys it may lack.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// How deep shapes are told apart.
+pub(super) const DEPTH_MAX: usize = 6;
+
+/// Keys of one object that are kept; the values of all others are folded into one.
+const KEYS_MAX: usize = 64;
+
+/// What is known about the values at one place.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a place may hold values of several types")]
+pub(super) struct Shape {
+    pub(super) has_null: bool,
+    pub(super) has_boolean: bool,
+    pub(super) has_integer: bool,
+    pub(super) has_fraction: bool,
+    pub(super) has_string: bool,
+    pub(super) object: Option<Box<Object>>,
+    pub(super) array: Option<Box<Array>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Object {
+    /// In the order in which they were first seen.
+    pub(super) keys: Vec<Key>,
+    /// The values of keys beyond `KEYS_MAX`.
+    pub(super) others: Option<Shape>,
+    /// Objects that were seen to their end.
+    n_whole: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) name: String,
+    pub(super) shape: Shape,
+    /// How many of the objects that were seen to their end have it.
+    n_in_whole: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Array {
+    pub(super) element: Shape,
+    /// The shortest and the longest of those that were seen to their end.
+    pub(super) lengths: Option<(u64, u64)>,
+    /// The longest that was not.
+    pub(super) n_seen_max: u64,
+}
+
+impl Object {
+    /// Whether there is an object without this key.
+    pub(super) fn is_optional(&self, key: &Key) -> bool {
+        key.n_in_whole < self.n_whole
+    }
+
+    /// Whether any such object was seen to its end.
+    pub(super) fn is_seen_whole(&self) -> bool {
+        self.n_whole > 0
+    }
+
+    fn key_idx(&mut self, name: String) -> Option<usize> {
+        if let Some(idx) = self.keys.iter().position(|key| key.name == name) {
+            return Some(idx);
+        }
+        (self.keys.len() < KEYS_MAX).then(|| {
+            self.keys.push(Key { name, shape: Shape::default(), n_in_whole: 0 });
+            self.keys.len() - 1
+        })
+    }
+
+    fn close(&mut self, seen: &[usize]) {
+        self.n_whole += 1;
+        for &idx in seen {
+            self.keys[idx].n_in_whole += 1;
+        }
+    }
+}
+
+impl Array {
+    fn close(&mut self, length: u64) {
+        let (shortest, longest) = self.lengths.unwrap_or((length, length));
+        self.lengths = Some((shortest.min(length), longest.max(length)));
+    }
+}
+
+impl Shape {
+    /// Takes in the value that the text begins with, as far as the text goes.
+    pub(super) fn fold(&mut self, text: &str) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        // Where it breaks off or goes wrong, what came before has been taken in.
+        let _end = Fold { shape: self, depth: 0 }.deserialize(&mut deserializer);
+    }
+
+    /// The outermost array has this many elements, however many were sampled.
+    pub(super) fn set_root_length(&mut self, n_elements: u64) {
+        if let Some(array) = &mut self.array {
+            array.lengths = Some((n_elements, n_elements));
+        }
+    }
+}
+
+/// Takes one value in. Recursion ends at `DEPTH_MAX`; what is below is skipped.
+struct Fold<'s> {
+    shape: &'s mut Shape,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Fold<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Fold<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.shape.has_null = true;
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        self.shape.has_boolean = true;
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        self.shape.has_integer = true;
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        self.shape.has_integer = true;
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        self.shape.has_fraction = true;
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        self.shape.has_string = true;
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let array = self.shape.array.get_or_insert_default();
+        let mut length = 0;
+        loop {
+            let next = if self.depth < DEPTH_MAX {
+                elements.next_element_seed(Fold { shape: &mut array.element, depth: self.depth + 1 })
+            } else {
+                elements.next_element::<IgnoredAny>().map(|element| element.map(|_| ()))
+            };
+            match next {
+                Ok(Some(())) => length += 1,
+                Ok(None) => break,
+                Err(error) => {
+                    array.n_seen_max = array.n_seen_max.max(length);
+                    return Err(error);
+                }
+            }
+        }
+        array.close(length);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let object = self.shape.object.get_or_insert_default();
+        if self.depth >= DEPTH_MAX {
+            while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(());
+        }
+        let mut seen = Vec::new();
+        while let Some(name) = entries.next_key::<String>()? {
+            let idx = object.key_idx(name);
+            let shape = match idx {
+                Some(idx) => &mut object.keys[idx].shape,
+                None => object.others.get_or_insert_default(),
+            };
+            seen.extend(idx.filter(|idx| !seen.contains(idx)));
+            entries.next_value_seed(Fold { shape, depth: self.depth + 1 })?;
+        }
+        object.close(&seen);
+        Ok(())
+    }
+}

@@ -1,0 +1,211 @@
+//! The text of a document as Python sees a `str`, of any size and not held in memory: characters are counted, sliced,
+//! searched and matched where they are. Each secret character is masked, so every operation is that of Python on the
+//! masked text: what is masked can be neither read nor guessed, and offsets are those of the document.
+
+mod error;
+mod find;
+mod index;
+mod lines;
+mod piece;
+mod re;
+mod records;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+pub use self::error::TextError;
+pub use self::find::TextParts;
+use self::index::{CharIndex, Mark};
+pub use self::lines::Lines;
+pub(crate) use self::piece::MASK;
+use self::piece::Piece;
+use self::re::Sizes;
+pub use self::re::{
+    FindAll, Flags, Found, Group, MatchCursor, Matches, PatternFault, PyMatch, PyPattern, Replacement,
+    SplitPart, Splits,
+};
+pub use self::records::{JsonRecords, RecordShape};
+use crate::line_index::LineIndex;
+use crate::secrets::REDACT_REACH_BYTES;
+use crate::{DocEntry, ReadError, Reader, View};
+
+/// The text of one document. Opening it reads its first bytes; everything else is read when it is asked for. Bytes that
+/// are not UTF-8 are read as U+FFFD wherever they are, whatever the size; UTF-16 is decoded into memory once, up to
+/// [`Reader::UTF16_BYTES_MAX`]. A file that changes gives nothing but `ReadError::Changed`. Send and Sync.
+#[derive(Debug)]
+pub struct LazyText {
+    reader: Reader,
+    index: Mutex<CharIndex>,
+    line_index: OnceLock<LineIndex>,
+    cancel: Arc<AtomicBool>,
+    sizes: Sizes,
+}
+
+impl LazyText {
+    /// The largest piece that is given out at once, in bytes of the document.
+    pub const SLICE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+    /// The text of a document of a view. Masked unless the corpus gives the document out as it is.
+    pub fn open(view: &View, document: &DocEntry) -> Result<Self, TextError> {
+        Ok(Self::over(Reader::of_document(view, document)?))
+    }
+
+    /// Text that is in memory already, masked like any other.
+    pub fn of_string(name: &str, text: &str) -> Self {
+        // A reader drops a byte order mark, which here is a character like any other.
+        let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+        Self::over(Reader::of_bytes(name, [mark, text].concat().into_bytes().into()))
+    }
+
+    /// Over any reader, masked as the reader redacts.
+    pub fn over(reader: Reader) -> Self {
+        Self {
+            reader,
+            index: Mutex::default(),
+            line_index: OnceLock::new(),
+            cancel: Arc::default(),
+            sizes: Sizes::DEFAULT,
+        }
+    }
+
+    /// Stops what is going on, and everything later, with [`ReadError::Cancelled`] once the flag is set.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Other sizes of windows: results do not depend on them.
+    #[cfg(test)]
+    #[must_use]
+    pub(crate) fn with_sizes(mut self, sizes: Sizes) -> Self {
+        self.sizes = sizes;
+        self
+    }
+
+    /// The name in errors and reports.
+    pub fn name(&self) -> &str {
+        self.reader.name()
+    }
+
+    /// The size of the document's text in bytes, before anything is masked.
+    pub fn bytes(&self) -> u64 {
+        self.reader.bytes()
+    }
+
+    /// `len(text)`. Reads the document through the first time.
+    pub fn chars(&self) -> Result<u64, TextError> {
+        let chars = self.index().chars(&self.reader)?;
+        self.require_fresh()?;
+        Ok(chars)
+    }
+
+    /// `text[start:end]`, with bounds counted from the beginning; what is beyond the end is not there.
+    pub fn slice(&self, chars: Range<u64>) -> Result<String, TextError> {
+        if chars.start >= chars.end {
+            return Ok(String::new());
+        }
+        let start = self.at_char(chars.start)?.byte;
+        let end = self.at_char(chars.end)?.byte;
+        self.require_small(end.saturating_sub(start), Self::SLICE_BYTES_MAX)?;
+        let text = self.masked(start..end)?;
+        self.require_fresh()?;
+        Ok(text)
+    }
+
+    /// The whole text, where the document has no more than `bytes_max` bytes.
+    pub fn to_string_bounded(&self, bytes_max: u64) -> Result<String, TextError> {
+        self.require_small(self.bytes(), bytes_max)?;
+        let text = self.masked(0..self.bytes())?;
+        self.require_fresh()?;
+        Ok(text)
+    }
+
+    /// The text between two places in the document that are between characters, masked.
+    fn masked(&self, range: Range<u64>) -> Result<String, TextError> {
+        let mut piece = self.piece(range.start..range.end, self.margin(), Vec::new())?;
+        self.mask(&mut piece);
+        let (start, end) = (piece.text_at(range.start), piece.text_at(range.end));
+        piece.text.truncate(end);
+        if start > 0 {
+            piece.text.drain(..start);
+        }
+        Ok(piece.text)
+    }
+
+    /// A range with at least so much around it, not masked. It begins between characters; so does what is given.
+    fn piece(&self, range: Range<u64>, margin: u64, mut buffer: Vec<u8>) -> Result<Piece, TextError> {
+        self.require_going()?;
+        let start = self.floor_char(range.start.saturating_sub(margin))?;
+        // With as much behind it as a character may have, the last one of the range is whole.
+        let end = range.end.saturating_add(margin.max(4)).min(self.bytes());
+        self.reader.read(start..end.max(start), &mut buffer)?;
+        let piece = Piece::new(buffer, start, end == self.bytes());
+        if piece.end < range.end {
+            return Err(ReadError::Changed { name: self.name().to_owned() }.into());
+        }
+        Ok(piece)
+    }
+
+    /// The last place between characters that is not behind `at`.
+    fn floor_char(&self, at: u64) -> Result<u64, TextError> {
+        if at == 0 || at >= self.bytes() {
+            return Ok(at.min(self.bytes()));
+        }
+        let mut around = Vec::new();
+        let from = at.saturating_sub(3);
+        self.reader.read(from..at + 1, &mut around)?;
+        let n_before = usize::try_from(at - from).unwrap_or(0);
+        let is_inside = |n: &usize| piece::may_begin_char(&around[n_before - n..]);
+        let n_inside = (1..=n_before).rev().find(is_inside).unwrap_or(0);
+        Ok(at - n_inside as u64)
+    }
+
+    fn ends_with_newline(&self) -> Result<bool, TextError> {
+        let mut last = Vec::new();
+        self.reader.read(self.bytes().saturating_sub(1)..self.bytes(), &mut last)?;
+        Ok(last == b"\n")
+    }
+
+    fn mask(&self, piece: &mut Piece) {
+        if self.reader.redacts() {
+            piece.mask();
+        }
+    }
+
+    /// What must be around a piece to know the secrets in it.
+    fn margin(&self) -> u64 {
+        if self.reader.redacts() { REDACT_REACH_BYTES as u64 } else { 0 }
+    }
+
+    fn at_char(&self, char: u64) -> Result<Mark, TextError> {
+        Ok(self.index().at_char(char, &self.reader)?)
+    }
+
+    fn at_byte(&self, byte: u64) -> Result<Mark, TextError> {
+        Ok(self.index().at_byte(byte, &self.reader)?)
+    }
+
+    fn index(&self) -> MutexGuard<'_, CharIndex> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn require_small(&self, bytes: u64, bytes_max: u64) -> Result<(), TextError> {
+        if bytes <= bytes_max {
+            return Ok(());
+        }
+        Err(ReadError::TooLarge { name: self.name().to_owned(), bytes, bytes_max }.into())
+    }
+
+    fn require_fresh(&self) -> Result<(), TextError> {
+        Ok(self.reader.require_fresh()?)
+    }
+
+    fn require_going(&self) -> Result<(), TextError> {
+        if self.cancel.load(Ordering::Relaxed) { Err(ReadError::Cancelled.into()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! What can go wrong with a text: the document, the pattern, or a result that is too large to give out.
+
+use spelunk_types::{ErrorCode, Explain};
+
+use super::re::PatternFault;
+use crate::ReadError;
+
+/// An operation on a text that could not be done.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum TextError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Worded as Python words it.
+    #[error(transparent)]
+    Pattern(#[from] PatternFault),
+    /// Python's `ValueError` and `IndexError`, in its words.
+    #[error("{message}")]
+    Value { message: &'static str },
+    #[error("the pattern took more than {steps_max} steps at one place of `{name}`")]
+    Backtracks { name: String, steps_max: u64 },
+    #[error("a match of the pattern in `{name}` may be longer than {bytes_max} bytes")]
+    MatchTooLong { name: String, bytes_max: u64 },
+    #[error("the result has more than {bytes_max} bytes")]
+    ResultTooLarge { bytes_max: u64 },
+    #[error("`{name}` has no record {record}: it has {n_records}, counted from 0")]
+    NoRecord { name: String, record: u64, n_records: u64 },
+    #[error("`{name}` is neither JSON lines nor a JSON array: {why}")]
+    NoRecords { name: String, why: &'static str },
+}
+
+impl Explain for TextError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Read(error) => error.code(),
+            Self::Pattern(_)
+            | Self::Value { .. }
+            | Self::Backtracks { .. }
+            | Self::MatchTooLong { .. }
+            | Self::ResultTooLarge { .. }
+            | Self::NoRecord { .. }
+            | Self::NoRecords { .. } => ErrorCode::UsageWrong,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Read(error) => return error.hint(),
+            Self::Pattern(_) | Self::Value { .. } => return None,
+            Self::Backtracks { .. } => {
+                "write it without look-around and back-references, or search a slice".to_owned()
+            }
+            Self::MatchTooLong { .. } => {
+                "make the repetition lazy or bounded, for example `.{0,1000}?`, or search a slice".to_owned()
+            }
+            Self::ResultTooLarge { .. } => {
+                "go through the matches one by one, or take a slice first".to_owned()
+            }
+            Self::NoRecord { n_records: 0, .. } => "it has no records".to_owned(),
+            Self::NoRecord { n_records, .. } => format!("ask for a record from 0 to {}", n_records - 1),
+            Self::NoRecords { .. } => "use it as text".to_owned(),
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! From characters to bytes and back, by marks every 64 KiB: 16 bytes of index for each, 256 kB for a gigabyte. Built as
+//! far as it is asked for, on several threads where that is far. A block with as many characters as bytes, as in ASCII,
+//! is not read again to find a place in it.
+
+use std::ops::Range;
+
+use super::piece::count_chars;
+use crate::reader::threads_for;
+use crate::{ReadError, Reader};
+
+/// How far two marks are apart.
+const BLOCK_BYTES: u64 = 64 * 1024;
+
+/// What one thread reads at a time.
+const BLOCKS_PER_READ: u64 = 16;
+
+/// What is indexed in one go where the end is not known: enough to be worth threads.
+const STEP_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Where characters are.
+#[derive(Debug, Default)]
+pub(super) struct CharIndex {
+    /// In order and without gaps. Each is between two characters.
+    marks: Vec<Mark>,
+}
+
+/// A place, as both count it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) byte: u64,
+    pub(super) char: u64,
+}
+
+impl CharIndex {
+    /// How many characters there are.
+    pub(super) fn chars(&mut self, reader: &Reader) -> Result<u64, ReadError> {
+        self.extend_to(reader.bytes(), reader)?;
+        Ok(self.end().char)
+    }
+
+    /// The place of a character; the end of the text for one that is not there.
+    pub(super) fn at_char(&mut self, char: u64, reader: &Reader) -> Result<Mark, ReadError> {
+        while self.end().char < char && self.end().byte < reader.bytes() {
+            // A character has at least one byte.
+            let least = char - self.end().char;
+            let goal = (self.end().byte + least.max(BLOCK_BYTES).min(STEP_BYTES)).min(reader.bytes());
+            self.extend_to(goal, reader)?;
+        }
+        let (from, to) = self.around(|mark| mark.char <= char);
+        if char >= to.char {
+            return Ok(to);
+        }
+        if to.byte - from.byte == to.char - from.char {
+            return Ok(Mark { byte: from.byte + (char - from.char), char });
+        }
+        let mut block = Vec::new();
+        reader.read(from.byte..to.byte, &mut block)?;
+        let bytes = bytes_of(&block, char - from.char);
+        Ok(Mark { byte: from.byte + bytes as u64, char })
+    }
+
+    /// The place of a byte that is between two characters.
+    pub(super) fn at_byte(&mut self, byte: u64, reader: &Reader) -> Result<Mark, ReadError> {
+        self.extend_to(byte, reader)?;
+        let (from, to) = self.around(|mark| mark.byte <= byte);
+        if byte >= to.byte {
+            return Ok(to);
+        }
+        if to.byte - from.byte == to.char - from.char {
+            return Ok(Mark { byte, char: from.char + (byte - from.byte) });
+        }
+        let mut block = Vec::new();
+        reader.read(from.byte..byte, &mut block)?;
+        Ok(Mark { byte, char: from.char + count_chars(&block) })
+    }
+
+    fn end(&self) -> Mark {
+        self.marks.last().copied().unwrap_or_default()
+    }
+
+    /// The last mark that is before a place, and the one behind it; the last mark twice at the end.
+    fn around(&self, is_before: impl Fn(&Mark) -> bool) -> (Mark, Mark) {
+        let n_before = self.marks.partition_point(is_before);
+        let mark = |idx: usize| self.marks.get(idx).copied();
+        let from = n_before.checked_sub(1).and_then(mark).unwrap_or_default();
+        (from, mark(n_before).unwrap_or_else(|| self.end()))
+    }
+
+    /// Goes on until the marks reach that far, or the end of the text.
+    fn extend_to(&mut self, byte: u64, reader: &Reader) -> Result<(), ReadError> {
+        let byte = byte.min(reader.bytes());
+        // A mark is up to three bytes before the end of its block, so what is missing may be of the next one.
+        while self.end().byte < byte {
+            let first = self.end().byte.div_ceil(BLOCK_BYTES);
+            let last = byte.div_ceil(BLOCK_BYTES).max(first + 1);
+            let marks = count_blocks(first..last, reader)?;
+            let mut chars = self.end().char;
+            if self.marks.is_empty() {
+                self.marks.push(Mark::default());
+            }
+            for mark in marks {
+                chars += mark.char;
+                self.marks.push(Mark { byte: mark.byte, char: chars });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ends of some blocks, each with its own characters alone. Block `n` ends at the last place between characters that
+/// is not behind `(n + 1) * BLOCK_BYTES`.
+fn count_blocks(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadError> {
+    let n_blocks = blocks.end - blocks.start;
+    let n_threads = threads_for(n_blocks * BLOCK_BYTES).get() as u64;
+    let share = n_blocks.div_ceil(n_threads);
+    if n_threads == 1 {
+        return count_share(blocks, reader);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..n_threads)
+            .map(|idx| (blocks.start + idx * share).min(blocks.end))
+            .map(|first| scope.spawn(move || count_share(first..(first + share).min(blocks.end), reader)))
+            .collect();
+        let mut marks = Vec::new();
+        for worker in workers {
+            marks.extend(worker.join().expect("counting does not panic")?);
+        }
+        Ok(marks)
+    })
+}
+
+fn count_share(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadError> {
+    let (mut marks, mut buffer) = (Vec::new(), Vec::new());
+    let mut at = blocks.start;
+    while at < blocks.end {
+        let until = (at + BLOCKS_PER_READ).min(blocks.end);
+        // Three bytes before tell whether the first block begins inside of a character.
+        let from = (at * BLOCK_BYTES).saturating_sub(3);
+        let to = (until * BLOCK_BYTES).min(reader.bytes());
+        reader.read(from..to, &mut buffer)?;
+        let place = |offset: u64| usize::try_from(offset - from).unwrap_or(usize::MAX);
+        let mut start = place(at * BLOCK_BYTES);
+        start -= super::piece::incomplete_bytes(&buffer[..start]);
+        for block in at..until {
+            let mut end = place(((block + 1) * BLOCK_BYTES).min(reader.bytes()));
+            if from + (end as u64) < reader.bytes() {
+                end -= super::piece::incomplete_bytes(&buffer[..end]);
+            }
+            marks.push(Mark { byte: from + end as u64, char: count_chars(&buffer[start..end]) });
+            start = end;
+        }
+        at = until;
+    }
+    Ok(marks)
+}
+
+/// The bytes of so many characters.
+fn bytes_of(bytes: &[u8], chars: u64) -> usize {
+    let (mut left, mut at) = (usize::try_from(chars).unwrap_or(usize::MAX), 0);
+    for chunk in bytes.utf8_chunks() {
+        let mut places = chunk.valid().char_indices().map(|(idx, _)| idx).chain([chunk.valid().len()]);
+        if let Some(idx) = places.nth(left) {
+            return at + idx;
+        }
+        left -= chunk.valid().chars().count();
+        at += chunk.valid().len() + chunk.invalid().len();
+        left -= usize::from(!chunk.invalid().is_empty());
+    }
+    bytes.len()
+}

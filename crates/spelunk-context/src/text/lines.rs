@@ -1,0 +1,116 @@
+//! Lines as `str.splitlines` sees them, in batches, and the numbers of lines as the rest of the program counts them:
+//! from 1, each ended by `\n`.
+
+use super::{LazyText, TextError};
+use crate::line_index::LineIndex;
+use crate::reader::threads_for;
+
+/// Some lines, and where to go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lines {
+    /// In the order of the text.
+    pub items: Vec<String>,
+    /// In bytes of the document; nothing at the end.
+    pub next: Option<u64>,
+}
+
+impl LazyText {
+    /// `text.splitlines(keepends)` from a place on: whole lines of about `bytes_max` bytes, but at least one. The place
+    /// is 0 or what an earlier call said.
+    pub fn lines(&self, from: u64, bytes_max: u64, keeps_ends: bool) -> Result<Lines, TextError> {
+        let from = self.floor_char(from)?;
+        let mut bytes = bytes_max.clamp(4, Self::SLICE_BYTES_MAX);
+        loop {
+            let end = self.floor_char(from.saturating_add(bytes).min(self.bytes()))?;
+            let mut piece = self.piece(from..end, self.margin(), Vec::new())?;
+            self.mask(&mut piece);
+            let (first, last) = (piece.text_at(from), piece.text_at(end));
+            let body = piece.text.get(first..last).unwrap_or_default();
+            let is_end = end == self.bytes();
+            let (items, n_done) = whole_lines(body, is_end, keeps_ends);
+            if !items.is_empty() || is_end {
+                self.require_fresh()?;
+                let next = piece.document_at(first + n_done);
+                return Ok(Lines { items, next: (next < self.bytes()).then_some(next) });
+            }
+            if bytes >= Self::SLICE_BYTES_MAX {
+                self.require_small(bytes + 1, Self::SLICE_BYTES_MAX)?;
+            }
+            bytes = bytes.saturating_mul(4).min(Self::SLICE_BYTES_MAX);
+        }
+    }
+
+    /// How many lines there are, as `\n` ends them.
+    pub fn n_lines(&self) -> Result<u64, TextError> {
+        let n_lines = self.line_index()?.n_lines();
+        self.require_fresh()?;
+        Ok(n_lines)
+    }
+
+    /// The number, from 1, of the line that a character is in.
+    pub fn line_of_char(&self, char: u64) -> Result<u64, TextError> {
+        let at = self.at_char(char)?.byte;
+        let line = self.line_index()?.line_at(at, &|range, buffer| self.reader.read(range, buffer))?;
+        self.require_fresh()?;
+        Ok(line + 1)
+    }
+
+    /// The character that a line, counted from 1, begins with; the end of the text for a line behind the last.
+    pub fn char_of_line(&self, line: u64) -> Result<u64, TextError> {
+        let read = |range, buffer: &mut Vec<u8>| self.reader.read(range, buffer);
+        let at = self.line_index()?.start_of(line.saturating_sub(1), &read)?;
+        let char = self.at_byte(at)?.char;
+        self.require_fresh()?;
+        Ok(char)
+    }
+
+    fn line_index(&self) -> Result<&LineIndex, TextError> {
+        if let Some(index) = self.line_index.get() {
+            return Ok(index);
+        }
+        let read = |range, buffer: &mut Vec<u8>| self.reader.read(range, buffer);
+        let index = LineIndex::build(self.bytes(), threads_for(self.bytes()), &read)?;
+        Ok(self.line_index.get_or_init(|| index))
+    }
+}
+
+/// The lines of a text, and how much of it they are. Where more text may follow, the last line is not whole.
+fn whole_lines(text: &str, is_end: bool, keeps_ends: bool) -> (Vec<String>, usize) {
+    let (mut lines, mut start) = (Vec::new(), 0);
+    while let Some((end, next)) = line_end(text, start) {
+        // A return at the end may be half of a line end.
+        if next == text.len() && !is_end && text.ends_with('\r') {
+            break;
+        }
+        let line = start..if keeps_ends { next } else { end };
+        lines.push(text.get(line).unwrap_or_default().to_owned());
+        start = next;
+    }
+    if is_end && start < text.len() {
+        lines.push(text.get(start..).unwrap_or_default().to_owned());
+        start = text.len();
+    }
+    (lines, start)
+}
+
+/// Where the line that begins at `start` ends, without its end and with it.
+fn line_end(text: &str, start: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    loop {
+        at += bytes
+            .get(at..)?
+            .iter()
+            .position(|byte| matches!(byte, b'\n' | b'\r' | 0x0B | 0x0C | 0x1C..=0x1E | 0xC2 | 0xE2))?;
+        let n_bytes = match bytes.get(at..)? {
+            [b'\r', b'\n', ..] | [0xC2, 0x85, ..] => 2,
+            [0xE2, 0x80, 0xA8 | 0xA9, ..] => 3,
+            [0xC2 | 0xE2, ..] => 0,
+            _ => 1,
+        };
+        if n_bytes > 0 {
+            return Some((at, at + n_bytes));
+        }
+        at += 1;
+    }
+}

@@ -1,0 +1,159 @@
+//! A piece of a document as text: bytes decoded, secrets masked where that is wanted, and the way from a place in it to
+//! the place in the document. Mostly the two run in step; where something was replaced, a list says so.
+
+use std::ops::Range;
+
+use crate::secrets::{KEY_HEAD, find_secrets, secrets_in_line};
+
+/// What a character of a secret looks like. It is in no ordinary text, so nobody takes it for what was there, and a
+/// pattern that is not written for anything does not match it. One for each character: offsets stay those of the
+/// document.
+pub(crate) const MASK: char = '█';
+
+/// Text from one place in the document to another.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// Where it is in the document.
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// The ends of what was replaced.
+    shifts: Vec<Shift>,
+}
+
+/// Behind something that was replaced: here in the text, there in the document.
+#[derive(Debug, Clone, Copy)]
+struct Shift {
+    text: usize,
+    document: u64,
+}
+
+impl Piece {
+    /// From bytes that begin at a character. What may be the beginning of a character whose rest is not there is left
+    /// out, unless the document ends with it.
+    pub(super) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
+        if !is_end {
+            bytes.truncate(bytes.len() - incomplete_bytes(&bytes));
+        }
+        let end = start + bytes.len() as u64;
+        match String::from_utf8(bytes) {
+            Ok(text) => Self { text, start, end, shifts: Vec::new() },
+            Err(error) => {
+                let (text, shifts) = decoded(error.as_bytes(), start);
+                Self { text, start, end, shifts }
+            }
+        }
+    }
+
+    /// Gives the buffer back to be filled again.
+    pub(super) fn into_buffer(self) -> Vec<u8> {
+        self.text.into_bytes()
+    }
+
+    /// The place in the document of a place in the text, which is between two characters.
+    pub(super) fn document_at(&self, text: usize) -> u64 {
+        let n_before = self.shifts.partition_point(|shift| shift.text <= text);
+        let last = n_before.checked_sub(1).and_then(|idx| self.shifts.get(idx));
+        let last = last.copied().unwrap_or(Shift { text: 0, document: self.start });
+        last.document + (text - last.text) as u64
+    }
+
+    /// The place in the text of a place in the document, which is between two characters.
+    pub(super) fn text_at(&self, document: u64) -> usize {
+        let n_before = self.shifts.partition_point(|shift| shift.document <= document);
+        let last = n_before.checked_sub(1).and_then(|idx| self.shifts.get(idx));
+        let last = last.copied().unwrap_or(Shift { text: 0, document: self.start });
+        let at = last.text + usize::try_from(document.saturating_sub(last.document)).unwrap_or(usize::MAX);
+        at.min(self.text.len())
+    }
+
+    /// Masks the secrets. Right for what has `REDACT_REACH_BYTES` around it in this piece, or the end of the document.
+    pub(super) fn mask(&mut self) {
+        let secrets = secrets_of(&self.text);
+        if secrets.is_empty() {
+            return;
+        }
+        let (mut masked, mut shifts) = (String::with_capacity(self.text.len()), Vec::new());
+        let mut done = 0;
+        for secret in secrets {
+            let start = self.text.floor_char_boundary(secret.start).max(done);
+            let end = self.text.ceil_char_boundary(secret.end).max(start);
+            self.keep(done, start, &mut masked, &mut shifts);
+            for (at, c) in self.text.get(start..end).unwrap_or_default().char_indices() {
+                masked.push(MASK);
+                let document = self.document_at(start + at + c.len_utf8());
+                shifts.push(Shift { text: masked.len(), document });
+            }
+            done = end;
+        }
+        self.keep(done, self.text.len(), &mut masked, &mut shifts);
+        (self.text, self.shifts) = (masked, shifts);
+    }
+
+    /// Copies text that stays, and what was replaced in it before.
+    fn keep(&self, from: usize, to: usize, masked: &mut String, shifts: &mut Vec<Shift>) {
+        let first = self.shifts.partition_point(|shift| shift.text <= from);
+        let inside = self.shifts[first..].iter().take_while(|shift| shift.text <= to);
+        shifts.extend(inside.map(|shift| Shift { text: masked.len() + (shift.text - from), ..*shift }));
+        masked.push_str(self.text.get(from..to).unwrap_or_default());
+    }
+}
+
+/// The secrets of a text. But for keys each is known by its line alone, and most lines are seen to have none at a glance.
+fn secrets_of(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    if memchr::memmem::find(bytes, KEY_HEAD).is_some() {
+        return find_secrets(text).into_iter().map(|secret| secret.bytes).collect();
+    }
+    let (mut secrets, mut start) = (Vec::new(), 0);
+    for end in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]) {
+        let found = secrets_in_line(&bytes[start..end]).into_iter();
+        secrets.extend(found.map(|secret| start + secret.start..start + secret.end));
+        start = end + 1;
+    }
+    secrets
+}
+
+/// How many bytes at the end may be the beginning of a character.
+pub(super) fn incomplete_bytes(bytes: &[u8]) -> usize {
+    let is_beginning = |tail: &[u8]| {
+        str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    let tails = (1..=bytes.len().min(3)).rev();
+    tails.into_iter().find(|&n| is_beginning(&bytes[bytes.len() - n..])).unwrap_or(0)
+}
+
+/// Whether these bytes are one character of several bytes, or the beginning of one.
+pub(super) fn may_begin_char(bytes: &[u8]) -> bool {
+    match str::from_utf8(bytes) {
+        Ok(text) => bytes.len() > 1 && text.chars().count() == 1,
+        Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
+    }
+}
+
+/// How many characters bytes have that begin and end between characters.
+pub(super) fn count_chars(bytes: &[u8]) -> u64 {
+    if bytes.is_ascii() {
+        return bytes.len() as u64;
+    }
+    let count = |chunk: std::str::Utf8Chunk<'_>| {
+        chunk.valid().chars().count() as u64 + u64::from(!chunk.invalid().is_empty())
+    };
+    match str::from_utf8(bytes) {
+        Ok(text) => text.chars().count() as u64,
+        Err(_) => bytes.utf8_chunks().map(count).sum(),
+    }
+}
+
+fn decoded(bytes: &[u8], start: u64) -> (String, Vec<Shift>) {
+    let (mut text, mut shifts, mut document) = (String::with_capacity(bytes.len()), Vec::new(), start);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        document += (chunk.valid().len() + chunk.invalid().len()) as u64;
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+            shifts.push(Shift { text: text.len(), document });
+        }
+    }
+    (text, shifts)
+}

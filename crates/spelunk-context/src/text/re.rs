@@ -1,0 +1,143 @@
+//! Python's `re` over a text of any size. Patterns are read as Python reads them and run by Rust's engines; results are
+//! those of Python 3.7 and later, down to empty matches. Where they differ is listed at [`PyPattern`].
+
+mod ast;
+mod emit;
+mod engine;
+mod expand;
+mod fault;
+mod flags;
+mod parse;
+mod feed;
+mod search;
+mod sieve;
+mod stream;
+mod traits;
+mod walk;
+
+use std::sync::{Arc, OnceLock};
+
+use self::ast::Node;
+use self::emit::{Emitter, Target};
+use self::engine::{BACKTRACKS_MAX, Engine, How};
+pub use self::expand::Replacement;
+pub use self::fault::PatternFault;
+pub use self::flags::Flags;
+pub(crate) use self::search::Sizes;
+use self::sieve::LineSieve;
+use self::traits::Traits;
+pub(super) use self::walk::Walk;
+pub use self::walk::{FindAll, Found, Group, MatchCursor, Matches, PyMatch, SplitPart, Splits};
+
+/// A Python pattern that is ready to search with. Cloning is cheap.
+///
+/// It runs in linear time unless it looks around, refers back, or has atomic groups; those take steps back, and a limit
+/// on them per window ends patterns that would not. Differences from Python: where a pattern has `\b` or `\B`, `\w`
+/// includes combining marks, so that both agree about words; `\N{…}` is refused. A match of more than 16 MiB is an error.
+/// So is the search itself, in a longer text, for a pattern of which nothing says where a match must end: one that looks
+/// around or refers back, or has `\b` in text beyond ASCII, or may be empty, and takes every character any number of
+/// times.
+#[derive(Debug, Clone)]
+pub struct PyPattern {
+    pattern: Arc<str>,
+    flags: Flags,
+    n_groups: usize,
+    names: Arc<[(String, usize)]>,
+    node: Arc<Node>,
+    traits: Arc<Traits>,
+    engines: Arc<Engines>,
+}
+
+/// Compiled when they are first needed.
+#[derive(Debug, Default)]
+struct Engines {
+    by_use: [OnceLock<Result<Engine, PatternFault>>; 8],
+    sieve: OnceLock<Option<LineSieve>>,
+}
+
+impl PyPattern {
+    /// The longest pattern.
+    pub const PATTERN_CHARS_MAX: usize = 64 * 1024;
+
+    /// Compiles a pattern as `re.compile(pattern, flags)` does.
+    pub fn compile(pattern: &str, flags: Flags) -> Result<Self, PatternFault> {
+        if pattern.len() > Self::PATTERN_CHARS_MAX {
+            return Err(PatternFault::plain(format!(
+                "the pattern has more than {} bytes",
+                Self::PATTERN_CHARS_MAX
+            )));
+        }
+        let parsed = parse::parse(pattern, flags)?;
+        let traits = Traits::of(&parsed.node);
+        let compiled = Self::over(pattern, parsed, traits);
+        compiled.engine(How::Search, compiled.target())?;
+        Ok(compiled)
+    }
+
+    /// A pattern that matches this text and nothing else.
+    pub(super) fn literal(text: &str) -> Self {
+        let chars = text.chars().map(|c| Node::Char { c, fold: ast::Fold::Exact });
+        let node = Node::Concat(chars.collect());
+        let parsed = parse::Parsed { node, flags: Flags::NONE, n_groups: 1, names: Vec::new() };
+        Self::over(text, parsed, Traits::of_literal(text))
+    }
+
+    fn over(pattern: &str, parsed: parse::Parsed, traits: Traits) -> Self {
+        Self {
+            pattern: pattern.into(),
+            flags: parsed.flags,
+            n_groups: parsed.n_groups,
+            names: parsed.names.into(),
+            node: Arc::new(parsed.node),
+            traits: Arc::new(traits),
+            engines: Arc::default(),
+        }
+    }
+
+    /// As it was written.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// Those given and those it sets for itself; `U` unless it has `A`, as in Python.
+    pub fn flags(&self) -> Flags {
+        if self.flags.has(Flags::ASCII) { self.flags } else { self.flags.with(Flags::UNICODE) }
+    }
+
+    /// How many groups it has, the whole match not counted.
+    pub fn n_groups(&self) -> usize {
+        self.n_groups - 1
+    }
+
+    /// The names of groups and their numbers, in order.
+    pub fn group_names(&self) -> &[(String, usize)] {
+        &self.names
+    }
+
+    fn target(&self) -> Target {
+        if self.traits.needs_backtracking { Target::Backtracking } else { Target::Linear }
+    }
+
+    /// Finds the lines worth searching, where a match stays within one.
+    fn sieve(&self) -> Option<&LineSieve> {
+        self.engines.sieve.get_or_init(|| LineSieve::new(self)).as_ref()
+    }
+
+    fn engine(&self, how: How, target: Target) -> Result<&Engine, PatternFault> {
+        let column = match how {
+            How::Search => 0,
+            How::Match => 1,
+            How::FullMatch => 2,
+            How::Longer => 3,
+        };
+        let row = match target {
+            Target::Linear => 0,
+            Target::Backtracking => 4,
+        };
+        let compile = || Engine::new(&self.node, target, self.traits.words, how);
+        self.engines.by_use[row + column].get_or_init(compile).as_ref().map_err(Clone::clone)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! A parsed pattern in the syntax of the Rust engines. Every character and set is written out, so nothing in it can mean
+//! something else there: no flags, no set operations, no names.
+
+use std::fmt::Write as _;
+
+use super::ast::{Category, Fold, Item, Kind, Node, Place};
+
+/// For whom a pattern is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The engine that is linear in the text. It cannot look around, so `$` is the end and nothing else: the text must
+    /// not end with a newline, or its end must not be in sight.
+    Linear,
+    /// The engine that backtracks.
+    Backtracking,
+}
+
+/// What counts as a word character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words {
+    /// Python's: letters, numbers and `_`.
+    Python,
+    /// Those by which the engines find word boundaries: combining marks are part of words. Used where a pattern asks
+    /// for boundaries, because both must agree: otherwise `\b\w+\b` finds nothing in Hindi.
+    Boundaries,
+}
+
+/// Writes patterns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Emitter {
+    pub(super) target: Target,
+    pub(super) words: Words,
+}
+
+impl Emitter {
+    pub(super) fn pattern(self, node: &Node) -> String {
+        let mut out = String::new();
+        self.node(node, &mut out);
+        out
+    }
+
+    fn node(self, node: &Node, out: &mut String) {
+        match node {
+            Node::Char { c, fold } => folded(&[Item::Range(*c, *c)], *fold, out, |items, out| match items {
+                [Item::Range(c, last)] if c == last => literal(*c, out),
+                items => self.set(false, items, out),
+            }),
+            Node::Any { newline: true } => out.push_str("(?s:.)"),
+            Node::Any { newline: false } => out.push_str("[^\\n]"),
+            Node::Set { negated, items, fold } => {
+                folded(items, *fold, out, |items, out| self.set(*negated, items, out));
+            }
+            Node::Place(place) => self.place(*place, out),
+            Node::Group { node, .. } => self.wrapped("(", node, out),
+            Node::Backref { idx, fold } => {
+                let flag = if *fold == Fold::Exact { "" } else { "i" };
+                let _ = write!(out, "(?{flag}:\\{idx})");
+            }
+            Node::Concat(nodes) => {
+                for node in nodes {
+                    match node {
+                        Node::Alt(_) => self.wrapped("(?:", node, out),
+                        node => self.node(node, out),
+                    }
+                }
+            }
+            Node::Alt(nodes) => {
+                for (idx, node) in nodes.iter().enumerate() {
+                    out.push_str(if idx == 0 { "" } else { "|" });
+                    self.node(node, out);
+                }
+            }
+            Node::Repeat { node, min, max, kind } => self.repeat(node, *min, *max, *kind, out),
+            Node::Look { node, is_ahead, negated } => {
+                let open = match (is_ahead, negated) {
+                    (true, false) => "(?=",
+                    (true, true) => "(?!",
+                    (false, false) => "(?<=",
+                    (false, true) => "(?<!",
+                };
+                self.wrapped(open, node, out);
+            }
+            Node::Atomic(node) => self.wrapped("(?>", node, out),
+            Node::Condition { idx, yes, no } => {
+                let _ = write!(out, "(?({idx})");
+                self.wrapped("(?:", yes, out);
+                out.push('|');
+                self.wrapped("(?:", no, out);
+                out.push(')');
+            }
+        }
+    }
+
+    fn wrapped(self, open: &str, node: &Node, out: &mut String) {
+        out.push_str(open);
+        self.node(node, out);
+        out.push(')');
+    }
+
+    fn repeat(self, node: &Node, min: u32, max: Option<u32>, kind: Kind, out: &mut String) {
+        if kind == Kind::Possessive {
+            out.push_str("(?>");
+        }
+        self.wrapped("(?:", node, out);
+        let _ = match (min, max) {
+            (0, None) => write!(out, "*"),
+            (1, None) => write!(out, "+"),
+            (0, Some(1)) => write!(out, "?"),
+            (min, None) => write!(out, "{{{min},}}"),
+            (min, Some(max)) => write!(out, "{{{min},{max}}}"),
+        };
+        match kind {
+            Kind::Greedy => {}
+            Kind::Lazy => out.push('?'),
+            Kind::Possessive => out.push(')'),
+        }
+    }
+
+    fn place(self, place: Place, out: &mut String) {
+        out.push_str(match (place, self.target) {
+            (Place::TextStart, _) => "\\A",
+            (Place::LineStart, _) => "(?m:^)",
+            (Place::LineEnd, _) => "(?m:$)",
+            (Place::Dollar, Target::Backtracking) => "(?=\\n?\\z)",
+            (Place::TextEnd, _) | (Place::Dollar, Target::Linear) => "\\z",
+            (Place::Boundary { negated: false, ascii: false }, _) => "\\b",
+            (Place::Boundary { negated: true, ascii: false }, _) => "\\B",
+            (Place::Boundary { negated: false, ascii: true }, Target::Linear) => "(?-u:\\b)",
+            // An ASCII `\B` may be between two bytes of one character, which is no place in text; here it is a place
+            // that is no boundary, seen from whole characters.
+            (Place::Boundary { negated, ascii: true }, Target::Backtracking | Target::Linear) => {
+                let boundary = "(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])";
+                let _ = if negated { write!(out, "(?!{boundary})") } else { write!(out, "(?:{boundary})") };
+                return;
+            }
+        });
+    }
+
+    fn set(self, negated: bool, items: &[Item], out: &mut String) {
+        out.push_str(if negated { "[^" } else { "[" });
+        for item in items {
+            match *item {
+                Item::Range(low, high) if low == high => literal(low, out),
+                Item::Range(low, high) => {
+                    literal(low, out);
+                    out.push('-');
+                    literal(high, out);
+                }
+                Item::Category { class, negated, ascii } => {
+                    out.push_str(if negated { "[^" } else { "[" });
+                    out.push_str(self.category(class, ascii));
+                    out.push(']');
+                }
+            }
+        }
+        out.push(']');
+    }
+
+    fn category(self, class: Category, ascii: bool) -> &'static str {
+        match (class, ascii) {
+            (Category::Digit, true) => "0-9",
+            (Category::Digit, false) => "\\p{Nd}",
+            (Category::Space, true) => "\\t-\\r\\x{20}",
+            (Category::Space, false) => "\\s\\x{1c}-\\x{1f}",
+            (Category::Word, true) => "0-9A-Za-z_",
+            (Category::Word, false) => match self.words {
+                Words::Python => "\\p{L}\\p{N}_",
+                Words::Boundaries => "\\w",
+            },
+        }
+    }
+}
+
+/// A character that stands for itself, in a set and outside.
+fn literal(c: char, out: &mut String) {
+    if c.is_ascii_alphanumeric() {
+        out.push(c);
+    } else {
+        let _ = write!(out, "\\x{{{:x}}}", u32::from(c));
+    }
+}
+
+/// Writes items so that letters that are the same match each other.
+fn folded(items: &[Item], fold: Fold, out: &mut String, write: impl FnOnce(&[Item], &mut String)) {
+    match fold {
+        Fold::Exact => write(items, out),
+        Fold::Unicode => {
+            out.push_str("(?i:");
+            write(items, out);
+            out.push(')');
+        }
+        Fold::Ascii => {
+            let mut all = items.to_vec();
+            for item in items {
+                if let Item::Range(low, high) = *item {
+                    all.extend(other_case(low, high, 'a'..='z', char::to_ascii_uppercase));
+                    all.extend(other_case(low, high, 'A'..='Z', char::to_ascii_lowercase));
+                }
+            }
+            write(&all, out);
+        }
+    }
+}
+
+/// The letters of a range that are among `letters`, in the other case.
+fn other_case(
+    low: char,
+    high: char,
+    letters: std::ops::RangeInclusive<char>,
+    flip: fn(&char) -> char,
+) -> Option<Item> {
+    let (low, high) = (low.max(*letters.start()), high.min(*letters.end()));
+    (low <= high).then(|| Item::Range(flip(&low), flip(&high)))
+}

@@ -1,0 +1,180 @@
+//! The two engines behind one face: a linear one for most patterns, and one that backtracks, with a limit, for those
+//! that look around or refer back.
+
+use std::ops::Range;
+
+use regex_automata::meta;
+use regex_automata::util::primitives::NonMaxUsize;
+use regex_automata::{Anchored, Input};
+
+use super::ast::Node;
+use super::emit::{Emitter, Target, Words};
+use super::fault::PatternFault;
+
+/// The longest compiled pattern, in bytes of memory.
+const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// What one search may remember.
+const CACHE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Steps back of one search within one window. A pattern that needs more does not end in useful time.
+pub(super) const BACKTRACKS_MAX: usize = 5_000_000;
+
+/// Where a match may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// Anywhere from the position on.
+    Search,
+    /// At the position.
+    Match,
+    /// At the position, and up to the end of the text.
+    FullMatch,
+    /// At the position, and not empty: what comes behind an empty match.
+    Longer,
+}
+
+/// The bounds of the groups of a match, as places in the text that was searched. Used again for every match.
+#[derive(Debug, Default)]
+pub(super) struct Slots(Vec<Option<NonMaxUsize>>);
+
+impl Slots {
+    /// A group, if it took part in the match and was asked for.
+    pub(super) fn group(&self, idx: usize) -> Option<Range<usize>> {
+        let slot = |idx: usize| self.0.get(idx).copied().flatten().map(NonMaxUsize::get);
+        Some(slot(2 * idx)?..slot(2 * idx + 1)?)
+    }
+
+    fn push(&mut self, group: Option<Range<usize>>) {
+        let bounds = group.map(|group| [NonMaxUsize::new(group.start), NonMaxUsize::new(group.end)]);
+        self.0.extend(bounds.unwrap_or_default());
+    }
+}
+
+/// A search that was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GaveUp;
+
+/// A pattern for one of the engines and one way to search.
+#[derive(Debug)]
+pub(super) enum Engine {
+    Linear { regex: meta::Regex, is_anchored: bool, slots_len: usize },
+    Backtracking(Box<fancy_regex::Regex>),
+}
+
+impl Engine {
+    /// Compiles a pattern. Linear where the target says so.
+    pub(super) fn new(node: &Node, target: Target, words: Words, how: How) -> Result<Self, PatternFault> {
+        let pattern = Emitter { target, words }.pattern(node);
+        match target {
+            Target::Linear => Self::linear(&pattern, how),
+            Target::Backtracking => Self::backtracking(&pattern, how),
+        }
+    }
+
+    fn linear(pattern: &str, how: How) -> Result<Self, PatternFault> {
+        let pattern = match how {
+            How::Search | How::Match => pattern.to_owned(),
+            How::FullMatch => format!("(?:{pattern})\\z"),
+            // It takes backtracking to turn an empty match down and go on from there.
+            How::Longer => return Self::backtracking(pattern, how),
+        };
+        let config = meta::Config::new()
+            .nfa_size_limit(Some(COMPILED_BYTES_MAX))
+            .hybrid_cache_capacity(CACHE_BYTES_MAX);
+        let regex = meta::Builder::new().configure(config).build(&pattern).map_err(|error| {
+            let what = if error.size_limit().is_some() {
+                "is too large once it is compiled"
+            } else {
+                "cannot be searched for"
+            };
+            PatternFault::plain(format!("the pattern {what}"))
+        })?;
+        let slots_len = regex.group_info().slot_len();
+        Ok(Self::Linear { regex, is_anchored: how != How::Search, slots_len })
+    }
+
+    fn backtracking(pattern: &str, how: How) -> Result<Self, PatternFault> {
+        let pattern = match how {
+            How::Search => pattern.to_owned(),
+            How::Match => format!("\\G(?:{pattern})"),
+            How::FullMatch => format!("\\G(?:{pattern})\\z"),
+            How::Longer => format!("\\G(?:{pattern})(?!\\G)"),
+        };
+        let built = fancy_regex::RegexBuilder::new(&pattern)
+            .backtrack_limit(BACKTRACKS_MAX)
+            .delegate_size_limit(COMPILED_BYTES_MAX)
+            .build();
+        match built {
+            Ok(regex) => Ok(Self::Backtracking(Box::new(regex))),
+            Err(_) => {
+                Err(PatternFault::plain("the pattern cannot be searched for: simplify its look-around"))
+            }
+        }
+    }
+
+    /// The first match that begins at `from` or behind it, and its groups if they are wanted. Positions are between
+    /// characters.
+    pub(super) fn find(
+        &self,
+        text: &str,
+        from: usize,
+        wants_groups: bool,
+        slots: &mut Slots,
+    ) -> Result<bool, GaveUp> {
+        slots.0.clear();
+        match self {
+            Self::Linear { regex, is_anchored, slots_len } => {
+                let anchored = if *is_anchored { Anchored::Yes } else { Anchored::No };
+                let input = Input::new(text).span(from..text.len()).anchored(anchored);
+                if !wants_groups {
+                    let found = regex.search(&input);
+                    slots.push(found.map(|found| found.range()));
+                    return Ok(found.is_some());
+                }
+                slots.0.resize(*slots_len, None);
+                Ok(regex.search_slots(&input, &mut slots.0).is_some())
+            }
+            Self::Backtracking(regex) if wants_groups => {
+                let Some(found) = regex.captures_from_pos(text, from).map_err(|_| GaveUp)? else {
+                    return Ok(false);
+                };
+                for group in found.iter() {
+                    slots.push(group.map(|group| group.range()));
+                }
+                Ok(true)
+            }
+            Self::Backtracking(regex) => {
+                let found = regex.find_from_pos(text, from).map_err(|_| GaveUp)?;
+                slots.push(found.map(|found| found.range()));
+                Ok(found.is_some())
+            }
+        }
+    }
+
+    /// The same within a range, whose surroundings are still seen. For the linear engine alone.
+    pub(super) fn find_within(&self, text: &str, range: Range<usize>, wants_groups: bool, slots: &mut Slots) -> bool {
+        slots.0.clear();
+        let Self::Linear { regex, slots_len, .. } = self else { return false };
+        let input = Input::new(text).span(range);
+        if !wants_groups {
+            let found = regex.search(&input);
+            slots.push(found.map(|found| found.range()));
+            return found.is_some();
+        }
+        slots.0.resize(*slots_len, None);
+        regex.search_slots(&input, &mut slots.0).is_some()
+    }
+
+    /// The groups of a match whose bounds are known already.
+    pub(super) fn find_exact(&self, text: &str, bounds: Range<usize>, wants_groups: bool, slots: &mut Slots) {
+        slots.0.clear();
+        match self {
+            Self::Linear { regex, slots_len, .. } if wants_groups => {
+                slots.0.resize(*slots_len, None);
+                let input = Input::new(text).span(bounds).anchored(Anchored::Yes);
+                regex.search_slots(&input, &mut slots.0);
+            }
+            Self::Linear { .. } | Self::Backtracking(_) => slots.push(Some(bounds)),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Replacements, as `re.sub` takes them: text with references to groups.
+
+use super::PyPattern;
+use super::fault::PatternFault;
+use super::parse::{Source, Token};
+use super::parse::{is_identifier, octal, octal_char, simple};
+
+/// A replacement, read for one pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Group(usize),
+}
+
+impl Replacement {
+    /// Reads a replacement such as `\g<name>: \1`.
+    pub fn parse(template: &str, pattern: &PyPattern) -> Result<Self, PatternFault> {
+        let mut source = Source::new(template)?;
+        let mut replacement = Self { parts: Vec::new() };
+        while let Some(token) = source.get()? {
+            match token {
+                Token::Char(c) => replacement.push(c),
+                Token::Escape('g') => {
+                    let idx = named_group(&mut source, pattern)?;
+                    replacement.parts.push(Part::Group(idx));
+                }
+                Token::Escape('0') => replacement.push(octal(&mut source, '0')?),
+                Token::Escape(first @ '1'..='9') => replacement.digits(&mut source, first, pattern)?,
+                Token::Escape(c) => match simple(c) {
+                    Some(c) => replacement.push(c),
+                    // `\b` is a backspace where there is nothing to be at the edge of.
+                    None if c == 'b' => replacement.push('\x08'),
+                    None if c.is_ascii_alphabetic() => {
+                        return Err(source.fault(format!("bad escape \\{c}"), 2));
+                    }
+                    None => {
+                        replacement.push('\\');
+                        replacement.push(c);
+                    }
+                },
+            }
+        }
+        Ok(replacement)
+    }
+
+    /// A replacement in which nothing means anything: what a function returned, for example.
+    pub fn literal(text: &str) -> Self {
+        Self { parts: vec![Part::Text(text.to_owned())] }
+    }
+
+    /// The text for one match. A group that took no part in it is empty.
+    pub(super) fn expand<'t>(&self, group: impl Fn(usize) -> Option<&'t str>, out: &mut String) {
+        for part in &self.parts {
+            out.push_str(match part {
+                Part::Text(text) => text,
+                Part::Group(idx) => group(*idx).unwrap_or_default(),
+            });
+        }
+    }
+
+    pub(super) fn has_groups(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Group(_)))
+    }
+
+    fn push(&mut self, c: char) {
+        match self.parts.last_mut() {
+            Some(Part::Text(text)) => text.push(c),
+            Some(Part::Group(_)) | None => self.parts.push(Part::Text(c.to_string())),
+        }
+    }
+
+    /// Three octal digits are a character, anything else is the number of a group.
+    fn digits(&mut self, source: &mut Source, first: char, pattern: &PyPattern) -> Result<(), PatternFault> {
+        let mut digits = first.to_string();
+        digits.push_str(&source.take_while(1, |c| c.is_ascii_digit())?);
+        if digits.len() == 2 && digits.bytes().all(|digit| digit < b'8') {
+            let third = source.take_while(1, |c| ('0'..='7').contains(&c))?;
+            if !third.is_empty() {
+                self.push(octal_char(source, &(digits + &third))?);
+                return Ok(());
+            }
+        }
+        let idx = known_group(source, digits.parse().unwrap_or(usize::MAX), digits.len(), pattern)?;
+        self.parts.push(Part::Group(idx));
+        Ok(())
+    }
+}
+
+/// `<name>` or `<2>` behind `\g`.
+fn named_group(source: &mut Source, pattern: &PyPattern) -> Result<usize, PatternFault> {
+    if !source.take('<')? {
+        return Err(source.fault("missing <", 0));
+    }
+    let name = source.take_until('>', "group name")?;
+    let back = name.chars().count() + 1;
+    if is_identifier(&name) {
+        let known = pattern.group_names().iter().find(|(known, _)| *known == name);
+        return known
+            .map(|(_, idx)| *idx)
+            .ok_or_else(|| PatternFault::plain(format!("unknown group name '{name}'")));
+    }
+    match name.parse::<usize>() {
+        Ok(idx) => known_group(source, idx, back, pattern),
+        Err(_) => Err(source.fault(format!("bad character in group name '{name}'"), back)),
+    }
+}
+
+fn known_group(source: &Source, idx: usize, back: usize, pattern: &PyPattern) -> Result<usize, PatternFault> {
+    if idx <= pattern.n_groups() {
+        return Ok(idx);
+    }
+    Err(source.fault(format!("invalid group reference {idx}"), back))
+}

@@ -1,0 +1,33 @@
+//! What can be wrong with a pattern or a replacement, in the words of Python.
+
+/// A pattern that is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", Position(*position, *line_and_column))]
+pub struct PatternFault {
+    /// As Python words it: `unterminated character set`.
+    pub message: String,
+    /// Counted in characters from 0; none where Python names none.
+    pub position: Option<usize>,
+    /// From 1; only of a pattern that has several lines.
+    pub line_and_column: Option<(usize, usize)>,
+}
+
+impl PatternFault {
+    pub(super) fn plain(message: impl Into<String>) -> Self {
+        Self { message: message.into(), position: None, line_and_column: None }
+    }
+}
+
+struct Position(Option<usize>, Option<(usize, usize)>);
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(position) = self.0 {
+            write!(f, " at position {position}")?;
+        }
+        if let Some((line, column)) = self.1 {
+            write!(f, " (line {line}, column {column})")?;
+        }
+        Ok(())
+    }
+}

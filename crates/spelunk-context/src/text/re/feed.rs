@@ -1,0 +1,123 @@
+//! Text that is read, decoded and masked ahead of a search, on other threads. What they hand over is what the search would
+//! have read itself: nothing depends on how many there are or how fast each is.
+
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+use crate::reader::threads_for;
+use crate::text::piece::Piece;
+use crate::text::{LazyText, TextError};
+
+/// Something to do on another thread.
+pub(super) type Job<'t> = Box<dyn FnOnce() + Send + 't>;
+
+/// Starts a thread that ends before the search does.
+pub(super) type Spawn<'t> = Box<dyn Fn(Job<'t>) + 't>;
+
+/// Pieces in the order of the text.
+pub(super) struct Feed {
+    lanes: Vec<Lane>,
+    n_taken: usize,
+    pending: Option<Ahead>,
+}
+
+/// One thread: what it made, and buffers for it to use again.
+struct Lane {
+    pieces: Receiver<Result<Ahead, TextError>>,
+    buffers: Sender<Vec<u8>>,
+}
+
+/// A piece, and which part of it may be searched. The parts overlap, because a search begins where the last one was sure.
+pub(super) struct Ahead {
+    pub(super) piece: Piece,
+    pub(super) range: Range<u64>,
+}
+
+/// What to read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Order {
+    pub(super) from: u64,
+    pub(super) window_bytes: u64,
+    /// How much of the window before is in each.
+    pub(super) lead_bytes: u64,
+    pub(super) margin: u64,
+    pub(super) masks: bool,
+}
+
+impl Feed {
+    /// Starts reading; nothing where there are no threads to do it.
+    pub(super) fn start<'t>(text: &'t LazyText, order: Order, spawn: &Spawn<'t>) -> Option<Self> {
+        let n_lanes = threads_for(text.bytes().saturating_sub(order.from)).get();
+        if n_lanes == 1 {
+            return None;
+        }
+        let mut lanes = Vec::new();
+        for lane in 0..n_lanes {
+            let (sender, pieces) = sync_channel(1);
+            let (buffers, used) = channel();
+            spawn(Box::new(move || work(text, order, lane..n_lanes, &sender, &used)));
+            lanes.push(Lane { pieces, buffers });
+        }
+        Some(Self { lanes, n_taken: 0, pending: None })
+    }
+
+    /// The piece in which a search from `from` can begin; nothing if it was passed, or there is no more. The buffer is
+    /// used for a later one.
+    pub(super) fn take(&mut self, from: u64, buffer: Vec<u8>) -> Result<Option<Ahead>, TextError> {
+        let mut buffer = Some(buffer);
+        loop {
+            let Some(ahead) = self.pending.take() else {
+                let lane = &self.lanes[self.n_taken % self.lanes.len()];
+                if let Some(buffer) = buffer.take() {
+                    // A thread that is done needs no buffer.
+                    let _ = lane.buffers.send(buffer);
+                }
+                let Ok(received) = lane.pieces.recv() else { return Ok(None) };
+                self.n_taken += 1;
+                self.pending = Some(received?);
+                continue;
+            };
+            if ahead.range.end <= from {
+                buffer = Some(ahead.piece.into_buffer());
+            } else if ahead.range.start <= from {
+                return Ok(Some(ahead));
+            } else {
+                self.pending = Some(ahead);
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Makes every so-manieth piece until nobody wants more.
+fn work(
+    text: &LazyText,
+    order: Order,
+    lanes: Range<usize>,
+    sender: &SyncSender<Result<Ahead, TextError>>,
+    used: &Receiver<Vec<u8>>,
+) {
+    let mut idx = lanes.start as u64;
+    loop {
+        let start = order.from + idx * order.window_bytes;
+        if start >= text.bytes() {
+            return;
+        }
+        let made = read_ahead(text, order, start, used.try_recv().unwrap_or_default());
+        let is_over = made.is_err();
+        if sender.send(made).is_err() || is_over {
+            return;
+        }
+        idx += lanes.end as u64;
+    }
+}
+
+fn read_ahead(text: &LazyText, order: Order, start: u64, buffer: Vec<u8>) -> Result<Ahead, TextError> {
+    let end = start.saturating_add(order.window_bytes).min(text.bytes());
+    let range = text.floor_char(start.saturating_sub(order.lead_bytes))?..text.floor_char(end)?;
+    let mut piece = text.piece(range.clone(), order.margin, buffer)?;
+    if order.masks {
+        piece.mask();
+    }
+    Ok(Ahead { piece, range })
+}

@@ -1,0 +1,251 @@
+//! Python's pattern language, read the way Python 3.11 reads it: the same patterns are right, and a wrong one gets the
+//! same message at the same position. Written against the behaviour of `re`, which is its reference.
+
+mod escape;
+mod group;
+mod set;
+mod source;
+
+pub(super) use self::escape::{octal, octal_char, simple};
+pub(super) use self::group::is_identifier;
+pub(super) use self::source::{Source, Token};
+use super::ast::{Category, Fold, Item, Kind, Node, Place, Width};
+use super::{Flags, PatternFault};
+
+/// How deep groups may nest: a parser that calls itself must not follow a pattern anywhere.
+const NEST_MAX: usize = 100;
+
+/// Python's own limit is higher, but no pattern that people write comes near.
+const GROUPS_MAX: usize = 1000;
+
+/// A parsed pattern.
+#[derive(Debug, Clone)]
+pub(super) struct Parsed {
+    pub(super) node: Node,
+    /// Those given, and those the pattern sets for itself.
+    pub(super) flags: Flags,
+    /// Group 0 included.
+    pub(super) n_groups: usize,
+    /// In the order of their groups.
+    pub(super) names: Vec<(String, usize)>,
+}
+
+/// Reads a pattern.
+pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Parsed, PatternFault> {
+    let mut parser = Parser {
+        source: Source::new(pattern)?,
+        flags,
+        widths: vec![None],
+        names: Vec::new(),
+        behind_from: None,
+        conditions: Vec::new(),
+    };
+    let node = parser.alternation(Scope { flags, depth: 0 })?;
+    let flags = parser.flags;
+    if flags.has(Flags::LOCALE) {
+        return Err(PatternFault::plain("cannot use LOCALE flag with a str pattern"));
+    }
+    if flags.has(Flags::ASCII) && flags.has(Flags::UNICODE) {
+        return Err(PatternFault::plain("ASCII and UNICODE flags are incompatible"));
+    }
+    if parser.source.next().is_some() {
+        return Err(parser.source.fault("unbalanced parenthesis", 0));
+    }
+    let n_groups = parser.widths.len();
+    if let Some((idx, position)) = parser.conditions.iter().find(|(idx, _)| *idx >= n_groups) {
+        return Err(parser.source.fault_at(format!("invalid group reference {idx}"), *position));
+    }
+    Ok(Parsed { node, flags, n_groups, names: parser.names })
+}
+
+/// What holds inside a group.
+#[derive(Debug, Clone, Copy)]
+struct Scope {
+    flags: Flags,
+    depth: usize,
+}
+
+impl Scope {
+    fn has(self, flag: Flags) -> bool {
+        self.flags.has(flag)
+    }
+
+    fn fold(self) -> Fold {
+        match (self.has(Flags::IGNORE_CASE), self.has(Flags::ASCII)) {
+            (false, _) => Fold::Exact,
+            (true, true) => Fold::Ascii,
+            (true, false) => Fold::Unicode,
+        }
+    }
+
+    fn char(self, c: char) -> Node {
+        Node::Char { c, fold: self.fold() }
+    }
+}
+
+struct Parser {
+    source: Source,
+    /// The flags of the whole pattern.
+    flags: Flags,
+    /// By group; none while it is open.
+    widths: Vec<Option<Width>>,
+    names: Vec<(String, usize)>,
+    /// In a look-behind, the number of groups before it.
+    behind_from: Option<usize>,
+    /// Groups that conditions ask for, and where.
+    conditions: Vec<(usize, usize)>,
+}
+
+impl Parser {
+    /// `a|b|c`, up to the end or a closing parenthesis.
+    fn alternation(&mut self, scope: Scope) -> Result<Node, PatternFault> {
+        if scope.depth > NEST_MAX {
+            return Err(self.source.fault(format!("groups nested more than {NEST_MAX} deep"), 0));
+        }
+        let mut scope = scope;
+        let mut branches = Vec::new();
+        loop {
+            let is_first = scope.depth == 0 && branches.is_empty();
+            branches.push(self.sequence(&mut scope, is_first)?);
+            if !self.source.take('|')? {
+                break;
+            }
+        }
+        Ok(match branches.len() {
+            1 => branches.swap_remove(0),
+            _ => Node::Alt(branches),
+        })
+    }
+
+    /// What stands between two bars. `is_first` at the very beginning, where flags for everything may stand.
+    fn sequence(&mut self, scope: &mut Scope, is_first: bool) -> Result<Node, PatternFault> {
+        let mut nodes = Vec::new();
+        while let Some(token) = self.source.next() {
+            if matches!(token, Token::Char('|' | ')')) {
+                break;
+            }
+            self.source.advance()?;
+            let c = match token {
+                Token::Escape(c) => {
+                    nodes.push(self.escape(c, *scope)?);
+                    continue;
+                }
+                Token::Char(c) => c,
+            };
+            if scope.has(Flags::VERBOSE) && self.skip_verbose(c)? {
+                continue;
+            }
+            match c {
+                '[' => nodes.push(self.set(*scope)?),
+                '?' | '*' | '+' | '{' => self.repeat(c, *scope, &mut nodes)?,
+                '.' => nodes.push(Node::Any { newline: scope.has(Flags::DOT_ALL) }),
+                '(' => {
+                    let may_set_flags = is_first && nodes.is_empty();
+                    nodes.extend(self.group(scope, may_set_flags)?);
+                }
+                '^' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Place(Place::LineStart)),
+                '^' => nodes.push(Node::Place(Place::TextStart)),
+                '$' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Place(Place::LineEnd)),
+                '$' => nodes.push(Node::Place(Place::Dollar)),
+                c => nodes.push(scope.char(c)),
+            }
+        }
+        Ok(match nodes.len() {
+            1 => nodes.swap_remove(0),
+            _ => Node::Concat(nodes),
+        })
+    }
+
+    /// Skips blanks and comments of a verbose pattern; tells whether this was one.
+    fn skip_verbose(&mut self, c: char) -> Result<bool, PatternFault> {
+        match c {
+            ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c' => Ok(true),
+            '#' => {
+                while let Some(token) = self.source.get()? {
+                    if token == Token::Char('\n') {
+                        break;
+                    }
+                }
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// A repetition of the last node.
+    fn repeat(&mut self, c: char, scope: Scope, nodes: &mut Vec<Node>) -> Result<(), PatternFault> {
+        let here = self.source.tell();
+        let (min, max) = match c {
+            '?' => (0, Some(1)),
+            '*' => (0, None),
+            '+' => (1, None),
+            _ => match self.counts(here)? {
+                Some(counts) => counts,
+                None => {
+                    nodes.push(scope.char('{'));
+                    return Ok(());
+                }
+            },
+        };
+        let back = self.source.tell() - here + 1;
+        let last = match nodes.pop() {
+            None | Some(Node::Place(_)) => return Err(self.source.fault("nothing to repeat", back)),
+            Some(Node::Repeat { .. }) => return Err(self.source.fault("multiple repeat", back)),
+            Some(last) => last,
+        };
+        let kind = if self.source.take('?')? {
+            Kind::Lazy
+        } else if self.source.take('+')? {
+            Kind::Possessive
+        } else {
+            Kind::Greedy
+        };
+        nodes.push(Node::Repeat { node: Box::new(last), min, max, kind });
+        Ok(())
+    }
+
+    /// `{2}`, `{2,}`, `{,3}` or `{2,3}` behind its brace; nothing where the brace stands for itself.
+    fn counts(&mut self, here: usize) -> Result<Option<(u32, Option<u32>)>, PatternFault> {
+        if self.source.next() == Some(Token::Char('}')) {
+            return Ok(None);
+        }
+        let low = self.source.take_while(usize::MAX, |c| c.is_ascii_digit())?;
+        let high = if self.source.take(',')? {
+            self.source.take_while(usize::MAX, |c| c.is_ascii_digit())?
+        } else {
+            low.clone()
+        };
+        if !self.source.take('}')? {
+            self.source.seek(here)?;
+            return Ok(None);
+        }
+        let number = |digits: &str| {
+            let too_large = PatternFault::plain("the repetition number is too large");
+            digits.parse::<u32>().ok().filter(|number| *number < u32::MAX).ok_or(too_large)
+        };
+        let min = if low.is_empty() { 0 } else { number(&low)? };
+        let max = if high.is_empty() { None } else { Some(number(&high)?) };
+        if max.is_some_and(|max| max < min) {
+            let back = self.source.tell() - here;
+            return Err(self.source.fault("min repeat greater than max repeat", back));
+        }
+        Ok(Some((min, max)))
+    }
+
+    fn group_width(&self, idx: usize) -> Option<Width> {
+        self.widths.get(idx).copied().flatten()
+    }
+
+    /// Whether a closed group of that number exists, seen from here.
+    fn check_behind(&self, idx: usize) -> Result<(), PatternFault> {
+        let Some(behind_from) = self.behind_from else { return Ok(()) };
+        if self.group_width(idx).is_none() {
+            return Err(self.source.fault("cannot refer to an open group", 0));
+        }
+        if idx >= behind_from {
+            let message = "cannot refer to group defined in the same lookbehind subpattern";
+            return Err(self.source.fault(message, 0));
+        }
+        Ok(())
+    }
+}

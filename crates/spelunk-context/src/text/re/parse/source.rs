@@ -1,0 +1,145 @@
+//! The characters of a pattern, an escape taken as one, with positions counted in characters as Python does.
+
+use super::PatternFault;
+
+/// A character, or a backslash with what it escapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::text::re) enum Token {
+    Char(char),
+    Escape(char),
+}
+
+impl Token {
+    pub(in crate::text::re) fn chars(self) -> usize {
+        match self {
+            Self::Char(_) => 1,
+            Self::Escape(_) => 2,
+        }
+    }
+
+    pub(in crate::text::re) fn text(self) -> String {
+        match self {
+            Self::Char(c) => c.to_string(),
+            Self::Escape(c) => format!("\\{c}"),
+        }
+    }
+}
+
+/// A pattern on its way through the parser.
+pub(in crate::text::re) struct Source {
+    chars: Vec<char>,
+    /// Behind the next token.
+    index: usize,
+    next: Option<Token>,
+}
+
+impl Source {
+    pub(in crate::text::re) fn new(pattern: &str) -> Result<Self, PatternFault> {
+        let mut source = Self { chars: pattern.chars().collect(), index: 0, next: None };
+        source.advance()?;
+        Ok(source)
+    }
+
+    pub(in crate::text::re) fn next(&self) -> Option<Token> {
+        self.next
+    }
+
+    pub(in crate::text::re) fn advance(&mut self) -> Result<(), PatternFault> {
+        self.next = match self.chars.get(self.index) {
+            None => None,
+            Some('\\') => match self.chars.get(self.index + 1) {
+                None => {
+                    let position = self.chars.len() - 1;
+                    return Err(self.fault_at("bad escape (end of pattern)".to_owned(), position));
+                }
+                Some(&c) => Some(Token::Escape(c)),
+            },
+            Some(&c) => Some(Token::Char(c)),
+        };
+        self.index += self.next.map_or(0, Token::chars);
+        Ok(())
+    }
+
+    pub(in crate::text::re) fn get(&mut self) -> Result<Option<Token>, PatternFault> {
+        let token = self.next;
+        self.advance()?;
+        Ok(token)
+    }
+
+    /// Takes the next token if it is this character.
+    pub(in crate::text::re) fn take(&mut self, c: char) -> Result<bool, PatternFault> {
+        let is_it = self.next == Some(Token::Char(c));
+        if is_it {
+            self.advance()?;
+        }
+        Ok(is_it)
+    }
+
+    pub(in crate::text::re) fn take_while(
+        &mut self,
+        chars_max: usize,
+        is_wanted: impl Fn(char) -> bool,
+    ) -> Result<String, PatternFault> {
+        let mut taken = String::new();
+        while let Some(Token::Char(c)) = self.next.filter(|_| taken.len() < chars_max) {
+            if !is_wanted(c) {
+                break;
+            }
+            taken.push(c);
+            self.advance()?;
+        }
+        Ok(taken)
+    }
+
+    /// What stands before the terminator, which is taken too.
+    pub(in crate::text::re) fn take_until(
+        &mut self,
+        terminator: char,
+        what: &str,
+    ) -> Result<String, PatternFault> {
+        let mut taken = String::new();
+        loop {
+            match self.get()? {
+                None if taken.is_empty() => return Err(self.fault(format!("missing {what}"), 0)),
+                None => {
+                    let message = format!("missing {terminator}, unterminated name");
+                    return Err(self.fault(message, taken.chars().count()));
+                }
+                Some(Token::Char(c)) if c == terminator => {
+                    if taken.is_empty() {
+                        return Err(self.fault(format!("missing {what}"), 1));
+                    }
+                    return Ok(taken);
+                }
+                Some(token) => taken.push_str(&token.text()),
+            }
+        }
+    }
+
+    /// Where the next token begins.
+    pub(in crate::text::re) fn tell(&self) -> usize {
+        self.index - self.next.map_or(0, Token::chars)
+    }
+
+    pub(in crate::text::re) fn seek(&mut self, index: usize) -> Result<(), PatternFault> {
+        self.index = index;
+        self.advance()
+    }
+
+    /// A fault so many characters before the next token.
+    pub(in crate::text::re) fn fault(&self, message: impl Into<String>, back: usize) -> PatternFault {
+        self.fault_at(message.into(), self.tell().saturating_sub(back))
+    }
+
+    pub(in crate::text::re) fn fault_at(&self, message: String, position: usize) -> PatternFault {
+        let before = self.chars.get(..position).unwrap_or(&self.chars);
+        let line = before.iter().filter(|&&c| c == '\n').count() + 1;
+        let column = before.iter().rev().take_while(|&&c| c != '\n').count() + 1;
+        let has_lines = self.chars.contains(&'\n');
+        PatternFault {
+            message,
+            position: Some(position),
+            line_and_column: has_lines.then_some((line, column)),
+        }
+    }
+}

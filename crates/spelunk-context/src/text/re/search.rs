@@ -1,0 +1,348 @@
+//! Searching a text window by window. A window is held until every match that begins before a certain place in it is
+//! sure: no further text could make it longer, shorter or another. Where that place is follows from the pattern; see
+//! [`Traits`]. A pattern that sees any distance is stepped through the text byte by byte instead, see `stream`.
+
+use std::ops::Range;
+
+use super::engine::{How, Slots};
+use super::feed::{Ahead, Feed, Order, Spawn};
+use super::stream::Stepper;
+use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
+use crate::secrets::{KEY_HEAD, REDACT_REACH_BYTES, secrets_in_line};
+use crate::text::piece::{Piece, count_chars};
+use crate::text::{LazyText, TextError};
+
+/// How much text is held.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// A window of the linear engine. Small enough for a second-level cache.
+    pub(crate) window_bytes: u64,
+    /// One of the engine that backtracks, whose steps are limited by window.
+    pub(crate) backtracking_bytes: u64,
+    /// The largest window, and the longest match.
+    pub(crate) window_bytes_max: u64,
+    /// How much of a window the next one has, too, where windows are read ahead: what was not sure must be in it.
+    pub(crate) lead_bytes: u64,
+    /// Windows that are searched before more are read ahead: a search often ends soon.
+    pub(crate) windows_alone: u64,
+}
+
+impl Sizes {
+    pub(crate) const DEFAULT: Self =
+        Self { window_bytes: 1024 * 1024, backtracking_bytes: 64 * 1024, window_bytes_max: 16 * 1024 * 1024 };
+}
+
+/// How far back a window is searched for a character that ends everything.
+const BARRIER_BYTES: usize = 64 * 1024;
+
+/// A search on its way through a text.
+pub(in crate::text) struct Hunt<'t> {
+    pub(super) text: &'t LazyText,
+    pub(super) pattern: &'t PyPattern,
+    /// Whether windows are masked before they are searched.
+    masks_first: bool,
+    /// Whether `$` may also be before the last character.
+    ends_with_newline: bool,
+    pub(super) window: Window,
+    pub(super) slots: Slots,
+    pub(super) stepper: Option<Stepper>,
+    spawn: Spawn<'t>,
+    feed: Option<Feed>,
+    n_windows: u64,
+}
+
+/// Text that is held.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    pub(super) piece: Piece,
+    /// What was asked for: the piece has something around it.
+    pub(super) from: u64,
+    pub(super) end: u64,
+    /// Matches that begin before this place are sure.
+    settled: u64,
+    is_last: bool,
+    pub(super) is_masked: bool,
+    /// Whether it may hold a key, which is masked over many lines.
+    may_hold_key: Option<bool>,
+    /// Text that was looked through for secrets and has none.
+    clean: Range<usize>,
+    /// A place in the text, and how many characters of the document are before it.
+    counted: Option<(usize, u64)>,
+}
+
+/// How a pattern can be searched for at some place.
+enum Way {
+    /// In the window.
+    Window,
+    /// Step by step: no window is large enough.
+    Steps,
+}
+
+impl<'t> Hunt<'t> {
+    /// `masks_first` where the text between matches is given out, too.
+    pub(super) fn new(
+        text: &'t LazyText,
+        pattern: &'t PyPattern,
+        masks_first: bool,
+    ) -> Result<Self, TextError> {
+        let redacts = text.reader.redacts();
+        let ends_with_newline = pattern.traits.has_dollar && text.ends_with_newline()?;
+        Ok(Self {
+            text,
+            pattern,
+            masks_first: redacts && (masks_first || !pattern.traits.is_found_unmasked),
+            ends_with_newline,
+            window: Window::default(),
+            slots: Slots::default(),
+            stepper: None,
+            spawn,
+            feed: None,
+            n_windows: 0,
+        })
+    }
+
+    /// The next match that begins at `from` or behind it, as a range of the document. Its text and groups can be asked
+    /// for until the next call.
+    pub(super) fn find(
+        &mut self,
+        from: u64,
+        how: How,
+        wants_groups: bool,
+    ) -> Result<Option<Range<u64>>, TextError> {
+        let mut from = from;
+        loop {
+            if let Way::Steps = self.hold(from, how)? {
+                return self.find_by_steps(from, how, wants_groups);
+            }
+            let target = self.target();
+            let engine = self.pattern.engine(how, target)?;
+            let at = self.window.piece.text_at(from);
+            let text = &self.window.piece.text;
+            let is_found = match self.pattern.sieve().filter(|_| how == How::Search && target == Target::Linear) {
+                Some(sieve) => sieve.find(engine, text, at, wants_groups, &mut self.slots),
+                None => engine.find(text, at, wants_groups, &mut self.slots).map_err(|_| self.gave_up())?,
+            };
+            let found = self.slots.group(0).filter(|_| is_found);
+            let is_last = self.window.is_last;
+            let begins_before = |found: &Range<usize>| {
+                is_last || self.window.piece.document_at(found.start) < self.window.settled
+            };
+            match found.filter(begins_before) {
+                Some(found) if self.is_secret_near(&found) => self.window.mask(),
+                Some(found) => {
+                    let document = |at| self.window.piece.document_at(at);
+                    return Ok(Some(document(found.start)..document(found.end)));
+                }
+                None if is_last || how != How::Search => return Ok(None),
+                None => from = self.window.settled,
+            }
+        }
+    }
+
+    /// The text of a group of the last match.
+    pub(in crate::text) fn group(&self, idx: usize) -> Option<&str> {
+        self.window.piece.text.get(self.slots.group(idx)?)
+    }
+
+    /// Where a group of the last match is, in characters of the text.
+    pub(in crate::text) fn group_chars(&mut self, idx: usize) -> Result<Option<Range<u64>>, TextError> {
+        let Some(group) = self.slots.group(idx) else { return Ok(None) };
+        Ok(Some(self.window.char_at(group.start, self.text)?..self.window.char_at(group.end, self.text)?))
+    }
+
+    /// The text between two places of the document: from the window if it is there and masked, or else read.
+    pub(super) fn between(&self, range: Range<u64>) -> Result<String, TextError> {
+        let window = &self.window;
+        let is_there = range.start >= window.from && range.end <= window.end;
+        if is_there && (window.is_masked || !self.text.reader.redacts()) {
+            let inside = window.piece.text_at(range.start)..window.piece.text_at(range.end);
+            return Ok(window.piece.text.get(inside).unwrap_or_default().to_owned());
+        }
+        self.text.masked(range)
+    }
+
+    /// The place behind the character at `at`; nothing at the end of the text.
+    pub(super) fn behind_char(&self, at: u64) -> Result<Option<u64>, TextError> {
+        if at >= self.text.bytes() {
+            return Ok(None);
+        }
+        let read;
+        let piece = if at >= self.window.from && at < self.window.end {
+            &self.window.piece
+        } else {
+            read = self.text.piece(at..at, 0, Vec::new())?;
+            &read
+        };
+        let start = piece.text_at(at);
+        let first = piece.text.get(start..).unwrap_or_default().chars().next();
+        Ok(Some(piece.document_at(start + first.map_or(0, char::len_utf8))))
+    }
+
+    fn target(&self) -> Target {
+        let looks_ahead = self.window.is_last && self.ends_with_newline;
+        if self.pattern.traits.needs_backtracking || looks_ahead {
+            Target::Backtracking
+        } else {
+            Target::Linear
+        }
+    }
+
+    fn gave_up(&self) -> TextError {
+        TextError::Backtracks { name: self.text.name().to_owned(), steps_max: BACKTRACKS_MAX as u64 }
+    }
+
+    /// Makes sure that the window can decide about a match at `from`, or says that none can.
+    fn hold(&mut self, from: u64, how: How) -> Result<Way, TextError> {
+        if self.window.decides(from, how) {
+            return Ok(Way::Window);
+        }
+        let Sizes { window_bytes, backtracking_bytes, window_bytes_max } = self.text.sizes;
+        let bytes_left = self.text.bytes().saturating_sub(from);
+        let traits = &self.pattern.traits;
+        let mut bytes = match (how, traits.needs_backtracking) {
+            // Whether a full match reaches the end can only be seen there.
+            (How::FullMatch, _) => bytes_left.min(window_bytes_max),
+            (How::Search | How::Match | How::Longer, true) => backtracking_bytes,
+            (How::Search | How::Match | How::Longer, false) => window_bytes,
+        };
+        let may_be_sure = how != How::FullMatch && traits.may_be_sure();
+        while may_be_sure || bytes_left <= bytes {
+            self.load(from, bytes)?;
+            if self.window.decides(from, how) {
+                return Ok(Way::Window);
+            }
+            if bytes >= window_bytes_max {
+                break;
+            }
+            bytes = bytes.saturating_mul(4).min(window_bytes_max);
+        }
+        self.hold_unsure(from, how)
+    }
+
+    /// What is left where no window can be sure.
+    fn hold_unsure(&mut self, from: u64, how: How) -> Result<Way, TextError> {
+        let traits = &self.pattern.traits;
+        let may_step = !traits.needs_backtracking && !traits.may_be_empty && !self.ends_with_newline;
+        if may_step && how != How::Longer {
+            if self.stepper.as_ref().is_none_or(|stepper| !stepper.is_for(how)) {
+                self.stepper = Some(Stepper::new(self.pattern, how));
+            }
+            if self.stepper.as_ref().is_some_and(Stepper::can_step) {
+                return Ok(Way::Steps);
+            }
+        }
+        self.load(from, self.text.sizes.window_bytes_max)?;
+        if self.window.is_last { Ok(Way::Window) } else { Err(self.too_long()) }
+    }
+
+    pub(super) fn too_long(&self) -> TextError {
+        let bytes_max = self.text.sizes.window_bytes_max;
+        TextError::MatchTooLong { name: self.text.name().to_owned(), bytes_max }
+    }
+
+    /// Reads a window and finds out up to where it is sure.
+    fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
+        let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
+        let buffer = std::mem::take(&mut self.window.piece).into_buffer();
+        let Ahead { piece, range } = match self.take_ahead(from, bytes, margin, buffer)? {
+            Ok(ahead) => ahead,
+            Err(buffer) => {
+                let end = self.text.floor_char(from.saturating_add(bytes).min(self.text.bytes()))?.max(from);
+                let mut piece = self.text.piece(from..end, margin, buffer)?;
+                if self.masks_first {
+                    piece.mask();
+                }
+                Ahead { piece, range: from..end }
+            }
+        };
+        let (is_last, end, is_masked) = (piece.end == self.text.bytes(), range.end, self.masks_first);
+        let settled = if is_last { piece.end } else { settled(&piece, from, end, &self.pattern.traits) };
+        self.window = Window { piece, from, end, settled, is_last, is_masked, ..Window::default() };
+        Ok(())
+    }
+
+    /// A window that was read ahead, or the buffer to read one here.
+    fn take_ahead(
+        &mut self,
+        from: u64,
+        bytes: u64,
+        margin: u64,
+        buffer: Vec<u8>,
+    ) -> Result<Result<Ahead, Vec<u8>>, TextError> {
+        let Sizes { window_bytes, lead_bytes, windows_alone, .. } = self.text.sizes;
+        self.n_windows += 1;
+        if bytes != window_bytes || self.n_windows <= windows_alone {
+            return Ok(Err(buffer));
+        }
+        if self.n_windows == windows_alone + 1 {
+            let order = Order { from, window_bytes, lead_bytes, margin, masks: self.masks_first };
+            self.feed = Feed::start(self.text, order, &self.spawn);
+        }
+        let Some(feed) = &mut self.feed else { return Ok(Err(buffer)) };
+        Ok(feed.take(from, buffer)?.ok_or_else(Vec::new))
+    }
+
+    /// Whether the window must be masked before this match can be believed. The lines of a match decide, because but
+    /// for keys no secret is known by anything outside of its line.
+    fn is_secret_near(&mut self, found: &Range<usize>) -> bool {
+        let window = &mut self.window;
+        if window.is_masked || !self.text.reader.redacts() {
+            return false;
+        }
+        let text = window.piece.text.as_bytes();
+        if *window.may_hold_key.get_or_insert_with(|| memchr::memmem::find(text, KEY_HEAD).is_some()) {
+            return true;
+        }
+        if window.clean.start <= found.start && found.end <= window.clean.end {
+            return false;
+        }
+        let lowest = found.start.saturating_sub(REDACT_REACH_BYTES);
+        let highest = found.end.saturating_add(REDACT_REACH_BYTES).min(text.len());
+        let start = memchr::memrchr(b'\n', &text[lowest..found.start]).map_or(lowest, |at| lowest + at + 1);
+        let end = memchr::memchr(b'\n', &text[found.end..highest]).map_or(highest, |at| found.end + at);
+        let is_secret = !secrets_in_line(&text[start..end]).is_empty();
+        if !is_secret {
+            window.clean = if start > lowest || lowest == 0 { start..end } else { found.clone() };
+        }
+        is_secret
+    }
+}
+
+/// Where the matches of a window stop being sure, as a place in the document.
+fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
+    if let Some(reach) = traits.sure_reach_bytes() {
+        let at = piece.text_at(end).saturating_sub(usize::try_from(reach).unwrap_or(usize::MAX));
+        return piece.document_at(piece.text.floor_char_boundary(at)).max(from);
+    }
+    let body = piece.text.get(..piece.text_at(end)).unwrap_or_default();
+    let barrier = traits.barrier.as_ref().and_then(|barrier| barrier.last_end(body, BARRIER_BYTES));
+    barrier.map_or(from, |at| piece.document_at(at).max(from))
+}
+
+impl Window {
+    /// One in which nothing is sure: it is not for the engines.
+    pub(super) fn for_steps(piece: Piece, from: u64, end: u64) -> Self {
+        Self { piece, from, end, is_masked: true, ..Self::default() }
+    }
+
+    fn decides(&self, from: u64, how: How) -> bool {
+        from >= self.from && (self.is_last || (from < self.settled && how != How::FullMatch))
+    }
+
+    fn mask(&mut self) {
+        self.piece.mask();
+        self.is_masked = true;
+        self.counted = None;
+    }
+
+    fn char_at(&mut self, at: usize, text: &LazyText) -> Result<u64, TextError> {
+        let count = |from: usize, to: usize| count_chars(&self.piece.text.as_bytes()[from..to]);
+        let char = match self.counted {
+            Some((known, char)) if known <= at => char + count(known, at),
+            Some((known, char)) => char - count(at, known),
+            None => text.at_byte(self.piece.document_at(at))?.char,
+        };
+        self.counted = Some((at, char));
+        Ok(char)
+    }
+}

@@ -1,0 +1,261 @@
+//! What a pattern needs and how far a match of it can see, found out once: how much text must be held to be sure of a
+//! match, and whether it can be looked for in text with its secrets still in it.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
+
+use super::ast::{Kind, Node, Place};
+use super::emit::{Emitter, Target, Words};
+use crate::text::MASK;
+
+/// Bytes of the longest character.
+const CHAR_BYTES_MAX: u64 = 4;
+
+/// Beyond this, the length of a match says nothing useful about where a window is sure.
+const REACH_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// What is known about a pattern.
+#[derive(Debug, Clone)]
+pub(super) struct Traits {
+    /// Look-around, back-references, atomic groups: what the linear engine does not have.
+    pub(super) needs_backtracking: bool,
+    /// `$` without `M`, which looks ahead where the text ends with a newline.
+    pub(super) has_dollar: bool,
+    /// How the engines are to understand `\w`.
+    pub(super) words: Words,
+    /// A match and everything that decides about it has at most so many bytes.
+    pub(super) reach_bytes: Option<u64>,
+    /// Characters that no match contains or looks at: behind one, everything is decided.
+    pub(super) barrier: Option<Barrier>,
+    /// How far it looks back.
+    pub(super) behind_bytes: u64,
+    /// Whether the empty text may match.
+    pub(super) may_be_empty: bool,
+    /// Whether it may prefer an empty match to a longer one at the same place.
+    pub(super) may_prefer_empty: bool,
+    /// Whether a match in the masked text is always one in the text as it is, too: the search may then look at the
+    /// text first and for secrets only where it finds something.
+    pub(super) is_found_unmasked: bool,
+}
+
+impl Traits {
+    pub(super) fn of(node: &Node) -> Self {
+        let is_boundary = |node: &Node| matches!(node, Node::Place(Place::Boundary { .. }));
+        let has_boundary = node.any(&is_boundary);
+        let words = if has_boundary { Words::Boundaries } else { Words::Python };
+        let emitter = Emitter { target: Target::Linear, words };
+        let needs_backtracking = node.any(&|node| {
+            matches!(
+                node,
+                Node::Look { .. }
+                    | Node::Backref { .. }
+                    | Node::Atomic(_)
+                    | Node::Condition { .. }
+                    | Node::Repeat { kind: Kind::Possessive, .. }
+                    | Node::Place(Place::Boundary { negated: true, ascii: true })
+            )
+        });
+        let mut taken = Taken::default();
+        taken.add(node, emitter);
+        Self {
+            needs_backtracking,
+            has_dollar: node.any(&|node| *node == Node::Place(Place::Dollar)),
+            words,
+            reach_bytes: reach(node).map(|chars| (chars + 2).saturating_mul(CHAR_BYTES_MAX)),
+            behind_bytes: behind(node).saturating_add(2).saturating_mul(CHAR_BYTES_MAX),
+            may_be_empty: node.width(&[]).min == 0,
+            may_prefer_empty: node.any(&prefers_empty),
+            is_found_unmasked: !needs_backtracking && !has_boundary && taken.masks_are_anything,
+            barrier: Barrier::of(&taken.chars),
+        }
+    }
+
+    /// Of a pattern that is this text and not empty.
+    pub(super) fn of_literal(text: &str) -> Self {
+        Self {
+            needs_backtracking: false,
+            has_dollar: false,
+            words: Words::Python,
+            // In the document, what is masked may be shorter.
+            reach_bytes: Some((text.chars().count() as u64 + 2).saturating_mul(CHAR_BYTES_MAX)),
+            barrier: None,
+            behind_bytes: CHAR_BYTES_MAX,
+            may_be_empty: false,
+            may_prefer_empty: false,
+            is_found_unmasked: !text.contains(MASK),
+        }
+    }
+}
+
+impl Traits {
+    /// How far before the end of a window its matches are sure, where that is known from their length.
+    pub(super) fn sure_reach_bytes(&self) -> Option<u64> {
+        self.reach_bytes.filter(|reach| *reach <= REACH_BYTES_MAX)
+    }
+
+    /// Whether there is a place in some window up to which its matches are sure.
+    pub(super) fn may_be_sure(&self) -> bool {
+        self.sure_reach_bytes().is_some() || self.barrier.is_some()
+    }
+}
+
+/// Characters that end everything.
+#[derive(Debug, Clone)]
+pub(super) enum Barrier {
+    /// A newline does; others may too, but this one is found fastest and is everywhere.
+    Newline,
+    /// Those that are not in the class do.
+    Outside { ascii: Box<[bool; 128]>, class: ClassUnicode },
+}
+
+impl Barrier {
+    fn of(taken: &ClassUnicode) -> Option<Self> {
+        if !contains(taken, '\n') {
+            return Some(Self::Newline);
+        }
+        if complement(taken).ranges().is_empty() {
+            return None;
+        }
+        let mut ascii = Box::new([false; 128]);
+        for (byte, is_in) in (0_u8..).zip(ascii.iter_mut()) {
+            *is_in = contains(taken, char::from(byte));
+        }
+        Some(Self::Outside { ascii, class: taken.clone() })
+    }
+
+    /// Behind the last one in the text, looking back no further than `bytes_max`.
+    pub(super) fn last_end(&self, text: &str, bytes_max: usize) -> Option<usize> {
+        match self {
+            Self::Newline => memchr::memrchr(b'\n', text.as_bytes()).map(|at| at + 1),
+            Self::Outside { ascii, class } => {
+                let from = text.ceil_char_boundary(text.len().saturating_sub(bytes_max));
+                let is_taken = |c: char| match ascii.get(c as usize) {
+                    Some(is_taken) => *is_taken,
+                    None => contains(class, c),
+                };
+                let tail = text.get(from..).unwrap_or_default();
+                let found = tail.char_indices().rev().find(|(_, c)| !is_taken(*c));
+                found.map(|(at, c)| from + at + c.len_utf8())
+            }
+        }
+    }
+}
+
+/// The characters that a pattern takes or looks at.
+struct Taken {
+    chars: ClassUnicode,
+    /// Whether every part that takes a mask takes every other character of a line, too.
+    masks_are_anything: bool,
+}
+
+impl Default for Taken {
+    fn default() -> Self {
+        Self { chars: ClassUnicode::empty(), masks_are_anything: true }
+    }
+}
+
+impl Taken {
+    fn add(&mut self, node: &Node, emitter: Emitter) {
+        match node {
+            Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
+                let class = class_of(node, emitter);
+                if contains(&class, MASK) {
+                    let is_newline = |range: &ClassUnicodeRange| (range.start(), range.end()) == ('\n', '\n');
+                    self.masks_are_anything &= complement(&class).ranges().iter().all(is_newline);
+                }
+                self.chars.union(&class);
+            }
+            // `$` looks at a newline, but only at the last character of a text.
+            Node::Place(_) => {}
+            Node::Backref { .. } => {
+                // What it repeats was taken already, in one case or the other. A failure leaves one case, which is safe
+                // only for sets that are everything; there is none in our tables.
+                self.chars.try_case_fold_simple().unwrap_or_default();
+            }
+            Node::Group { .. }
+            | Node::Concat(_)
+            | Node::Alt(_)
+            | Node::Repeat { .. }
+            | Node::Look { .. }
+            | Node::Atomic(_)
+            | Node::Condition { .. } => {
+                for child in node.children() {
+                    self.add(child, emitter);
+                }
+            }
+        }
+    }
+}
+
+/// The characters that one node takes, as the engine will understand it.
+fn class_of(node: &Node, emitter: Emitter) -> ClassUnicode {
+    let hir = regex_syntax::parse(&emitter.pattern(node));
+    match hir.as_ref().map(|hir| hir.kind()) {
+        Ok(HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => class.clone(),
+        Ok(HirKind::Literal(literal)) => {
+            let text = str::from_utf8(&literal.0).unwrap_or_default();
+            ClassUnicode::new(text.chars().map(|c| ClassUnicodeRange::new(c, c)))
+        }
+        // One character is a class or a literal; should it ever be something else, nothing is excluded.
+        _ => ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)]),
+    }
+}
+
+fn contains(class: &ClassUnicode, c: char) -> bool {
+    let ranges = class.ranges();
+    let n_before = ranges.partition_point(|range| range.end() < c);
+    ranges.get(n_before).is_some_and(|range| range.start() <= c)
+}
+
+fn complement(class: &ClassUnicode) -> ClassUnicode {
+    let mut rest = class.clone();
+    rest.negate();
+    rest
+}
+
+/// The characters that a match has and looks at behind its beginning. No bound for a back-reference: what it repeats
+/// may be long.
+fn reach(node: &Node) -> Option<u64> {
+    match node {
+        Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => Some(1),
+        Node::Place(_) => Some(0),
+        Node::Backref { .. } => None,
+        Node::Group { node, .. } | Node::Atomic(node) | Node::Look { node, .. } => reach(node),
+        Node::Concat(nodes) => {
+            nodes.iter().try_fold(0_u64, |sum, node| Some(sum.saturating_add(reach(node)?)))
+        }
+        Node::Alt(nodes) => nodes.iter().try_fold(0, |most: u64, node| Some(most.max(reach(node)?))),
+        Node::Condition { yes, no, .. } => Some(reach(yes)?.max(reach(no)?)),
+        Node::Repeat { node, max, .. } => match (reach(node)?, max) {
+            (0, _) => Some(0),
+            (once, Some(max)) => Some(once.saturating_mul(u64::from(*max))),
+            (_, None) => None,
+        },
+    }
+}
+
+/// The characters before a match that a look-behind sees.
+fn behind(node: &Node) -> u64 {
+    let own = match node {
+        Node::Look { node, is_ahead: false, .. } => node.width(&[]).max.unwrap_or(0),
+        _ => 0,
+    };
+    own + node.children().into_iter().map(behind).max().unwrap_or(0)
+}
+
+/// Lazy repetitions and alternatives are where an empty match may come before a longer one.
+fn prefers_empty(node: &Node) -> bool {
+    match node {
+        Node::Repeat { kind, .. } => *kind == Kind::Lazy,
+        Node::Alt(nodes) => nodes.iter().any(|node| node.width(&[]).min == 0),
+        Node::Condition { .. } => true,
+        Node::Char { .. }
+        | Node::Any { .. }
+        | Node::Set { .. }
+        | Node::Place(_)
+        | Node::Group { .. }
+        | Node::Backref { .. }
+        | Node::Concat(_)
+        | Node::Look { .. }
+        | Node::Atomic(_) => false,
+    }
+}

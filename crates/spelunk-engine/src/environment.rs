@@ -1,0 +1,195 @@
+//! The environment: what the code of a frame can see and touch. It gives the host calls that look at text their
+//! meaning; those that ask models are the strategy's. Everything here is a pure function of the task, so a replayed
+//! cell sees the same.
+
+pub(crate) mod arguments;
+mod describe;
+mod json;
+mod look;
+
+use std::sync::Arc;
+
+use spelunk_context::{DocEntry, SourceError, View};
+use spelunk_sandbox::{HostCall, HostFunction, SandboxLimits, Setup, Value};
+use spelunk_types::Limits;
+
+pub(crate) use self::arguments::{Arguments, Refusal};
+pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
+use crate::Task;
+
+/// Python that runs before the first cell.
+pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
+
+/// Exceptions that host calls raise beside Python's own.
+const EXCEPTIONS: [&str; 3] = ["ModelError", "BudgetError", "NotFound"];
+
+/// Host calls that one cell may make: looking is cheap, and asking models has its own limit.
+const HOST_CALLS_MAX: u64 = 200_000;
+
+/// What the code of a frame can see and touch. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Environment {
+    view: View,
+    note: Option<Arc<str>>,
+    shape: Shape,
+    limits: Limits,
+}
+
+/// What `context` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// The text a parent wrote.
+    Note,
+    /// One document, as text.
+    Text,
+    /// One JSON document, as the value it holds.
+    Json,
+    /// One JSON Lines document, as a list of records.
+    Records,
+    /// A dictionary from name to text.
+    Documents,
+}
+
+/// An environment and what its session begins with.
+pub(crate) struct Opened {
+    pub(crate) environment: Environment,
+    pub(crate) variables: Vec<(String, Value)>,
+    /// What the model is told about `context`.
+    pub(crate) description: String,
+}
+
+impl Environment {
+    /// Reads what the session begins with. Blocking.
+    pub(crate) fn open(task: &Task, limits: &Limits) -> Result<Opened, SourceError> {
+        let mut environment = Self {
+            view: task.view.clone(),
+            note: task.note.clone(),
+            shape: Shape::Documents,
+            limits: limits.clone(),
+        };
+        let (shape, variables) = environment.bind()?;
+        environment.shape = shape;
+        let description = describe::describe(&environment, &variables);
+        Ok(Opened { environment, variables, description })
+    }
+
+    fn bind(&self) -> Result<(Shape, Vec<(String, Value)>), SourceError> {
+        let context = |value| vec![("context".to_owned(), value)];
+        if let Some(note) = &self.note {
+            return Ok((Shape::Note, context(Value::from(note.as_ref()))));
+        }
+        let mut documents = self.view.documents();
+        let (Some(only), None) = (documents.next(), documents.next()) else {
+            let texts = self.view.documents().map(|document| {
+                let text = self.view.read_owned(document)?;
+                Ok((Value::from(document.name.as_str()), Value::Str(text)))
+            });
+            return Ok((Shape::Documents, context(Value::Dict(texts.collect::<Result<_, SourceError>>()?))));
+        };
+        let text = self.view.read_owned(only)?;
+        let (shape, value) = match json::parsed(&only.name, &text) {
+            Some((shape, value)) => (shape, value),
+            None => return Ok((Shape::Text, context(Value::Str(text)))),
+        };
+        let mut variables = context(value);
+        variables.push(("context_text".to_owned(), Value::Str(text)));
+        Ok((shape, variables))
+    }
+
+    /// The setup of a session in this environment.
+    pub(crate) fn setup(
+        &self,
+        variables: Vec<(String, Value)>,
+        functions: Vec<HostFunction>,
+        clock_ms: u64,
+    ) -> Setup {
+        let limits = &self.limits;
+        Setup {
+            functions: functions.into_iter().chain(look::functions()).collect(),
+            variables,
+            exceptions: EXCEPTIONS.map(str::to_owned).to_vec(),
+            prelude: PRELUDE.to_owned(),
+            files: Vec::new(),
+            clock_ms,
+            seed: 0,
+            limits: SandboxLimits {
+                cell_ms_max: limits.cell_ms_max,
+                memory_bytes_max: limits.cell_memory_bytes_max,
+                recursion_max: limits.cell_recursion_max,
+                output_chars_max: limits.stdout_chars_max,
+                cell_calls_max: HOST_CALLS_MAX,
+            },
+        }
+    }
+
+    /// Whether a host call looks at text: then [`Self::serve`] answers it.
+    pub(crate) fn serves(&self, call: &HostCall) -> bool {
+        call.receiver.is_some() || look::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
+    }
+
+    /// Answers a host call that looks at text. Blocking.
+    pub(crate) fn serve(&self, mut call: HostCall) -> Result<Value, Refusal> {
+        look::serve(self, &mut call)
+    }
+
+    /// The part of the view that a child is given: a document, or several by name. Text is a note.
+    pub(crate) fn part(&self, context: Option<Value>) -> Result<(View, Option<Arc<str>>), Refusal> {
+        let narrowed = |names: &[String]| self.view.narrow(|document| names.contains(&document.name));
+        match context {
+            None => Ok((self.view.clone(), self.note.clone())),
+            Some(Value::Str(text)) => match self.view.find(&text) {
+                Some(document) => Ok((narrowed(&[document.name.clone()]), None)),
+                None => Ok((self.view.clone(), Some(Arc::from(text)))),
+            },
+            Some(Value::List(items) | Value::Tuple(items) | Value::Set(items)) => {
+                let mut names = Vec::new();
+                for item in &items {
+                    let name = item.as_str().ok_or_else(|| {
+                        Refusal::of_type(format!(
+                            "a list of contexts holds document names, not {}",
+                            item.type_name()
+                        ))
+                    })?;
+                    names.push(self.document(Some(name))?.name.clone());
+                }
+                Ok((narrowed(&names), None))
+            }
+            Some(other) => match text_of_value(&other) {
+                Some(text) => Ok((self.view.clone(), Some(Arc::from(text)))),
+                None => Err(Refusal::of_type(format!(
+                    "a context is a name, a list of names or a text, not {}",
+                    other.type_name()
+                ))),
+            },
+        }
+    }
+
+    /// A document by name, or the only one.
+    pub(crate) fn document(&self, name: Option<&str>) -> Result<&DocEntry, Refusal> {
+        if let Some(name) = name {
+            let missing =
+                || Refusal::new("NotFound", format!("there is no document '{name}'; {}", self.some_names()));
+            return self.view.find(name).ok_or_else(missing);
+        }
+        let mut documents = self.view.documents();
+        match (documents.next(), documents.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(Refusal::value(format!("name a document with doc=…; {}", self.some_names()))),
+        }
+    }
+
+    fn some_names(&self) -> String {
+        const NAMES_MAX: usize = 8;
+        let names: Vec<_> =
+            self.view.documents().take(NAMES_MAX).map(|document| format!("'{}'", document.name)).collect();
+        let n_more = self.view.documents().len() - names.len();
+        match (names.len(), n_more) {
+            (0, _) => "there are none".to_owned(),
+            (_, 0) => format!("there are {}", names.join(", ")),
+            (_, n_more) => format!("there are {} and {n_more} more", names.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Arguments of a host call, bound to parameters as Python binds them. What does not fit is an exception in the cell.
+
+use spelunk_sandbox::{HostCall, HostReply, Value};
+
+/// An exception that a host call raises in the cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(kind: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    pub(crate) fn value(message: impl Into<String>) -> Self {
+        Self::new("ValueError", message)
+    }
+
+    pub(crate) fn of_type(message: impl Into<String>) -> Self {
+        Self::new("TypeError", message)
+    }
+}
+
+impl From<Refusal> for HostReply {
+    fn from(refusal: Refusal) -> Self {
+        Self::Raise { kind: refusal.kind.to_owned(), message: refusal.message }
+    }
+}
+
+/// The arguments of one call by parameter.
+#[derive(Debug)]
+pub(crate) struct Arguments<'a> {
+    function: &'a str,
+    params: &'static [&'static str],
+    values: Vec<Option<Value>>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Binds the arguments of a call, taking them out of it.
+    pub(crate) fn of(call: &'a mut HostCall, params: &'static [&'static str]) -> Result<Self, Refusal> {
+        let function = call.name.as_str();
+        let (args, kwargs) = (std::mem::take(&mut call.args), std::mem::take(&mut call.kwargs));
+        if args.len() > params.len() {
+            let (most, given) = (params.len(), args.len());
+            return Err(Refusal::of_type(format!(
+                "{function}() takes at most {most} arguments ({}), {given} were given",
+                params.join(", ")
+            )));
+        }
+        let mut values: Vec<Option<Value>> = args.into_iter().map(Some).collect();
+        values.resize(params.len(), None);
+        for (name, value) in kwargs {
+            let Some(idx) = params.iter().position(|param| *param == name) else {
+                return Err(Refusal::of_type(format!(
+                    "{function}() has no argument '{name}'; it takes {}",
+                    params.join(", ")
+                )));
+            };
+            if values[idx].is_some() {
+                return Err(Refusal::of_type(format!("{function}() got '{name}' twice")));
+            }
+            values[idx] = Some(value);
+        }
+        Ok(Self { function, params, values })
+    }
+
+    /// The value of a parameter; `None` if it was left out or is Python's `None`.
+    pub(crate) fn take(&mut self, param: &str) -> Option<Value> {
+        let idx = self.params.iter().position(|name| *name == param)?;
+        self.values[idx].take().filter(|value| *value != Value::None)
+    }
+
+    /// The value of a parameter that must be there.
+    pub(crate) fn need(&mut self, param: &str) -> Result<Value, Refusal> {
+        let missing = || Refusal::of_type(format!("{}() needs '{param}'", self.function));
+        let idx = self.params.iter().position(|name| *name == param).ok_or_else(missing)?;
+        self.values[idx].take().ok_or_else(missing)
+    }
+
+    /// Text, if given.
+    pub(crate) fn text(&mut self, param: &str) -> Result<Option<String>, Refusal> {
+        self.take(param).map(|value| self.as_text(param, value)).transpose()
+    }
+
+    /// Text that must be given.
+    pub(crate) fn need_text(&mut self, param: &str) -> Result<String, Refusal> {
+        let value = self.need(param)?;
+        self.as_text(param, value)
+    }
+
+    fn as_text(&self, param: &str, value: Value) -> Result<String, Refusal> {
+        match value {
+            Value::Str(text) => Ok(text),
+            other => Err(self.wrong(param, "a str", &other)),
+        }
+    }
+
+    /// A whole number, if given.
+    pub(crate) fn int(&mut self, param: &str) -> Result<Option<i64>, Refusal> {
+        match self.take(param) {
+            None => Ok(None),
+            Some(Value::Int(n)) => Ok(Some(n)),
+            Some(other) => Err(self.wrong(param, "an int", &other)),
+        }
+    }
+
+    /// A count of at least zero, if given.
+    pub(crate) fn count(&mut self, param: &str) -> Result<Option<u64>, Refusal> {
+        let Some(n) = self.int(param)? else { return Ok(None) };
+        let refused = || Refusal::value(format!("{}(): '{param}' is {n}, less than 0", self.function));
+        u64::try_from(n).map(Some).map_err(|_| refused())
+    }
+
+    /// A truth value, if given.
+    pub(crate) fn flag(&mut self, param: &str) -> Result<Option<bool>, Refusal> {
+        match self.take(param) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(Value::Int(n)) => Ok(Some(n != 0)),
+            Some(other) => Err(self.wrong(param, "a bool", &other)),
+        }
+    }
+
+    /// The items of a list or tuple that must be given.
+    pub(crate) fn need_items(&mut self, param: &str) -> Result<Vec<Value>, Refusal> {
+        match self.need(param)? {
+            Value::List(items) | Value::Tuple(items) | Value::Set(items) => Ok(items),
+            other => Err(self.wrong(param, "a list", &other)),
+        }
+    }
+
+    pub(crate) fn wrong(&self, param: &str, expected: &str, found: &Value) -> Refusal {
+        let (function, found) = (self.function, found.type_name());
+        Refusal::of_type(format!("{function}(): '{param}' must be {expected}, not {found}"))
+    }
+}

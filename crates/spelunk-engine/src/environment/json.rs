@@ -1,0 +1,94 @@
+//! JSON and the values of a session, both ways.
+
+use serde_json::Value as Json;
+use spelunk_sandbox::Value;
+
+use super::Shape;
+
+/// The value of a JSON or JSON Lines document, by its name's extension; `None` if it is not one, or damaged.
+pub(super) fn parsed(name: &str, text: &str) -> Option<(Shape, Value)> {
+    let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
+    match extension.as_str() {
+        "json" => {
+            let value: Json = serde_json::from_str(text).ok()?;
+            matches!(value, Json::Array(_) | Json::Object(_)).then(|| (Shape::Json, value_of_json(value)))
+        }
+        "jsonl" | "ndjson" => {
+            let records = text.lines().filter(|line| !line.trim().is_empty());
+            let records: Result<Vec<Json>, _> = records.map(serde_json::from_str).collect();
+            let records = records.ok()?.into_iter().map(value_of_json).collect();
+            Some((Shape::Records, Value::List(records)))
+        }
+        _ => None,
+    }
+}
+
+/// A JSON value as the session sees it.
+pub(crate) fn value_of_json(value: Json) -> Value {
+    match value {
+        Json::Null => Value::None,
+        Json::Bool(flag) => Value::Bool(flag),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(n), _) => Value::Int(n),
+            (None, Some(x)) if !number.is_u64() => Value::Float(x),
+            _ => Value::BigInt(number.to_string()),
+        },
+        Json::String(text) => Value::Str(text),
+        Json::Array(items) => Value::List(items.into_iter().map(value_of_json).collect()),
+        Json::Object(fields) => Value::Dict(
+            fields.into_iter().map(|(name, value)| (Value::Str(name), value_of_json(value))).collect(),
+        ),
+    }
+}
+
+/// A value of the session as JSON; what JSON has no form for becomes its text.
+pub(crate) fn json_of_value(value: &Value) -> Json {
+    match value {
+        Value::None => Json::Null,
+        Value::Bool(flag) => Json::Bool(*flag),
+        Value::Int(n) => Json::from(*n),
+        Value::BigInt(digits) => {
+            digits.parse::<u64>().map_or_else(|_| Json::from(digits.as_str()), Json::from)
+        }
+        Value::Float(x) => {
+            serde_json::Number::from_f64(*x).map_or_else(|| Json::from(x.to_string()), Json::Number)
+        }
+        Value::Str(text) => Json::from(text.as_str()),
+        Value::Bytes(bytes) => Json::from(String::from_utf8_lossy(bytes)),
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) => {
+            items.iter().map(json_of_value).collect()
+        }
+        Value::Dict(pairs) => {
+            let field = |(key, value): &(Value, Value)| (key_text(key), json_of_value(value));
+            Json::Object(pairs.iter().map(field).collect())
+        }
+        Value::Slice(..) => Json::Null,
+        Value::Handle(handle) => Json::from(format!("<{}>", handle.class)),
+        Value::Opaque { repr, .. } => Json::from(repr.as_str()),
+    }
+}
+
+fn key_text(key: &Value) -> String {
+    match key {
+        Value::Str(text) => text.clone(),
+        other => text_of_value(other).unwrap_or_else(|| json_of_value(other).to_string()),
+    }
+}
+
+/// A value as the text of an answer or a note: text as it is, numbers as Python prints them, the rest as JSON. `None`
+/// for `None` and for what is no data.
+pub(crate) fn text_of_value(value: &Value) -> Option<String> {
+    match value {
+        Value::None | Value::Slice(..) | Value::Handle(_) => None,
+        Value::Str(text) => Some(text.clone()),
+        Value::Bool(flag) => Some(if *flag { "True" } else { "False" }.to_owned()),
+        Value::Int(n) => Some(n.to_string()),
+        Value::BigInt(digits) => Some(digits.clone()),
+        Value::Float(x) if x.fract() == 0.0 && x.abs() < 1e16 => Some(format!("{x:.1}")),
+        Value::Float(x) => Some(x.to_string()),
+        Value::Opaque { repr, .. } => Some(repr.clone()),
+        Value::Bytes(_) | Value::List(_) | Value::Tuple(_) | Value::Set(_) | Value::Dict(_) => {
+            serde_json::to_string_pretty(&json_of_value(value)).ok()
+        }
+    }
+}

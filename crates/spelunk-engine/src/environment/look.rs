@@ -1,0 +1,257 @@
+//! Looking at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each names documents and lines, so that what is
+//! found can be cited.
+
+use std::sync::atomic::AtomicBool;
+
+use spelunk_context::{
+    ContentType, Detector, DocEntry, Extent, GrepQuery, Reader, SourceError, grep_view, pack, splitter,
+};
+use spelunk_index::{RankOptions, rank};
+use spelunk_sandbox::{HostCall, HostFunction, Value};
+
+use super::{Arguments, Environment, Refusal};
+
+/// Every function with its documentation, the signature first.
+pub(super) const FUNCTIONS: [(&str, &str); 6] = [
+    ("peek", "peek(start=0, end=2000, doc=None) -> str\n\nCharacters of a document."),
+    (
+        "lines",
+        "lines(start=1, end=50, doc=None) -> str\n\nLines of a document with their numbers, both ends included.",
+    ),
+    (
+        "grep",
+        "grep(pattern, doc=None, ignore_case=False, context_lines=0, max=20) -> list\n\nLines that match a regular expression: dicts with doc, line, text, and before and after where context_lines is given.",
+    ),
+    (
+        "chunk",
+        "chunk(chars=50000, doc=None, overlap=0) -> list\n\nThe text in pieces of at most so many characters, cut at headings, definitions or lines: dicts with doc, line, text.",
+    ),
+    (
+        "search",
+        "search(query, k=10) -> list\n\nPassages that share most words with the query: dicts with doc, line, text, score.",
+    ),
+    (
+        "outline",
+        "outline(doc=None) -> str\n\nWhat there is: documents by kind and size, or the landmarks of one document.",
+    ),
+];
+
+/// What is looked at to tell the kind of a document.
+const HEAD_BYTES: u64 = 64 * 1024;
+/// Bytes of passages that one search gives back.
+const PASSAGES_BYTES_MAX: u64 = 200_000;
+const CHUNK_CHARS_MIN: u64 = 100;
+const CHUNK_CHARS: u64 = 50_000;
+
+pub(super) fn functions() -> impl Iterator<Item = HostFunction> {
+    FUNCTIONS.iter().map(|(name, doc)| HostFunction {
+        name: (*name).to_owned(),
+        doc: (*doc).to_owned(),
+        is_awaitable: false,
+    })
+}
+
+pub(super) fn serve(environment: &Environment, call: &mut HostCall) -> Result<Value, Refusal> {
+    match call.name.as_str() {
+        "peek" => peek(environment, Arguments::of(call, &["start", "end", "doc"])?),
+        "lines" => lines(environment, Arguments::of(call, &["start", "end", "doc"])?),
+        "grep" => grep(
+            environment,
+            Arguments::of(call, &["pattern", "doc", "ignore_case", "context_lines", "max"])?,
+        ),
+        "chunk" => chunk(environment, Arguments::of(call, &["chars", "doc", "overlap"])?),
+        "search" => search(environment, Arguments::of(call, &["query", "k"])?),
+        "outline" => outline(environment, Arguments::of(call, &["doc"])?),
+        other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'"))),
+    }
+}
+
+fn peek(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let start = arguments.count("start")?.unwrap_or(0);
+    let end = arguments.count("end")?.unwrap_or(start.saturating_add(2000));
+    let text = read(environment, arguments.text("doc")?.as_deref())?;
+    let (skip, take) = (to_usize(start), to_usize(end.saturating_sub(start)));
+    Ok(Value::Str(text.chars().skip(skip).take(take).collect()))
+}
+
+fn lines(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let start = arguments.count("start")?.unwrap_or(1).max(1);
+    let end = arguments.count("end")?.unwrap_or(start.saturating_add(environment.limits.page_lines - 1));
+    let text = read(environment, arguments.text("doc")?.as_deref())?;
+    let (skip, take) = (to_usize(start - 1), to_usize(end.saturating_add(1).saturating_sub(start)));
+    let numbered =
+        text.lines().enumerate().skip(skip).take(take).map(|(idx, line)| format!("{}| {line}\n", idx + 1));
+    Ok(Value::Str(numbered.collect()))
+}
+
+fn grep(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let context_lines = arguments.count("context_lines")?.unwrap_or(0);
+    let query = GrepQuery {
+        pattern: arguments.need_text("pattern")?,
+        case_sensitive: !arguments.flag("ignore_case")?.unwrap_or(false),
+        literal: false,
+        context_lines: context_lines.min(environment.limits.grep_context_lines_max),
+        matches_max: arguments
+            .count("max")?
+            .unwrap_or(environment.limits.grep_matches_max)
+            .min(GrepQuery::MATCHES_MAX),
+        pattern_bytes_max: environment.limits.pattern_bytes_max,
+        extent: Extent::FirstMatches,
+    };
+    let doc = arguments.text("doc")?;
+    if let Some(note) = environment.note_text(doc.as_deref()) {
+        return grep_reader(&Reader::of_bytes("context", note.as_bytes().into()), &query);
+    }
+    let view = match doc {
+        Some(name) => {
+            let name = environment.document(Some(&name))?.name.clone();
+            environment.view.narrow(|document| document.name == name)
+        }
+        None => environment.view.clone(),
+    };
+    let report = grep_view(&view, &query, &AtomicBool::new(false)).map_err(refused)?;
+    let mut hits = Vec::new();
+    for document in report.documents {
+        hits.extend(document.matches.iter().map(|found| hit(&document.document, found, context_lines)));
+    }
+    hits.truncate(to_usize(query.matches_max));
+    Ok(Value::List(hits))
+}
+
+fn grep_reader(reader: &Reader, query: &GrepQuery) -> Result<Value, Refusal> {
+    let report = reader.grep(query, &AtomicBool::new(false)).map_err(refused)?;
+    let name = reader.name().to_owned();
+    Ok(Value::List(report.matches.iter().map(|found| hit(&name, found, query.context_lines)).collect()))
+}
+
+fn hit(name: &str, found: &spelunk_context::GrepMatch, context_lines: u64) -> Value {
+    let mut fields = vec![
+        field("doc", Value::from(name)),
+        field("line", int(found.line)),
+        field("text", Value::from(found.text.as_str())),
+    ];
+    if context_lines > 0 {
+        let texts =
+            |lines: &[String]| Value::List(lines.iter().map(|line| Value::from(line.as_str())).collect());
+        fields.push(field("before", texts(&found.before)));
+        fields.push(field("after", texts(&found.after)));
+    }
+    Value::Dict(fields)
+}
+
+fn chunk(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let chars = arguments.count("chars")?.unwrap_or(CHUNK_CHARS);
+    let overlap = arguments.count("overlap")?.unwrap_or(0);
+    if chars < CHUNK_CHARS_MIN {
+        return Err(Refusal::value(format!("chunk(): 'chars' is {chars}, less than {CHUNK_CHARS_MIN}")));
+    }
+    if overlap >= chars {
+        return Err(Refusal::value(format!(
+            "chunk(): 'overlap' is {overlap}, not less than 'chars' = {chars}"
+        )));
+    }
+    let doc = arguments.text("doc")?;
+    if let Some(note) = environment.note_text(doc.as_deref()) {
+        return Ok(Value::List(pieces("context", note, chars, overlap)));
+    }
+    let documents: Vec<DocEntry> = match doc {
+        Some(name) => vec![environment.document(Some(&name))?.clone()],
+        None => environment.view.documents().cloned().collect(),
+    };
+    let mut chunks = Vec::new();
+    for document in documents {
+        let text = environment.view.read_owned(&document).map_err(unread)?;
+        chunks.extend(pieces(&document.name, &text, chars, overlap));
+    }
+    Ok(Value::List(chunks))
+}
+
+/// Pieces of a text, each with its first line. `pack` measures bytes, which are never fewer than characters.
+fn pieces(name: &str, text: &str, chars: u64, overlap: u64) -> Vec<Value> {
+    let detected = Detector::default().detect(name, head(text));
+    let boundaries = splitter(&detected).boundaries(text);
+    let mut chunks = Vec::new();
+    let (mut line, mut counted) = (1, 0);
+    for span in pack(text, &boundaries, chars - overlap) {
+        let (start, end) = (to_usize(span.start), to_usize(span.end));
+        let start = text.floor_char_boundary(start.saturating_sub(to_usize(overlap)));
+        line += text.get(counted..start).unwrap_or_default().matches('\n').count() as u64;
+        counted = start;
+        chunks.push(Value::Dict(vec![
+            field("doc", Value::from(name)),
+            field("line", int(line)),
+            field("text", Value::from(text.get(start..end).unwrap_or_default())),
+        ]));
+    }
+    chunks
+}
+
+fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let query = arguments.need_text("query")?;
+    let options = RankOptions::new(arguments.count("k")?.unwrap_or(10).min(1000), PASSAGES_BYTES_MAX);
+    let ranking = rank(&environment.view, &query, &options, &mut |_| {}).map_err(unread)?;
+    let passages = ranking.passages.iter().map(|passage| {
+        Value::Dict(vec![
+            field("doc", Value::from(passage.document.as_str())),
+            field("line", int(passage.line_start)),
+            field("text", Value::from(passage.text.as_str())),
+            field("score", Value::Float(f64::from(passage.score))),
+        ])
+    });
+    Ok(Value::List(passages.collect()))
+}
+
+fn outline(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let doc = arguments.text("doc")?;
+    if let Some(note) = environment.note_text(doc.as_deref()) {
+        return Ok(Value::Str(format!("a text of {} characters", note.chars().count())));
+    }
+    if doc.is_none() && environment.view.documents().len() != 1 {
+        return Ok(Value::Str(environment.view.outline().to_string()));
+    }
+    let document = environment.document(doc.as_deref())?;
+    let reader = Reader::of_document(&environment.view, document).map_err(refused)?;
+    let head = reader.slice(0..HEAD_BYTES.min(reader.bytes())).map_err(refused)?;
+    let content_type: ContentType = Detector::default().detect(&document.name, &head).content_type;
+    let landmarks = reader.structure(content_type).map_err(refused)?;
+    let (name, bytes) = (&document.name, document.bytes);
+    Ok(Value::Str(format!("{name}: {bytes} bytes, {}\n{landmarks}", content_type.name())))
+}
+
+impl Environment {
+    /// The note, where it is what `context` is and no document is named.
+    fn note_text(&self, doc: Option<&str>) -> Option<&str> {
+        if doc.is_some() { None } else { self.note.as_deref() }
+    }
+}
+
+fn read(environment: &Environment, doc: Option<&str>) -> Result<String, Refusal> {
+    if let Some(note) = environment.note_text(doc) {
+        return Ok(note.to_owned());
+    }
+    environment.view.read_owned(environment.document(doc)?).map_err(unread)
+}
+
+fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(to_usize(HEAD_BYTES))).unwrap_or(text)
+}
+
+fn field(name: &str, value: Value) -> (Value, Value) {
+    (Value::from(name), value)
+}
+
+fn int(n: u64) -> Value {
+    i64::try_from(n).map_or_else(|_| Value::BigInt(n.to_string()), Value::Int)
+}
+
+fn to_usize(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+fn refused(error: impl std::fmt::Display) -> Refusal {
+    Refusal::value(error.to_string())
+}
+
+fn unread(error: SourceError) -> Refusal {
+    Refusal::new("NotFound", error.to_string())
+}

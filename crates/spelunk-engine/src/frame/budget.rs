@@ -1,0 +1,36 @@
+//! What a frame may know of the purse.
+
+use serde_json::json;
+use spelunk_model::Prompt;
+
+use super::Frame;
+use crate::run::Role;
+
+impl Frame {
+    /// What is left, for the model to read. Not the same each time: go through [`Frame::observe`].
+    pub(crate) fn budget_left(&self) -> serde_json::Value {
+        let (calls, tokens, cost_microusd) = self.run().purse.left();
+        let limits = self.limits();
+        // Micro-dollars stay far below the precision of a float.
+        #[expect(clippy::cast_precision_loss, reason = "an amount to read, not to count with")]
+        let dollars = cost_microusd as f64 / 1e6;
+        json!({
+            "calls": calls,
+            "tokens": tokens,
+            "dollars": dollars,
+            "depth": limits.depth_max.saturating_sub(u64::from(self.id().depth())),
+            "cell_calls_max": limits.cell_calls_max,
+            "query_chars_max": limits.query_chars_max,
+        })
+    }
+
+    /// Whether that many calls as long as this prompt could still be paid.
+    pub(crate) fn affords_calls(&self, n_calls: u64, prompt: &Prompt) -> bool {
+        let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
+        let (calls, tokens, cost_microusd) = self.run().purse.left();
+        let one = self.run().estimate(role, prompt);
+        calls >= n_calls
+            && tokens >= one.tokens().saturating_mul(n_calls)
+            && cost_microusd >= one.cost_microusd.saturating_mul(n_calls)
+    }
+}

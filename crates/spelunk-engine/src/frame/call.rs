@@ -1,0 +1,196 @@
+//! A call from its start to its settlement: replay, gate, cache, purse, attempts, record.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use spelunk_journal::JournalError;
+use spelunk_model::{ModelError, Prompt, Reply};
+use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
+
+use super::{Failure, Frame};
+use crate::purse::{BudgetExceeded, Reservation};
+use crate::run::Role;
+use crate::{FrameError, Stop, attempt, wire};
+
+/// What is asked of whom.
+pub(super) struct Ask {
+    pub(super) prompt: Prompt,
+    pub(super) role: Role,
+    /// Whether code asked it: then the purse keeps something back, and a refusal is the code's to handle.
+    pub(super) is_sub_call: bool,
+}
+
+/// What a sub-call got at most: a reply, or a refusal of the purse that its frame may live with.
+enum Paid {
+    Reply(Reply),
+    Refused(BudgetExceeded),
+}
+
+impl Frame {
+    pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
+        let run = self.run();
+        let model = run.model(ask.role);
+        let digest = wire::prompt_digest(model.reference(), &ask.prompt);
+        if run.replay.prompt(&call).is_some_and(|recorded| *recorded != digest) {
+            return Err(Stop::Diverged { call }.into());
+        }
+        if let Some(outcome) = run.replay.settled(&call) {
+            return self.replay_outcome(call, outcome);
+        }
+        let key = wire::cache_key(&digest, model.reference());
+        // Identical questions of one tree wait for the first of them instead of asking too.
+        let turn = run.flights.turn(&key);
+        let _turn = match (&turn, run.settings.cache_replies && ask.is_sub_call) {
+            (turn, true) => Some(turn.lock().await),
+            (_, false) => None,
+        };
+        let _pass = run.gate.enter().await;
+        run.scribe.check()?;
+        self.record_started(&call, &ask, &digest).await?;
+        if let Some(reply) = run.cached(&key).await {
+            // Free, and the same on replay.
+            let reply = Reply { usage: Some(Usage::default()), ..reply };
+            self.record_reply(&call, &reply, Usage::default(), Served::Cache).await?;
+            return Ok(reply);
+        }
+        match self.ask_live(&call, &ask, &key).await? {
+            Paid::Reply(reply) => Ok(reply),
+            Paid::Refused(exceeded) => {
+                let (code, message) = (exceeded.code(), exceeded.to_string());
+                Err(self.remember_failure(call, code, message))
+            }
+        }
+    }
+
+    /// Pays for a reply: reserve, send, settle, keep.
+    async fn ask_live(&self, call: &CallId, ask: &Ask, key: &BlobId) -> Result<Paid, FrameError> {
+        let run = self.run();
+        let reservation = match self.reserve(ask) {
+            Ok(reservation) => reservation,
+            Err(exceeded) if ask.is_sub_call => return Ok(Paid::Refused(exceeded)),
+            Err(exceeded) => return Err(Stop::Limit(exceeded).into()),
+        };
+        let mut reply = match self.attempt_until_settled(call, ask).await? {
+            Ok(reply) => reply,
+            Err(error) => {
+                reservation.settle(Usage::default());
+                return Err(self.remember_failure(call.clone(), error.code(), error.to_string()));
+            }
+        };
+        let usage = run.price_usage(ask.role, &ask.prompt, &reply);
+        reply.usage = Some(usage);
+        self.record_reply(call, &reply, usage, Served::Live).await?;
+        reservation.settle(usage);
+        run.keep_in_cache(key.clone(), &reply)?;
+        Ok(Paid::Reply(reply))
+    }
+
+    fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
+        let run = self.run();
+        let estimate = run.estimate(ask.role, &ask.prompt);
+        if ask.is_sub_call {
+            run.purse.reserve_leaving(estimate, &run.kept_for_conclusions())
+        } else {
+            run.purse.reserve(estimate)
+        }
+    }
+
+    /// The outer error ends the run; the inner one is what the model said last.
+    async fn attempt_until_settled(
+        &self,
+        call: &CallId,
+        ask: &Ask,
+    ) -> Result<Result<Reply, ModelError>, FrameError> {
+        let run = self.run();
+        let model = run.model(ask.role);
+        let mut n_failed = 0;
+        loop {
+            let on_text = |text: &str| {
+                run.scribe
+                    .show(self.id(), EventKind::CallStreamed { call: call.clone(), text: text.to_owned() });
+            };
+            let attempted = attempt::attempt(model.as_ref(), &ask.prompt, call, self.limits(), on_text).await;
+            let error = match attempted {
+                Ok(reply) => {
+                    run.gate.widen();
+                    return Ok(Ok(reply));
+                }
+                Err(error) => error,
+            };
+            n_failed += 1;
+            let Some(wait_ms) = attempt::wait_ms(&error, call, n_failed, self.limits()) else {
+                return Ok(Err(error));
+            };
+            let kind =
+                EventKind::CallRetried { call: call.clone(), attempt: n_failed, code: error.code(), wait_ms };
+            run.scribe.record(self.id(), kind).await?;
+            let wait = Duration::from_millis(wait_ms);
+            if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
+                run.gate.narrow(wait);
+            }
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    fn replay_outcome(&self, call: CallId, outcome: &CallOutcome) -> Result<Reply, FrameError> {
+        match outcome {
+            CallOutcome::Replied { reply, stop, usage } => {
+                let text = self.run().blobs.text(reply).map_err(Arc::new)?;
+                Ok(Reply { text, stop: *stop, usage: Some(*usage) })
+            }
+            CallOutcome::Failed { code, message } => {
+                Err(FrameError::Call { call, code: *code, message: message.clone() })
+            }
+        }
+    }
+
+    fn remember_failure(&self, call: CallId, code: ErrorCode, message: String) -> FrameError {
+        self.remember(Failure::Call { call: call.clone(), code, message: message.clone() });
+        FrameError::Call { call, code, message }
+    }
+
+    /// Whether the next call of this frame is on record with this prompt. A decision that depends on time or money is
+    /// taken on replay as it was taken then.
+    pub(crate) fn next_call_was(&self, role: Role, prompt: &Prompt) -> Option<bool> {
+        let ordinal = self.shared.n_calls.load(Ordering::Relaxed);
+        let call = CallId { frame: self.id().clone(), ordinal };
+        let recorded = self.run().replay.prompt(&call)?;
+        Some(*recorded == wire::prompt_digest(self.run().model(role).reference(), prompt))
+    }
+
+    /// A resumed run that sends a request again has the start on record already.
+    async fn record_started(
+        &self,
+        call: &CallId,
+        ask: &Ask,
+        digest: &BlobId,
+    ) -> Result<(), Arc<JournalError>> {
+        if self.run().replay.prompt(call).is_some() {
+            return Ok(());
+        }
+        let model = self.run().model(ask.role).reference().clone();
+        let (call, prompt, digest) = (call.clone(), ask.prompt.clone(), digest.clone());
+        let draft = move |blobs: &spelunk_journal::Blobs| {
+            let record = wire::prompt_record(&model, &prompt, |text| blobs.keep(text))?;
+            let text = blobs.keep(&record)?;
+            Ok(EventKind::CallStarted { call, model: model.to_string(), prompt: digest, text })
+        };
+        self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
+    }
+
+    async fn record_reply(
+        &self,
+        call: &CallId,
+        reply: &Reply,
+        usage: Usage,
+        served: Served,
+    ) -> Result<(), Arc<JournalError>> {
+        let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
+        let draft = move |blobs: &spelunk_journal::Blobs| {
+            let outcome = CallOutcome::Replied { reply: blobs.keep(&text)?, stop, usage };
+            Ok(EventKind::CallSettled { call, outcome, served })
+        };
+        self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
+    }
+}

@@ -1,0 +1,110 @@
+//! The gate: how many calls are in flight, over the whole tree. It opens to `calls_parallel_max`, halves when the provider
+//! asks for less, waits as long as the provider says, and widens again by one after each full round of successes.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep_until};
+
+/// Lets calls through.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    permits: Semaphore,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// How many may be in flight now.
+    width: usize,
+    width_max: usize,
+    /// Passes to be withdrawn when they come back.
+    owed: usize,
+    /// Successes since the width last changed.
+    n_successes: usize,
+    /// Nobody goes through before this.
+    closed_until: Option<Instant>,
+}
+
+/// The right to have one call in flight.
+#[derive(Debug)]
+pub(crate) struct Pass<'a> {
+    gate: &'a Gate,
+    permit: Option<SemaphorePermit<'a>>,
+}
+
+impl Gate {
+    pub(crate) fn new(width_max: u64) -> Self {
+        let width_max = usize::try_from(width_max).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
+        let state = State { width: width_max, width_max, owed: 0, n_successes: 0, closed_until: None };
+        Self { permits: Semaphore::new(width_max), state: Mutex::new(state) }
+    }
+
+    /// Waits for a place, and for the end of a pause the provider asked for.
+    pub(crate) async fn enter(&self) -> Pass<'_> {
+        let permit = self.permits.acquire().await.expect("the semaphore is never closed");
+        let pass = Pass { gate: self, permit: Some(permit) };
+        loop {
+            let closed_until = self.lock().closed_until;
+            match closed_until {
+                Some(until) if until > Instant::now() => sleep_until(until).await,
+                Some(_) | None => return pass,
+            }
+        }
+    }
+
+    /// The provider asked for fewer requests: half as many from now on, none before `wait` is over. Refusals that arrive
+    /// during the pause belong to the same wave and narrow it no further.
+    pub(crate) fn narrow(&self, wait: Duration) {
+        let mut state = self.lock();
+        let now = Instant::now();
+        let is_same_wave = state.closed_until.is_some_and(|until| until > now);
+        let until = now + wait;
+        state.closed_until = Some(state.closed_until.map_or(until, |closed| closed.max(until)));
+        if is_same_wave {
+            return;
+        }
+        let width = (state.width / 2).max(1);
+        state.owed += state.width - width;
+        (state.width, state.n_successes) = (width, 0);
+    }
+
+    /// A call succeeded.
+    pub(crate) fn widen(&self) {
+        let mut state = self.lock();
+        state.n_successes += 1;
+        if state.n_successes < state.width || state.width >= state.width_max {
+            return;
+        }
+        (state.width, state.n_successes) = (state.width + 1, 0);
+        match state.owed.checked_sub(1) {
+            Some(owed) => state.owed = owed,
+            None => self.permits.add_permits(1),
+        }
+    }
+
+    /// How many may be in flight now.
+    pub(crate) fn width(&self) -> usize {
+        self.lock().width
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        let mut state = self.gate.lock();
+        if let Some(owed) = state.owed.checked_sub(1) {
+            state.owed = owed;
+            if let Some(permit) = self.permit.take() {
+                permit.forget();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::join_all;
+
+use super::*;
+
+/// Sends `n_calls` calls of one second through the gate and says how many were in flight at most.
+async fn peak(gate: &Arc<Gate>, n_calls: usize) -> usize {
+    let (now, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    join_all((0..n_calls).map(async |_| {
+        let _pass = gate.enter().await;
+        peak.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        now.fetch_sub(1, Ordering::Relaxed);
+    }))
+    .await;
+    peak.into_inner()
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_opens_to_the_limit() {
+    let gate = Arc::new(Gate::new(8));
+    assert_eq!(peak(&gate, 100).await, 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_halves_it_and_a_wave_of_refusals_halves_it_once() {
+    let gate = Arc::new(Gate::new(8));
+    for _ in 0..8 {
+        gate.narrow(Duration::from_millis(500));
+    }
+    assert_eq!(gate.width(), 4);
+    // The first places that come free are withdrawn.
+    assert_eq!(peak(&gate, 100).await, 8);
+    assert_eq!(peak(&gate, 100).await, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_goes_through_before_the_pause_is_over() {
+    let gate = Gate::new(8);
+    let before = Instant::now();
+    gate.narrow(Duration::from_millis(700));
+    gate.narrow(Duration::from_millis(900));
+    drop(gate.enter().await);
+    assert_eq!(before.elapsed(), Duration::from_millis(900));
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_widens_by_one_after_a_round_of_successes_up_to_the_limit() {
+    let gate = Gate::new(4);
+    gate.narrow(Duration::ZERO);
+    let mut widths = Vec::new();
+    for _ in 0..8 {
+        gate.widen();
+        widths.push(gate.width());
+    }
+    assert_eq!(widths, [2, 3, 3, 3, 4, 4, 4, 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_never_closes_for_good() {
+    let gate = Arc::new(Gate::new(2));
+    for _ in 0..5 {
+        gate.narrow(Duration::from_millis(1));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert_eq!(gate.width(), 1);
+    assert_eq!(peak(&gate, 3).await, 2);
+    assert_eq!(peak(&gate, 3).await, 1);
+}

@@ -1,0 +1,176 @@
+//! JSON Schema: what a typed answer must look like. The part of draft 2020-12 that people use for answers, and nothing is
+//! passed over: a keyword that cannot be honoured is refused by its name when the schema is read.
+//!
+//! Written by hand. The crate `jsonschema` (0.60, without its default features) brings 23 crates more, passes over words
+//! it does not know, and its sentences are not made for a model to act on; what is needed here is a tenth of it.
+//!
+//! Schemas come from users and from the code of models, values from models. Work and depth are bounded.
+
+mod check;
+mod compile;
+mod extract;
+mod literal;
+mod show;
+
+pub(crate) use extract::extract_json;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use regex::Regex;
+use serde_json::{Number, Value};
+
+/// The longest schema, in bytes.
+const TEXT_BYTES_MAX: usize = 256 * 1024;
+
+/// A schema, read and understood.
+#[derive(Debug)]
+pub struct Schema {
+    text: String,
+    nodes: Vec<Node>,
+}
+
+/// Why a text is no schema that an answer can be held to. `at` is a JSON pointer into the schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum SchemaError {
+    #[error("the schema is not JSON: {why}")]
+    Json { why: String },
+    #[error("the schema has {bytes} bytes, and at most {bytes_max} are allowed")]
+    TooLong { bytes: u64, bytes_max: u64 },
+    #[error("the schema says {what} at `{at}`, where a schema stands: an object, `true` or `false`")]
+    NotASchema { at: String, what: String },
+    #[error("the schema uses `{keyword}` at `{at}`, which is not supported")]
+    Unsupported { at: String, keyword: String },
+    #[error("the schema's `{keyword}` at `{at}` must be {expected}")]
+    WrongValue { at: String, keyword: String, expected: &'static str },
+    #[error("the schema's pattern `{pattern}` at `{at}` is no regular expression that can be used: {why}")]
+    Pattern { at: String, pattern: String, why: String },
+    #[error("the schema refers at `{at}` to `{target}`, which it does not define; write `#/$defs/NAME`")]
+    NoTarget { at: String, target: String },
+    #[error("the schema's `{target}` refers to itself without going into the value")]
+    Loop { target: String },
+}
+
+/// One way in which a value does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Violation {
+    /// A JSON pointer into the value; empty for all of it.
+    pub(crate) path: String,
+    /// What is wrong there.
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => write!(f, "at the top: {}", self.message),
+            path => write!(f, "at {path}: {}", self.message),
+        }
+    }
+}
+
+impl Schema {
+    /// Reads a schema.
+    pub fn parse(text: &str) -> Result<Self, SchemaError> {
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(SchemaError::TooLong { bytes: text.len() as u64, bytes_max: TEXT_BYTES_MAX as u64 });
+        }
+        let root: Value =
+            serde_json::from_str(text).map_err(|error| SchemaError::Json { why: error.to_string() })?;
+        Ok(Self { text: text.to_owned(), nodes: compile::compile(&root)? })
+    }
+
+    /// The schema as it was given.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Checks a value and says in what it does not fit.
+    pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
+        check::check(&self.nodes, value)
+    }
+}
+
+/// A place in [`Schema::nodes`]. The first node is the root.
+type NodeIdx = usize;
+
+/// A schema or a part of one.
+#[derive(Debug)]
+enum Node {
+    /// `true`.
+    Anything,
+    /// `false`.
+    Nothing,
+    /// All of these.
+    Rules(Box<Rules>),
+}
+
+/// What an object of keywords asks. Each field is a keyword, or a few.
+#[derive(Debug, Default)]
+struct Rules {
+    types: Option<Vec<Type>>,
+    choices: Option<Vec<Choice>>,
+    constant: Option<Choice>,
+    bounds: Vec<Bound>,
+    chars: Range,
+    pattern: Option<Regex>,
+    n_items: Range,
+    has_unique_items: bool,
+    first_items: Vec<NodeIdx>,
+    items: Option<NodeIdx>,
+    properties: BTreeMap<String, NodeIdx>,
+    required: Vec<String>,
+    other_properties: Option<NodeIdx>,
+    n_properties: Range,
+    all_of: Vec<NodeIdx>,
+    any_of: Option<Vec<NodeIdx>>,
+    one_of: Option<Vec<NodeIdx>>,
+    not: Option<NodeIdx>,
+}
+
+/// A value that is allowed.
+#[derive(Debug)]
+struct Choice {
+    /// The same for equal values.
+    canonical: String,
+    /// As the schema writes it, cut.
+    shown: String,
+}
+
+/// How many there may be.
+#[derive(Debug, Default, Clone, Copy)]
+struct Range {
+    min: Option<u64>,
+    max: Option<u64>,
+}
+
+/// A bound of a number.
+#[derive(Debug)]
+struct Bound {
+    kind: BoundKind,
+    number: Number,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BoundKind {
+    AtLeast,
+    MoreThan,
+    AtMost,
+    LessThan,
+}
+
+/// A type of JSON, integers apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+#[cfg(test)]
+mod tests;

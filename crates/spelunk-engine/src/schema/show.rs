@@ -1,0 +1,86 @@
+//! How values and places are written in a sentence, and how values are compared.
+
+use serde_json::Value;
+
+use super::Type;
+
+/// Characters of a text that are quoted.
+const QUOTED_CHARS_MAX: usize = 60;
+
+/// A JSON pointer.
+pub(super) fn pointer(steps: &[String]) -> String {
+    let mut pointer = String::new();
+    for step in steps {
+        pointer.push('/');
+        pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+    }
+    pointer
+}
+
+/// A value as it is named when it is not what was expected: short ones as they are, others by their kind.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => Value::String(cut(text, QUOTED_CHARS_MAX)).to_string(),
+        Value::Array(items) if items.is_empty() => "an empty array".to_owned(),
+        Value::Array(items) => format!("an array of {}", items.len()),
+        Value::Object(object) if object.is_empty() => "an empty object".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// A type with its article.
+pub(super) fn type_name(of: Type) -> &'static str {
+    match of {
+        Type::Null => "null",
+        Type::Boolean => "a boolean",
+        Type::Integer => "an integer",
+        Type::Number => "a number",
+        Type::String => "a string",
+        Type::Array => "an array",
+        Type::Object => "an object",
+    }
+}
+
+/// `a, b or c`.
+pub(super) fn named_list<S: AsRef<str>>(names: &[S], word: &str) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+    }
+}
+
+/// The beginning of a text, with an ellipsis if it is longer.
+pub(super) fn cut(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A text that is the same for values that JSON holds to be equal: members in any order, and `1.0` for `1`. Recursion is
+/// fine: what it is given was read by a parser with a limit of its own, or passed the depth limit of a check.
+pub(super) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),
+        Value::Number(number) => match number.as_f64() {
+            Some(0.0) => "0".to_owned(),
+            Some(float) if !number.is_i64() && !number.is_u64() && float.fract() == 0.0 => {
+                format!("{float:.0}")
+            }
+            Some(_) | None => number.to_string(),
+        },
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(object) => {
+            let mut members: Vec<_> =
+                object.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value))).collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The repl strategy: the recursive loop. A model writes code, the sandbox runs it against the context, sub-models answer
+//! smaller questions, and the model answers when it has seen enough. Everything it learns comes through its frame.
+
+mod answer;
+mod conclude;
+mod console;
+mod habits;
+mod serve;
+mod session;
+
+use spelunk_model::{Message, Prompt, Speaker};
+use spelunk_sandbox::find_cells;
+use spelunk_types::ErrorCode;
+
+use self::answer::Given;
+pub use self::console::{ConsoleCell, console};
+use self::habits::Habits;
+use self::session::{Ran, Session};
+use crate::environment::{Environment, Opened, PRELUDE};
+use crate::transcript::{Transcript, TranscriptLimits};
+use crate::{Answer, Frame, FrameError, Stop, Task};
+
+const SYSTEM: &str = include_str!("../prompts/repl-system.md");
+const RLM: &str = include_str!("../prompts/repl-rlm.md");
+const USER: &str = include_str!("../prompts/repl-user.md");
+const SUMMARY: &str = include_str!("../prompts/repl-summary.md");
+pub(super) const PROMPTS: [&str; 6] = [SYSTEM, RLM, USER, SUMMARY, conclude::PROMPT, PRELUDE];
+
+/// The longest question that is sent.
+const QUESTION_BYTES_MAX: usize = 32_000;
+
+/// Answers by exploring.
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    let opened = open(frame, task).await?;
+    let mut transcript = first_messages(frame, task, &opened.description);
+    let mut session = Session::open(frame, task, opened).await?;
+    let mut habits = Habits::default();
+    for turn in 1..=frame.limits().turns_max {
+        if transcript.needs_compaction() {
+            let summary = frame.ask(asking(frame, &transcript, SUMMARY)).await?;
+            transcript.compact(&summary.text);
+        }
+        if conclude::is_due(frame, &transcript) {
+            return conclude::conclude(frame, task, &transcript, ErrorCode::CallsExhausted).await;
+        }
+        let reply = frame.ask(transcript.prompt(frame.limits().root_output_tokens_max)).await?;
+        transcript.push_reply(&reply.text);
+        match take_turn(&mut session, &mut habits, &reply.text).await? {
+            Turn::Answered(given) => return answer::settle(frame, task, given).await,
+            Turn::Stuck(code) => return conclude::conclude(frame, task, &transcript, code).await,
+            Turn::Said(said) => transcript.push_user(said + &turns_left(frame, turn)),
+        }
+    }
+    conclude::conclude(frame, task, &transcript, ErrorCode::TurnsExhausted).await
+}
+
+/// What came of a reply.
+enum Turn {
+    /// An answer.
+    Answered(Given),
+    /// Something to tell the model.
+    Said(String),
+    /// Nothing that more turns would help with.
+    Stuck(ErrorCode),
+}
+
+/// Runs the cells of a reply in order, until one of them answers or breaks.
+async fn take_turn(session: &mut Session<'_>, habits: &mut Habits, reply: &str) -> Result<Turn, FrameError> {
+    let found = find_cells(reply);
+    let mut said = Vec::new();
+    for cell in &found.cells {
+        if !session.may_run() {
+            return Ok(Turn::Stuck(ErrorCode::CellsExhausted));
+        }
+        match session.run(&cell.code).await? {
+            Ran::Answered(given) => return Ok(Turn::Answered(given)),
+            Ran::Printed(text) => said.push(text),
+            Ran::Broke(text) => {
+                // What follows was written in the belief that this would work.
+                said.push(text);
+                break;
+            }
+        }
+    }
+    if let Some(text) = &found.final_text {
+        match session.answer_in_text(text).await? {
+            Ran::Answered(given) => return Ok(Turn::Answered(given)),
+            Ran::Printed(text) | Ran::Broke(text) => said.push(text),
+        }
+    }
+    habits.judge(reply, &found, said)
+}
+
+async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
+    let (task, limits) = (task.clone(), frame.limits().clone());
+    // Reading a large view keeps a core busy; the executor has other calls to serve.
+    let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits));
+    Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
+}
+
+/// The conversation with one more thing said by us, which does not become part of it.
+fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
+    let mut prompt = transcript.prompt(frame.limits().root_output_tokens_max);
+    match prompt.messages.last_mut() {
+        Some(last) if last.speaker == Speaker::User => last.text += &format!("\n\n{said}"),
+        Some(_) | None => prompt.messages.push(Message { speaker: Speaker::User, text: said.to_owned() }),
+    }
+    prompt
+}
+
+/// The standing instruction and the question. They stay as they are for the whole conversation.
+fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
+    let limits = frame.limits();
+    let may_descend = u64::from(frame.id().depth()) < limits.depth_max;
+    let system = SYSTEM
+        .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
+        .replace("{query_chars_max}", &limits.query_chars_max.to_string())
+        .replace("{rlm}", if may_descend { RLM } else { "" });
+    let end = task.question.floor_char_boundary(QUESTION_BYTES_MAX);
+    let question = task.question.get(..end).unwrap_or_default();
+    let schema = match &task.schema {
+        Some(schema) => format!(
+            "\nThe answer must be JSON that fits this schema; `FINAL` takes the value:\n{}\n",
+            schema.text()
+        ),
+        None => String::new(),
+    };
+    // What comes from outside goes in last, so that nothing in it is taken for a place to fill.
+    let user = USER
+        .replace("{turns_max}", &limits.turns_max.to_string())
+        .replace("{schema}", &schema)
+        .replace("{question}", &question.replace("{context}", "(context)"))
+        .replace("{context}", description);
+    let bounds = TranscriptLimits {
+        prompt_tokens_max: limits.transcript_tokens_max,
+        output_chars_max: limits.stdout_chars_max,
+    };
+    Transcript::new(system, user, bounds)
+}
+
+fn turns_left(frame: &Frame, turn: u64) -> String {
+    match frame.limits().turns_max - turn {
+        0 => String::new(),
+        1 => "\n\nThis is your last turn: answer with `FINAL(...)` now.".to_owned(),
+        n => format!("\n\n{n} turns left."),
+    }
+}
+
+/// An interpreter that cannot be had ends the run.
+fn broken(frame: &Frame, source: spelunk_sandbox::InterpreterError) -> FrameError {
+    Stop::Sandbox { frame: frame.id().clone(), source: std::sync::Arc::new(source) }.into()
+}
+
+#[cfg(test)]
+mod tests;

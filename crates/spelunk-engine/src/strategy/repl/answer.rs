@@ -1,0 +1,141 @@
+//! Answers: what stands between the value a model gives and the user. An answer before the data was touched, an empty
+//! one, and one that does not fit the schema go back to the model with the reason.
+
+use std::sync::Arc;
+
+use spelunk_sandbox::Value;
+use spelunk_types::Citation;
+
+use crate::environment::{Refusal, json_of_value, text_of_value};
+use crate::schema::extract_json;
+use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
+
+/// An answer that was let through.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Given {
+    pub(super) text: String,
+    pub(super) claims: Vec<Citation>,
+}
+
+/// Lets answers through.
+#[derive(Debug)]
+pub(super) struct Gate {
+    schema: Option<Arc<Schema>>,
+    /// Whether any code named something of the context.
+    has_looked: bool,
+    /// A second attempt is let through: the question may not need the text.
+    has_refused_unseen: bool,
+    has_refused_empty: bool,
+}
+
+/// What code names when it touches the data.
+const TOUCHES: [&str; 8] = ["context", "rlm_query", "grep", "search", "lines", "peek", "chunk", "outline"];
+
+/// Texts that stand where an answer should.
+const PLACEHOLDERS: [&str; 8] = ["", "...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
+
+impl Gate {
+    pub(super) fn new(schema: Option<Arc<Schema>>) -> Self {
+        Self { schema, has_looked: false, has_refused_unseen: false, has_refused_empty: false }
+    }
+
+    pub(super) fn saw_code(&mut self, code: &str) {
+        self.has_looked |= TOUCHES.iter().any(|word| code.contains(word));
+    }
+
+    /// Takes an answer, or says why not.
+    pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<Given, Refusal> {
+        if !self.has_looked && !self.has_refused_unseen {
+            self.has_refused_unseen = true;
+            return Err(Refusal::value("nothing of `context` was looked at yet: look first, then answer"));
+        }
+        let text = match &self.schema {
+            Some(schema) => typed(schema, &value)?,
+            None => text_of_value(&value).unwrap_or_default(),
+        };
+        if is_placeholder(&text) && !self.has_refused_empty {
+            self.has_refused_empty = true;
+            return Err(Refusal::value("the answer is empty: give the answer itself"));
+        }
+        Ok(Given { text, claims: claims(cite)? })
+    }
+}
+
+fn is_placeholder(text: &str) -> bool {
+    let bare = text.trim().trim_matches(['<', '>', '[', ']', '"', '\'']).to_lowercase();
+    PLACEHOLDERS.contains(&bare.as_str())
+}
+
+/// The answer as JSON that fits.
+fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
+    let as_given = json_of_value(value);
+    let read = value.as_str().and_then(extract_json);
+    let fits = |json: &serde_json::Value| schema.check(json).is_ok();
+    let json = match read {
+        // Text may be the value itself, or the value written as JSON.
+        Some(read) if fits(&read) || !fits(&as_given) => read,
+        Some(_) | None => as_given,
+    };
+    match schema.check(&json) {
+        Ok(()) => Ok(serde_json::to_string_pretty(&json).unwrap_or_default()),
+        Err(violations) => {
+            let list: Vec<_> = violations.iter().map(ToString::to_string).collect();
+            Err(Refusal::value(format!("the answer does not fit the schema:\n{}", list.join("\n"))))
+        }
+    }
+}
+
+/// Evidence as code gives it: a hit of `grep`, a tuple, a line of text, or a list of these.
+fn claims(cite: Option<Value>) -> Result<Vec<Citation>, Refusal> {
+    let one = |value: &Value| {
+        claim(value).ok_or_else(|| {
+            let found = value.type_name();
+            Refusal::value(format!(
+                "`cite` takes hits of grep, (doc, line, words) tuples or 'doc:line: words' texts, not {found}"
+            ))
+        })
+    };
+    match cite {
+        None | Some(Value::None) => Ok(Vec::new()),
+        Some(Value::List(items)) => items.iter().map(one).collect(),
+        Some(Value::Tuple(items)) if claim(&Value::Tuple(items.clone())).is_none() => {
+            items.iter().map(one).collect()
+        }
+        Some(value) => Ok(vec![one(&value)?]),
+    }
+}
+
+fn claim(value: &Value) -> Option<Citation> {
+    let line_of = |value: &Value| match value {
+        Value::Int(line) => u64::try_from(*line).ok(),
+        _ => None,
+    };
+    match value {
+        Value::Str(text) => evidence::claim(text),
+        Value::Tuple(parts) | Value::List(parts) => match parts.as_slice() {
+            [document, line, quote] => Some(Citation {
+                document: document.as_str()?.to_owned(),
+                line: line_of(line)?,
+                quote: quote.as_str()?.trim().to_owned(),
+            }),
+            _ => None,
+        },
+        Value::Dict(fields) => {
+            let field = |name: &str| {
+                fields.iter().find(|(key, _)| key.as_str() == Some(name)).map(|(_, value)| value)
+            };
+            let quote = field("text")?.as_str()?.trim().lines().next()?.to_owned();
+            Some(Citation {
+                document: field("doc")?.as_str()?.to_owned(),
+                line: line_of(field("line")?)?,
+                quote,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Checks the evidence of an answer that was let through.
+pub(super) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
+    evidence::check_claims(frame, &task.view, &given.text, given.claims).await
+}

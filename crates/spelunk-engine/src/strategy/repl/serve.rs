@@ -1,0 +1,315 @@
+//! Serving the host calls of a cell: asking sub-models, descending into children, answering, and the budget. Looking at
+//! text is the environment's.
+
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
+use spelunk_model::{Prompt, Reply};
+use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
+use spelunk_types::{Blame, Explain};
+
+use super::session::Session;
+use crate::environment::{Arguments, Refusal, value_of_json};
+use crate::schema::extract_json;
+use crate::{Answer, Frame, FrameError, Schema, Task};
+
+/// What a sub-model is told when a schema is asked of it.
+const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema:\n";
+
+/// A host call on its way.
+pub(super) struct Begun {
+    pub(super) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
+    /// Whether asking again would cost or say something else.
+    pub(super) is_effect: bool,
+}
+
+pub(super) fn functions(may_descend: bool) -> Vec<HostFunction> {
+    let ask = [
+        ("llm_query", "llm_query(prompt, model=None, schema=None) -> str\n\nAsks a sub-model.", true),
+        ("_llm_batch", "", false),
+        (
+            "rlm_query",
+            "rlm_query(prompt, context=None, model=None, schema=None) -> str\n\nHands a question to a child with its own session.",
+            true,
+        ),
+        ("_rlm_batch", "", false),
+        ("FINAL", "FINAL(answer, cite=None)\n\nEnds the work with this answer.", false),
+        ("budget", "budget() -> dict\n\nWhat is left: calls, tokens, dollars, depth.", false),
+    ];
+    let _ = may_descend;
+    let function = |(name, doc, is_awaitable): (&str, &str, bool)| HostFunction {
+        name: name.to_owned(),
+        doc: doc.to_owned(),
+        is_awaitable,
+    };
+    ask.map(function).to_vec()
+}
+
+/// Begins a call: its place in the tree is taken now.
+pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
+    if let Some(looking) = look(session, &call) {
+        return Begun { reply: looking.map(Ok).boxed(), is_effect: false };
+    }
+    let begun = match call.name.as_str() {
+        "llm_query" => llm_query(session, &mut call),
+        "_llm_batch" => llm_batch(session, &mut call),
+        "rlm_query" => rlm_query(session, &mut call),
+        "_rlm_batch" => rlm_batch(session, &mut call),
+        "budget" => Ok(budget(session)),
+        "FINAL" => Ok(ready(Ok(finish(session, &mut call))).boxed()),
+        other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'"))),
+    };
+    let reply = begun.unwrap_or_else(|refusal| ready(Ok(HostReply::from(refusal))).boxed());
+    Begun { reply, is_effect: true }
+}
+
+/// A call that only looks at text.
+pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'static, HostReply>> {
+    if !session.environment.serves(call) {
+        return None;
+    }
+    let (environment, call) = (session.environment.clone(), call.clone());
+    let looking = tokio::task::spawn_blocking(move || environment.serve(call));
+    Some(Box::pin(async move {
+        let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        looked.map_or_else(HostReply::from, HostReply::Return)
+    }))
+}
+
+type Reply_ = BoxFuture<'static, Result<HostReply, FrameError>>;
+
+fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+    let mut arguments = Arguments::of(call, &["prompt", "model", "schema"])?;
+    let prompt = arguments.need("prompt")?;
+    let schema = schema(arguments.take("schema"))?;
+    let asking = ask(session, &prompt, schema)?;
+    Ok(asking.map(|answered| reply(answered?)).boxed())
+}
+
+fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+    let mut arguments = Arguments::of(call, &["prompts", "model", "schema"])?;
+    let prompts = arguments.need_items("prompts")?;
+    let schema = schema(arguments.take("schema"))?;
+    check_batch(session, prompts.len())?;
+    let asking =
+        prompts.iter().map(|prompt| ask(session, prompt, schema.clone())).collect::<Result<Vec<_>, _>>()?;
+    Ok(join_all(asking).map(batch_reply).boxed())
+}
+
+fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+    let mut arguments = Arguments::of(call, &["prompt", "context", "model", "schema"])?;
+    let prompt = arguments.need_text("prompt")?;
+    let context = arguments.take("context");
+    let schema = schema(arguments.take("schema"))?;
+    let descending = descend(session, prompt, context, schema)?;
+    Ok(descending.map(|answered| reply(answered?)).boxed())
+}
+
+fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+    let mut arguments = Arguments::of(call, &["prompts", "contexts", "model", "schema"])?;
+    let prompts = arguments.need_items("prompts")?;
+    let contexts = arguments.need_items("contexts")?;
+    let schema = schema(arguments.take("schema"))?;
+    check_batch(session, prompts.len())?;
+    if contexts.len() != prompts.len() {
+        let (n_contexts, n_prompts) = (contexts.len(), prompts.len());
+        return Err(Refusal::value(format!(
+            "{n_prompts} prompts and {n_contexts} contexts: give one context for each"
+        )));
+    }
+    let mut descending = Vec::new();
+    for (prompt, context) in prompts.into_iter().zip(contexts) {
+        let Value::Str(prompt) = prompt else {
+            return Err(Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name())));
+        };
+        let context = Some(context).filter(|context| *context != Value::None);
+        descending.push(descend(session, prompt, context, schema.clone())?);
+    }
+    Ok(join_all(descending).map(batch_reply).boxed())
+}
+
+/// What is left, read once and then taken from the record.
+fn budget(session: &Session<'_>) -> Reply_ {
+    let frame = session.frame.clone();
+    Box::pin(async move {
+        let left = frame.observe("budget", || frame.budget_left().to_string()).await?;
+        let left = serde_json::from_str(&left).map_or(Value::None, value_of_json);
+        Ok(HostReply::Return(left))
+    })
+}
+
+fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
+    let bound = Arguments::of(call, &["answer", "cite"]);
+    let admitted = bound.and_then(|mut arguments| {
+        let (value, cite) = (arguments.need("answer")?, arguments.take("cite"));
+        session.gate.admit(value, cite)
+    });
+    match admitted {
+        Ok(given) => {
+            session.given = Some(given);
+            HostReply::Finish
+        }
+        Err(refusal) => refusal.into(),
+    }
+}
+
+/// What one sub-call came to: a value, or an exception for the code. The error ends the run.
+type Asked = Result<Result<Value, Refusal>, FrameError>;
+
+fn ask(
+    session: &mut Session<'_>,
+    prompt: &Value,
+    schema: Option<Arc<Schema>>,
+) -> Result<BoxFuture<'static, Asked>, Refusal> {
+    let limits = session.frame.limits();
+    let Value::Str(prompt) = prompt else {
+        return Err(Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name())));
+    };
+    let n_chars = prompt.chars().count() as u64;
+    if n_chars > limits.query_chars_max {
+        let max = limits.query_chars_max;
+        return Err(Refusal::value(format!(
+            "the prompt has {n_chars} characters, more than {max}: split the text and ask about each part"
+        )));
+    }
+    session.n_calls += 1;
+    if session.n_calls > limits.cell_calls_max {
+        let max = limits.cell_calls_max;
+        return Err(Refusal::new(
+            "BudgetError",
+            format!(
+                "one block may make {max} calls: put more text into each prompt, or go on in the next block"
+            ),
+        ));
+    }
+    let output_tokens_max = limits.sub_output_tokens_max;
+    let mut text = prompt.clone();
+    if let Some(schema) = &schema {
+        text += SCHEMA_LINE;
+        text += schema.text();
+    }
+    let first = session.frame.ask_sub(Prompt::single("", text.clone(), output_tokens_max));
+    let frame = session.frame.clone();
+    Ok(Box::pin(async move {
+        let reply = match first.await {
+            Ok(reply) => reply,
+            Err(error) => return refused(error).map(Err),
+        };
+        match schema {
+            None => Ok(Ok(Value::Str(reply.text))),
+            Some(schema) => typed(&frame, &schema, &text, reply, output_tokens_max).await,
+        }
+    }))
+}
+
+/// Reads a typed reply, and asks once more with the fault named if it does not fit.
+async fn typed(frame: &Frame, schema: &Schema, prompt: &str, reply: Reply, output_tokens_max: u64) -> Asked {
+    let fault = match read_typed(schema, &reply.text) {
+        Ok(value) => return Ok(Ok(value)),
+        Err(fault) => fault,
+    };
+    let again = format!("{prompt}\n\nAn earlier reply was not accepted:\n{fault}");
+    match frame.ask_sub(Prompt::single("", again, output_tokens_max)).await {
+        Ok(reply) => Ok(read_typed(schema, &reply.text).map_err(|fault| {
+            Refusal::new("ModelError", format!("the reply does not fit the schema: {fault}"))
+        })),
+        Err(error) => refused(error).map(Err),
+    }
+}
+
+fn read_typed(schema: &Schema, text: &str) -> Result<Value, String> {
+    let json = extract_json(text).ok_or("it is not JSON")?;
+    schema
+        .check(&json)
+        .map_err(|violations| violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    Ok(value_of_json(json))
+}
+
+/// A child with its own loop; at the deepest level a plain question, with the text in it.
+fn descend(
+    session: &mut Session<'_>,
+    question: String,
+    context: Option<Value>,
+    schema: Option<Arc<Schema>>,
+) -> Result<BoxFuture<'static, Asked>, Refusal> {
+    let limits = session.frame.limits();
+    let is_deepest = u64::from(session.frame.id().depth()) >= limits.depth_max;
+    if is_deepest {
+        let prompt = match context.as_ref().and_then(crate::environment::text_of_value) {
+            Some(text) => format!("{question}\n\n{text}"),
+            None => question,
+        };
+        return ask(session, &Value::Str(prompt), schema);
+    }
+    let (view, note) = match context {
+        // A long prompt is question and text in one, as the reference engine takes it.
+        None if question.chars().count() as u64 > limits.inline_chars_max => {
+            (session.task.view.clone(), Some(Arc::from(question.as_str())))
+        }
+        context => session.environment.part(context)?,
+    };
+    let question = if note.as_deref() == Some(question.as_str()) {
+        "Do what the text in `context` asks for.".to_owned()
+    } else {
+        question
+    };
+    let task = Task { question, view, note, schema, strategy: session.task.strategy };
+    let has_schema = task.schema.is_some();
+    let descending = session.frame.descend(task);
+    Ok(Box::pin(async move {
+        match descending.await {
+            Ok(Answer { text, .. }) if has_schema => {
+                Ok(Ok(serde_json::from_str(&text).map_or(Value::Str(text), value_of_json)))
+            }
+            Ok(Answer { text, .. }) => Ok(Ok(Value::Str(text))),
+            Err(error) => refused(error).map(Err),
+        }
+    }))
+}
+
+fn check_batch(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
+    let max = session.frame.limits().batch_queries_max;
+    if n as u64 > max {
+        return Err(Refusal::value(format!(
+            "{n} prompts in one batch, more than {max}: put more text into each, or send several batches"
+        )));
+    }
+    Ok(())
+}
+
+/// An exception for the code, unless it is the run that must end.
+fn refused(error: FrameError) -> Result<Refusal, FrameError> {
+    match &error {
+        FrameError::Stopped(_) => Err(error),
+        FrameError::Call { .. } | FrameError::Child { .. } | FrameError::Refused { .. } => {
+            let kind = if error.code().blame() == Blame::Limit { "BudgetError" } else { "ModelError" };
+            Ok(Refusal::new(kind, format!("{}: {error}", error.code())))
+        }
+    }
+}
+
+fn reply(asked: Result<Value, Refusal>) -> Result<HostReply, FrameError> {
+    Ok(asked.map_or_else(HostReply::from, HostReply::Return))
+}
+
+/// One failed item does not fail the batch: each is `(failed, value or message)`.
+fn batch_reply(asked: Vec<Asked>) -> Result<HostReply, FrameError> {
+    let mut items = Vec::new();
+    for answered in asked {
+        items.push(match answered? {
+            Ok(value) => Value::Tuple(vec![Value::Bool(false), value]),
+            Err(refusal) => Value::Tuple(vec![Value::Bool(true), Value::Str(refusal.message)]),
+        });
+    }
+    Ok(HostReply::Return(Value::List(items)))
+}
+
+fn schema(value: Option<Value>) -> Result<Option<Arc<Schema>>, Refusal> {
+    let Some(value) = value else { return Ok(None) };
+    let text = match value {
+        Value::Str(text) => text,
+        other => crate::environment::json_of_value(&other).to_string(),
+    };
+    let parsed = Schema::parse(&text).map_err(|error| Refusal::value(error.to_string()))?;
+    Ok(Some(Arc::new(parsed)))
+}

@@ -1,0 +1,305 @@
+//! A session: the interpreter of a frame, its cells, and how they are recorded. A cell that breaks the interpreter or
+//! runs into a limit leaves the variables as they were: the cells before it are run again in a new interpreter, with
+//! the replies they got.
+
+use std::time::Instant;
+
+use futures_util::future::join_all;
+use spelunk_sandbox::{CellEnd, FinalText, HostReply, Interpreter, InterpreterError, Raised, Setup, Step};
+use spelunk_types::CellOutcome;
+
+use super::answer::{Gate, Given};
+use super::{broken, serve};
+use crate::environment::{Environment, Opened};
+use crate::frame::CellRecord;
+use crate::{Frame, FrameError, Task};
+
+pub(super) struct Session<'a> {
+    pub(super) frame: &'a Frame,
+    pub(super) task: &'a Task,
+    pub(super) environment: Environment,
+    setup: Setup,
+    interpreter: Option<Box<dyn Interpreter>>,
+    /// Cells whose effects the variables hold.
+    done: Vec<DoneCell>,
+    n_cells: u64,
+    /// What stands between an answer and the user.
+    pub(super) gate: Gate,
+    /// Calls of models that the current cell has made.
+    pub(super) n_calls: u64,
+    /// Replies to what is not free to ask again, of the current cell.
+    pub(super) effects: Vec<HostReply>,
+    /// The answer of the current cell.
+    pub(super) given: Option<Given>,
+}
+
+/// What it takes to run a cell again.
+struct DoneCell {
+    code: String,
+    effects: Vec<HostReply>,
+}
+
+/// How a cell went, in the words the model is shown.
+pub(super) enum Ran {
+    Printed(String),
+    /// With an exception.
+    Broke(String),
+    Answered(Given),
+}
+
+impl<'a> Session<'a> {
+    pub(super) async fn open(frame: &'a Frame, task: &'a Task, opened: Opened) -> Result<Self, FrameError> {
+        let Opened { environment, variables, .. } = opened;
+        let may_descend = u64::from(frame.id().depth()) < frame.limits().depth_max;
+        let setup = environment.setup(variables, serve::functions(may_descend), frame.started_at_ms());
+        let mut session = Self {
+            frame,
+            task,
+            environment,
+            setup,
+            interpreter: None,
+            done: Vec::new(),
+            n_cells: 0,
+            gate: Gate::new(task.schema.clone()),
+            n_calls: 0,
+            effects: Vec::new(),
+            given: None,
+        };
+        session.interpreter = Some(session.start().await?);
+        Ok(session)
+    }
+
+    pub(super) fn may_run(&self) -> bool {
+        self.n_cells < self.frame.limits().cells_max
+    }
+
+    /// Runs a cell and records it.
+    pub(super) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
+        self.n_cells += 1;
+        self.gate.saw_code(code);
+        if let Some(recorded) = self.frame.limited_cell() {
+            let shown = limited(&recorded.output, &recorded.outcome);
+            self.frame.record_cell(CellRecord { code: code.to_owned(), ..recorded }).await?;
+            return Ok(shown);
+        }
+        (self.n_calls, self.given) = (0, None);
+        self.effects.clear();
+        let ((calls, children), began) = (self.frame.n_begun(), Instant::now());
+        let end = self.drive(code).await?;
+        let (calls_now, children_now) = self.frame.n_begun();
+        let (output, outcome, ran) = match end {
+            Ok(CellEnd::Done { output }) => {
+                let output = output.render();
+                self.keep(code);
+                let ran = self.answer_in_variable(&output).await?;
+                let is_answer = matches!(ran, Ran::Answered(_));
+                (output, if is_answer { CellOutcome::Answered } else { CellOutcome::Printed }, ran)
+            }
+            Ok(CellEnd::Finished { output }) => {
+                let given = self.given.take().expect("only an answer finishes a cell");
+                (output.render(), CellOutcome::Answered, Ran::Answered(given))
+            }
+            Ok(CellEnd::Raised { output, raised }) if !raised.is_poisoned => {
+                self.keep(code);
+                let output = output.render();
+                let traceback = cut(&raised.traceback, self.frame.limits().stderr_chars_max);
+                let ran = Ran::Broke(format!("{}\n{traceback}", shown(&output)));
+                (output, CellOutcome::Raised { kind: raised.kind, traceback }, ran)
+            }
+            Ok(CellEnd::Raised { output, raised: Raised { kind, message, .. } }) => {
+                let message = self.limit_message(&kind, message);
+                let outcome = CellOutcome::Limited { kind, message };
+                let output = output.render();
+                let ran = limited(&output, &outcome);
+                self.rebuild().await?;
+                (output, outcome, ran)
+            }
+            Err(error) => {
+                let outcome =
+                    CellOutcome::Limited { kind: "SandboxError".into(), message: error.to_string() };
+                let ran = limited("", &outcome);
+                self.rebuild().await?;
+                (String::new(), outcome, ran)
+            }
+        };
+        let record = CellRecord {
+            code: code.to_owned(),
+            outcome,
+            output,
+            calls: calls_now - calls,
+            children: children_now - children,
+            took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        self.frame.record_cell(record).await?;
+        Ok(ran)
+    }
+
+    /// The limit that stopped a cell, in words that are the same each time.
+    fn limit_message(&self, kind: &str, message: String) -> String {
+        let limits = self.frame.limits();
+        match kind {
+            "TimeoutError" => format!("the block computed for more than {} ms", limits.cell_ms_max),
+            "MemoryError" => {
+                format!("the session needed more than {} MB", limits.cell_memory_bytes_max / 1_000_000)
+            }
+            _ => message,
+        }
+    }
+
+    /// An answer that stands in the text of a reply.
+    pub(super) async fn answer_in_text(&mut self, text: &FinalText) -> Result<Ran, FrameError> {
+        let value = match text {
+            FinalText::Value(text) => spelunk_sandbox::Value::from(text.as_str()),
+            FinalText::Variable(name) => match self.variable(name).await? {
+                Some(value) => value,
+                None => return Ok(Ran::Broke(format!("NameError: there is no variable `{name}`."))),
+            },
+        };
+        Ok(match self.gate.admit(value, None) {
+            Ok(given) => Ran::Answered(given),
+            Err(refusal) => Ran::Broke(format!("The answer was not taken: {}", refusal.message)),
+        })
+    }
+
+    /// `answer["ready"]`, the protocol of the reference engine.
+    async fn answer_in_variable(&mut self, output: &str) -> Result<Ran, FrameError> {
+        let printed = Ran::Printed(shown(output));
+        let Some(spelunk_sandbox::Value::Dict(fields)) = self.variable("answer").await? else {
+            return Ok(printed);
+        };
+        let field = |name: &str| {
+            fields.iter().find(|(key, _)| key.as_str() == Some(name)).map(|(_, value)| value.clone())
+        };
+        if field("ready") != Some(spelunk_sandbox::Value::Bool(true)) {
+            return Ok(printed);
+        }
+        Ok(match self.gate.admit(field("content").unwrap_or(spelunk_sandbox::Value::None), field("cite")) {
+            Ok(given) => Ran::Answered(given),
+            Err(refusal) => {
+                Ran::Broke(format!("{}\nThe answer was not taken: {}", shown(output), refusal.message))
+            }
+        })
+    }
+
+    async fn variable(&mut self, name: &str) -> Result<Option<spelunk_sandbox::Value>, FrameError> {
+        let name = name.to_owned();
+        let looked = self.with(move |interpreter| interpreter.variable(&name)).await;
+        looked.map_err(|error| broken(self.frame, error))
+    }
+
+    fn keep(&mut self, code: &str) {
+        let effects = std::mem::take(&mut self.effects);
+        self.done.push(DoneCell { code: code.to_owned(), effects });
+    }
+
+    /// Feeds a cell and serves its calls until it ends. The inner error is a broken interpreter.
+    async fn drive(&mut self, code: &str) -> Result<Result<CellEnd, InterpreterError>, FrameError> {
+        let code = code.to_owned();
+        let mut stepped = self.with(move |interpreter| interpreter.feed(&code)).await;
+        loop {
+            let calls = match stepped {
+                Ok(Step::Finished(end)) => return Ok(Ok(end)),
+                Ok(Step::Calls(calls)) => calls,
+                Err(error) => return Ok(Err(error)),
+            };
+            // The calls are begun in the order of the code, then awaited together.
+            let begun: Vec<_> = calls.into_iter().map(|call| serve::begin(self, call)).collect();
+            let effectful: Vec<bool> = begun.iter().map(|begun| begun.is_effect).collect();
+            let replies = join_all(begun.into_iter().map(|begun| begun.reply)).await;
+            let replies = replies.into_iter().collect::<Result<Vec<_>, FrameError>>()?;
+            let kept = replies.iter().zip(effectful).filter(|(_, is_effect)| *is_effect);
+            self.effects.extend(kept.map(|(reply, _)| reply.clone()));
+            stepped = self.with(move |interpreter| interpreter.resume(replies)).await;
+        }
+    }
+
+    async fn start(&mut self) -> Result<Box<dyn Interpreter>, FrameError> {
+        let (sandbox, setup) = (self.frame.sandbox().clone(), self.setup.clone());
+        let opening = tokio::task::spawn_blocking(move || sandbox.open(&setup));
+        let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        opened.map_err(|error| broken(self.frame, error))
+    }
+
+    /// The variables as they were before the cell that broke them.
+    async fn rebuild(&mut self) -> Result<(), FrameError> {
+        self.effects.clear();
+        self.interpreter = Some(self.start().await?);
+        for DoneCell { code, effects } in std::mem::take(&mut self.done) {
+            self.replay(&code, &effects).await?;
+            self.done.push(DoneCell { code, effects });
+        }
+        Ok(())
+    }
+
+    /// Runs a cell again: what it asked of models is answered as before.
+    async fn replay(&mut self, code: &str, effects: &[HostReply]) -> Result<(), FrameError> {
+        let mut effects = effects.iter();
+        let code = code.to_owned();
+        let mut stepped = self.with(move |interpreter| interpreter.feed(&code)).await;
+        loop {
+            let calls = match stepped.map_err(|error| broken(self.frame, error))? {
+                Step::Finished(_) => return Ok(()),
+                Step::Calls(calls) => calls,
+            };
+            let mut replies = Vec::new();
+            for call in calls {
+                let looking = serve::look(self, &call);
+                replies.push(match looking {
+                    Some(looking) => looking.await,
+                    None => effects.next().cloned().unwrap_or(HostReply::Finish),
+                });
+            }
+            stepped = self.with(move |interpreter| interpreter.resume(replies)).await;
+        }
+    }
+
+    /// Cells burn time: the interpreter works on a thread of its own, never on the executor.
+    async fn with<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Interpreter) -> Result<T, InterpreterError> + Send + 'static,
+    ) -> Result<T, InterpreterError> {
+        let Some(mut interpreter) = self.interpreter.take() else {
+            return Err(InterpreterError::Died { how: "it was not started again".into() });
+        };
+        let working = tokio::task::spawn_blocking(move || {
+            let worked = work(interpreter.as_mut());
+            (interpreter, worked)
+        });
+        let (interpreter, worked) =
+            working.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        if worked.is_ok() {
+            self.interpreter = Some(interpreter);
+        }
+        worked
+    }
+}
+
+pub(super) const NOTHING_PRINTED: &str = "Output: (nothing was printed)";
+
+/// What a cell printed, as the model is shown it.
+fn shown(output: &str) -> String {
+    if output.trim().is_empty() { NOTHING_PRINTED.to_owned() } else { format!("Output:\n{}", output.trim_end_matches('\n')) }
+}
+
+fn limited(output: &str, outcome: &CellOutcome) -> Ran {
+    let (kind, message) = match outcome {
+        CellOutcome::Limited { kind, message } => (kind.as_str(), message.as_str()),
+        CellOutcome::Printed | CellOutcome::Raised { .. } | CellOutcome::Answered => ("", ""),
+    };
+    let text = format!(
+        "{}\n{kind}: {message}\nThe block was stopped. Your variables are as they were before it.",
+        shown(output)
+    );
+    Ran::Broke(text)
+}
+
+/// The end of a traceback says what happened.
+fn cut(traceback: &str, chars_max: u64) -> String {
+    let n_chars = traceback.chars().count();
+    let chars_max = usize::try_from(chars_max).unwrap_or(usize::MAX);
+    if n_chars <= chars_max {
+        return traceback.to_owned();
+    }
+    let tail: String = traceback.chars().skip(n_chars - chars_max).collect();
+    format!("[…]{tail}")
+}

@@ -1,0 +1,149 @@
+//! The conversation of a REPL frame. It only grows at its end, because providers keep the beginning of a prompt they have
+//! seen before; the one exception is a compaction, which leaves the standing instruction and the first message as they
+//! were. A turn is a reply and what was said to it. Speakers alternate, and no message is unbounded.
+
+use spelunk_model::{Message, Prompt, Speaker, estimate_tokens};
+
+/// How many of the last turns a compaction keeps, if they fit.
+const KEPT_TURNS_MAX: usize = 3;
+/// Outputs of cells that one message to the model may hold.
+const OUTPUTS_MAX: u64 = 8;
+/// Messages are never cut shorter than this.
+const MESSAGE_CHARS_MIN: u64 = 2_000;
+
+const SUMMARY_HEAD: &str = "Summary of my earlier turns:\n";
+const SUMMARY_REPLY: &str =
+    "Your summary stands in for the turns before this point. All variables keep their values. Go on.";
+/// Providers refuse a message without text.
+const NOTHING: &str = "(nothing)";
+
+/// How large a transcript may get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TranscriptLimits {
+    /// Estimated tokens of the whole prompt, above which it is compacted.
+    pub(crate) prompt_tokens_max: u64,
+    /// Characters that are shown of the output of one cell.
+    pub(crate) output_chars_max: u64,
+}
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Transcript {
+    system: String,
+    first_user: Message,
+    /// Replies and what was said to them, in turn.
+    turns: Vec<Message>,
+    /// Whether the first turn is a summary.
+    is_compacted: bool,
+    limits: TranscriptLimits,
+}
+
+impl Transcript {
+    pub(crate) fn new(system: String, first_user: String, limits: TranscriptLimits) -> Self {
+        let first_user = Message { speaker: Speaker::User, text: first_user };
+        Self { system, first_user, turns: Vec::new(), is_compacted: false, limits }
+    }
+
+    /// Adds what the model said.
+    pub(crate) fn push_reply(&mut self, text: &str) {
+        let text = cut(text, self.reply_chars_max());
+        self.push(Speaker::Assistant, text);
+    }
+
+    /// Adds what is said to the model.
+    pub(crate) fn push_user(&mut self, text: String) {
+        let chars_max = self.limits.output_chars_max.saturating_mul(OUTPUTS_MAX).max(MESSAGE_CHARS_MIN);
+        let text = if text.len() as u64 > chars_max { cut(&text, chars_max) } else { text };
+        self.push(Speaker::User, text);
+    }
+
+    /// The messages, oldest first.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        std::iter::once(&self.first_user).chain(&self.turns).cloned().collect()
+    }
+
+    /// Everything the next request says.
+    pub(crate) fn prompt(&self, output_tokens_max: u64) -> Prompt {
+        Prompt { system: self.system.clone(), messages: self.messages(), output_tokens_max }
+    }
+
+    /// The tokens of the next prompt, estimated.
+    pub(crate) fn tokens(&self) -> u64 {
+        let fixed = estimate_tokens(&self.system).saturating_add(estimate_tokens(&self.first_user.text));
+        fixed.saturating_add(tokens_of(&self.turns))
+    }
+
+    /// Whether it is too long and a compaction would drop a turn that was not summarised before.
+    pub(crate) fn needs_compaction(&self) -> bool {
+        let n_new = self.kept_from().saturating_sub(if self.is_compacted { 2 } else { 0 });
+        self.tokens() > self.limits.prompt_tokens_max && n_new > 0
+    }
+
+    /// Puts a summary in the place of all turns but the last ones. The instruction and the first message stay, so the
+    /// provider's cache still knows the beginning.
+    pub(crate) fn compact(&mut self, summary: &str) {
+        let kept = self.turns.split_off(self.kept_from());
+        let summary = format!("{SUMMARY_HEAD}{}", cut(summary.trim(), self.reply_chars_max()));
+        self.turns.clear();
+        self.turns.push(Message { speaker: Speaker::Assistant, text: summary });
+        self.turns.push(Message { speaker: Speaker::User, text: SUMMARY_REPLY.to_owned() });
+        self.turns.extend(kept);
+        self.is_compacted = true;
+    }
+
+    /// Where the turns begin that a compaction keeps: the last one, and those before it while half of the room is left.
+    fn kept_from(&self) -> usize {
+        let room = self.limits.prompt_tokens_max / 2;
+        let mut from = self.turns.len();
+        let mut tokens = 0_u64;
+        for n_kept in 0..KEPT_TURNS_MAX {
+            let start = previous_turn(&self.turns, from);
+            tokens = tokens.saturating_add(tokens_of(self.turns.get(start..from).unwrap_or_default()));
+            if n_kept > 0 && tokens > room {
+                break;
+            }
+            from = start;
+        }
+        from
+    }
+
+    fn push(&mut self, speaker: Speaker, text: String) {
+        let text = if text.trim().is_empty() { NOTHING.to_owned() } else { text };
+        match self.turns.last_mut() {
+            Some(last) if last.speaker == speaker => last.text += &format!("\n\n{text}"),
+            None if speaker == Speaker::User => self.first_user.text += &format!("\n\n{text}"),
+            Some(_) | None => self.turns.push(Message { speaker, text }),
+        }
+    }
+
+    /// A reply may take a quarter of the prompt; a token is about four characters.
+    fn reply_chars_max(&self) -> u64 {
+        self.limits.prompt_tokens_max.max(MESSAGE_CHARS_MIN)
+    }
+}
+
+/// Where the turn begins that ends at `end`.
+fn previous_turn(turns: &[Message], end: usize) -> usize {
+    let before = turns.get(..end).unwrap_or_default();
+    before.iter().rposition(|message| message.speaker == Speaker::Assistant).unwrap_or(0)
+}
+
+fn tokens_of(messages: &[Message]) -> u64 {
+    messages.iter().map(|message| estimate_tokens(&message.text)).sum()
+}
+
+/// The beginning and the end of a text that is too long, two thirds and one third of what may be shown.
+fn cut(text: &str, chars_max: u64) -> String {
+    let n_chars = text.chars().count();
+    let n_shown = usize::try_from(chars_max).unwrap_or(usize::MAX);
+    if n_chars <= n_shown {
+        return text.to_owned();
+    }
+    let n_tail = n_shown / 3;
+    let head: String = text.chars().take(n_shown - n_tail).collect();
+    let tail: String = text.chars().skip(n_chars - n_tail).collect();
+    format!("{head}\n... [{} of {n_chars} characters not shown] ...\n{tail}", n_chars - n_shown)
+}
+
+#[cfg(test)]
+mod tests;

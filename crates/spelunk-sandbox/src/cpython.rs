@@ -1,0 +1,133 @@
+//! The second backend: the machine's `CPython`. It runs every Python there is, so nothing of it is trusted: the kernel keeps
+//! it from files, network and other processes, and a worker script inside it speaks the protocol of `wire.rs`.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value as Json;
+
+use crate::InterpreterError;
+use crate::wire::{Confine, Request};
+use crate::worker::{Deadline, Process, WorkerCommand};
+
+/// The worker script, in the order in which it runs.
+const SCRIPT: [&str; 5] = [
+    include_str!("cpython/wire.py"),
+    include_str!("cpython/calm.py"),
+    include_str!("cpython/calls.py"),
+    include_str!("cpython/handles.py"),
+    include_str!("cpython/worker.py"),
+];
+/// Looks at an interpreter from the inside: what it is, and what it has to read.
+const SURVEY: &str = include_str!("cpython/survey.py");
+/// Address space of an empty interpreter with its thread, its modules and a frame on its way.
+const BASE_BYTES: u64 = 320 << 20;
+/// How long the start may block on the pipe.
+const START_MS_MAX: u64 = 5_000;
+
+/// A `CPython` of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Python {
+    /// The `python3`, or a script that leads to it.
+    pub program: PathBuf,
+    /// Which modules cells may import.
+    pub modules: PythonModules,
+}
+
+/// What cells may import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PythonModules {
+    /// The standard library.
+    #[default]
+    Standard,
+    /// Also what is installed beside it. Code of such packages may see the real time.
+    Installed,
+}
+
+/// Starts confined interpreters.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    worker: WorkerCommand,
+    python: Python,
+    survey: OnceLock<Survey>,
+}
+
+/// What an interpreter said about itself.
+#[derive(Debug, Clone)]
+struct Survey {
+    program: PathBuf,
+    path: Vec<String>,
+    readable: Vec<PathBuf>,
+}
+
+impl Launch {
+    pub(crate) fn new(worker: WorkerCommand, python: Python) -> Self {
+        Self { worker, python, survey: OnceLock::new() }
+    }
+
+    /// Starts one. It confines itself before it reads anything of a session; if it cannot, its first answer says so.
+    pub(crate) fn start(&self, memory_bytes_max: u64) -> Result<Process, InterpreterError> {
+        if !cfg!(target_os = "linux") {
+            let why = "only Linux has the means; use the default sandbox".to_owned();
+            return Err(InterpreterError::Unconfined { backend: "cpython", why });
+        }
+        let Survey { program, path, readable } = self.survey()?;
+        let name = program.display().to_string();
+        let script = SCRIPT.concat();
+        let mut arguments: Vec<String> =
+            [&name, "-s", "-S", "-B", "-X", "utf8", "-c", &script].map(str::to_owned).into();
+        arguments.extend(path);
+        let bounds = Confine {
+            parent: std::process::id(),
+            program,
+            arguments,
+            // Not `-I`, which would ignore the seed: the order of sets is part of what a cell prints.
+            environment: ["PYTHONHASHSEED=0", "TZ=UTC", "MALLOC_ARENA_MAX=1"].map(str::to_owned).into(),
+            readable,
+            memory_bytes_max: memory_bytes_max.saturating_add(BASE_BYTES),
+        };
+        let mut process = Process::start(&self.worker)?;
+        process.send(&Request::Confine(bounds), &Deadline::in_ms(START_MS_MAX))?;
+        Ok(process)
+    }
+
+    fn survey(&self) -> Result<Survey, InterpreterError> {
+        if let Some(survey) = self.survey.get() {
+            return Ok(survey.clone());
+        }
+        let survey = survey(&self.python)?;
+        Ok(self.survey.get_or_init(|| survey).clone())
+    }
+}
+
+/// Asks the interpreter about itself. This is before any cell and our own code, so it runs as the user's program it is:
+/// what is called `python3` is often a script that needs its environment.
+fn survey(python: &Python) -> Result<Survey, InterpreterError> {
+    let program = python.program.display().to_string();
+    let failed = |source| InterpreterError::Spawn { program: program.clone(), source };
+    let modules = match python.modules {
+        PythonModules::Standard => "standard",
+        PythonModules::Installed => "installed",
+    };
+    let output =
+        Command::new(&python.program).args(["-I", "-S", "-c", SURVEY, modules]).output().map_err(failed)?;
+    let unfit = |why: &str| failed(std::io::Error::other(why));
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(unfit(said.trim().lines().next_back().unwrap_or("it ended without a word")));
+    }
+    let told: Json = serde_json::from_slice(&output.stdout)
+        .map_err(|_| unfit("it is no Python of version 3.10 or newer"))?;
+    let texts = |key: &str| -> Option<Vec<String>> {
+        told[key].as_array()?.iter().map(|text| Some(text.as_str()?.to_owned())).collect()
+    };
+    let survey = (|| {
+        Some(Survey {
+            program: told["program"].as_str()?.into(),
+            path: texts("path")?,
+            readable: texts("readable")?.into_iter().map(PathBuf::from).collect(),
+        })
+    })();
+    survey.ok_or_else(|| unfit("it is no Python of version 3.10 or newer"))
+}

@@ -1,0 +1,108 @@
+"""The same in each run: a clock that moves with each reading, chance from a seed, addresses of nothing real. What must be
+changed in a module is changed when it is imported, because most sessions import few."""
+import time
+import posix
+from _frozen_importlib_external import PathFinder
+
+_real_monotonic = time.monotonic
+
+
+class _Clock:
+    now_ms = 0
+    start_ms = 0
+
+    def read(self):
+        now_ms = self.now_ms
+        self.now_ms += 1
+        return now_ms
+
+    def sleep(self, seconds):
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        self.now_ms += int(seconds * 1000)
+
+
+_clock = _Clock()
+
+
+def _quiet_time(module):
+    gmtime, strftime = module.gmtime, module.strftime
+    wall = lambda: _clock.read() / 1000
+    since = lambda: (_clock.read() - _clock.start_ms) / 1000
+    module.time = wall
+    module.time_ns = lambda: _clock.read() * 1_000_000
+    module.monotonic = module.perf_counter = module.process_time = module.thread_time = since
+    for name in ("monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns"):
+        setattr(module, name, lambda: (_clock.read() - _clock.start_ms) * 1_000_000)
+    module.clock_gettime = lambda _clock_id: wall()
+    module.sleep = _clock.sleep
+    module.gmtime = lambda seconds=None: gmtime(wall() if seconds is None else seconds)
+    module.localtime = module.gmtime
+    module.strftime = lambda form, when=None: strftime(form, gmtime(wall()) if when is None else when)
+    module.ctime = lambda seconds=None: module.asctime(module.gmtime(seconds))
+
+
+class _Chance:
+    """Bytes from the seed, where the kernel's would be."""
+
+    def __init__(self, seed):
+        import _random
+        self.source = _random.Random(seed)
+
+    def __call__(self, n_bytes):
+        return self.source.getrandbits(8 * n_bytes).to_bytes(n_bytes, "little") if n_bytes else b""
+
+
+def _quiet_random(module):
+    module.seed(_seed)
+
+
+_seed = 0
+_after_import = {"random": _quiet_random}
+
+
+class _Loader:
+    def __init__(self, loader, change):
+        self.loader, self.change = loader, change
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+        self.change(module)
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
+
+
+class _Finder:
+    """Finds what the others find, and sees to it that a module is changed once it ran."""
+
+    def find_spec(self, name, path, target=None):
+        change = _after_import.get(name)
+        if name in _REFUSED:
+            raise ModuleNotFoundError("`%s` is not there in this sandbox" % name, name=name)
+        if change is None:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, change)
+        return spec
+
+
+# Native code is confined like all else, but nobody needs it here.
+_REFUSED = ("ctypes", "_ctypes", "cffi")
+
+
+def _be_calm(clock_ms, seed, keeps_datetime):
+    global _seed
+    _seed = seed
+    _clock.now_ms = _clock.start_ms = clock_ms
+    _quiet_time(time)
+    os.urandom = posix.urandom = _Chance(seed)
+    os.getpid = posix.getpid = lambda: 1
+    sys.meta_path.insert(0, _Finder())
+    if not keeps_datetime:
+        # Its twin in Python reads the clock above, the one in C reads the real one.
+        sys.modules["_datetime"] = None

@@ -1,0 +1,469 @@
+"""Sessions and cells: the last part of the worker script. One session per process."""
+import ast
+import builtins
+import io
+import linecache
+
+_SHOWN_FIRST, _SHOWN_LAST = 3, 8
+_LINE_CHARS_MAX = 200
+_TRACE_CHARS_MAX = 20_000
+_SCRATCH_BYTES_MAX = 64 << 20
+_CELL_STACK_BYTES = 64 << 20
+
+_exceptions = {}
+_limits = {}
+_sources = {}
+_files = {}
+_functions = {}
+_module = types.ModuleType("__main__")
+_names = _module.__dict__
+_names.pop("__doc__"), _names.pop("__package__"), _names.pop("__loader__"), _names.pop("__spec__")
+_names["__builtins__"] = builtins
+
+
+class _Output(io.TextIOBase):
+    """What a cell prints: the beginning and the end of it."""
+
+    encoding, errors = "utf-8", "strict"
+
+    def __init__(self, chars_max):
+        self.tail_max = max(chars_max // 3, 1)
+        self.chars_max, self.head_max = chars_max, chars_max - chars_max // 3
+        self.head, self.tail, self.n_head, self.n_tail, self.n_chars = [], [], 0, 0, 0
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        if not isinstance(text, str):
+            raise TypeError("write() argument must be str, not %s" % type(text).__name__)
+        self.n_chars += len(text)
+        room = self.head_max - self.n_head
+        if room > 0:
+            self.head.append(text[:room])
+            self.n_head += min(room, len(text))
+        if len(text) > room:
+            self.tail.append(text[max(room, 0):][-2 * self.tail_max:])
+            self.n_tail += len(self.tail[-1])
+            if self.n_tail > 4 * self.tail_max:
+                self.tail = ["".join(self.tail)[-self.tail_max:]]
+                self.n_tail = len(self.tail[0])
+        return len(text)
+
+    def told(self):
+        head, tail = "".join(self.head), "".join(self.tail)
+        if self.n_chars <= self.chars_max:
+            head, tail = head + tail, ""
+        return {"head": _clean(head), "tail": _clean(tail[-self.tail_max:]), "n_chars": self.n_chars}
+
+
+class _Nowhere(io.TextIOBase):
+    """Standard error is not part of what a cell said."""
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        return len(text)
+
+
+_output = _Output(0)
+
+
+def _place(name, line, column, end_line, end_column):
+    """The lines that show a place of a cell, with columns in characters."""
+    source = _sources.get(name, "").split("\n")
+    text = source[line - 1] if 0 < line <= len(source) else ""
+    shown = text.lstrip()
+    indent = len(text) - len(shown)
+    if not shown.strip():
+        return []
+    lines = ["    " + shown.rstrip()[:_LINE_CHARS_MAX]]
+    if column is not None:
+        start = max(column - indent, 0)
+        end = end_column - indent if end_line == line else len(shown.rstrip())
+        if start < _LINE_CHARS_MAX:
+            lines.append("    " + " " * start + "^" * max(1, min(end - start, _LINE_CHARS_MAX - start)))
+    return lines
+
+
+def _frame_lines(code, lasti, line):
+    """A frame of a cell as it is shown."""
+    column = end_column = end_line = None
+    if hasattr(code, "co_positions"):
+        positions = list(code.co_positions())
+        if 0 <= lasti // 2 < len(positions):
+            found = positions[lasti // 2]
+            if None not in found and found[0] == line:
+                source = _sources.get(code.co_filename, "").split("\n")
+                chars = lambda n_line, n_bytes: len(source[n_line - 1].encode()[:n_bytes].decode("utf-8", "replace"))
+                _, end_line, column, end_column = found
+                column, end_column = chars(line, column), chars(end_line, end_column)
+    name = "<module>" if code.co_name.startswith("__sp_") else code.co_name
+    place = '  File "%s", line %d, in %s' % (code.co_filename, line, name)
+    return [place] + _place(code.co_filename, line, column, end_line, end_column)
+
+
+def _traced(frames, last):
+    """Frames of cells as they are shown, and the last line."""
+    frames = [frame for frame in frames if frame[0].co_filename in _sources]
+    lines = ["Traceback (most recent call last):"] if frames else []
+    n_left_out = len(frames) - _SHOWN_FIRST - _SHOWN_LAST
+    for idx, frame in enumerate(frames):
+        if n_left_out > 0 and _SHOWN_FIRST <= idx < _SHOWN_FIRST + n_left_out:
+            if idx == _SHOWN_FIRST:
+                lines.append("  ... [%d more calls] ..." % n_left_out)
+            continue
+        lines += _frame_lines(*frame)
+    return "\n".join(lines + [last])
+
+
+def _raised(kind, message, traceback, is_poisoned):
+    cut = lambda text: _clean(text if len(text) <= _TRACE_CHARS_MAX else text[:_TRACE_CHARS_MAX] + "...")
+    raised = {"kind": cut(kind), "message": cut(message), "traceback": cut(traceback), "is_poisoned": is_poisoned}
+    return {"step": {"raised": {"output": _output.told(), "raised": raised}}}
+
+
+def _described(error):
+    """An exception that ended a cell, as a message."""
+    kind = type(error).__name__
+    try:
+        message = str(error)
+        message = message if type(message) is str else ""
+    except Exception:
+        message = "<exception str() failed>"
+    if isinstance(error, SyntaxError) and error.filename in _sources:
+        return _syntax(error, kind)
+    frames, at = [], error.__traceback__
+    while at is not None:
+        frames.append((at.tb_frame.f_code, at.tb_lasti, at.tb_lineno))
+        at = at.tb_next
+    last = "%s: %s" % (kind, message) if message else kind
+    return _raised(kind, message, _traced(frames, last), isinstance(error, MemoryError))
+
+
+def _syntax(error, kind):
+    lines = ['  File "%s", line %d' % (error.filename, error.lineno or 1)]
+    column = (error.offset or 1) - 1
+    end_line, end_offset = getattr(error, "end_lineno", None), getattr(error, "end_offset", None)
+    end = end_offset - 1 if end_offset and end_line == error.lineno else column + 1
+    lines += _place(error.filename, error.lineno or 1, column, error.lineno or 1, max(end, column + 1))
+    lines.append("%s: %s" % (kind, error.msg))
+    return _raised(kind, error.msg or "", "\n".join(lines), False)
+
+
+def _stack_of(frame):
+    frames = []
+    while frame is not None:
+        frames.append((frame.f_code, frame.f_lasti, frame.f_lineno))
+        frame = frame.f_back
+    return frames[::-1]
+
+
+def _stop_cell(kind, message):
+    """Ends the cell from within. Nothing of its code runs any more."""
+    traceback = _traced(_stack_of(sys._getframe(1)), "%s: %s" % (kind, message))
+    _messages.put(("stop", _raised(kind, message, traceback, False), None))
+    _park_for_good()
+
+
+class _Rewrite(ast.NodeTransformer):
+    """Awaiting a plain value gives that value; nothing else is changed."""
+
+    def visit_Await(self, node):
+        self.generic_visit(node)
+        wrapped = ast.Call(ast.Name("__sp_awaited", ast.Load()), [node.value], [])
+        node.value = ast.fix_missing_locations(ast.copy_location(wrapped, node.value))
+        return node
+
+
+_ASYNC = (ast.Await, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith)
+
+
+def _is_async(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, _ASYNC) or isinstance(node, ast.Name) and node.id == "asyncio":
+            return True
+        if isinstance(node, ast.Import) and any(name.name.split(".")[0] == "asyncio" for name in node.names):
+            return True
+        if isinstance(node, ast.ImportFrom) and node.module == "asyncio":
+            return True
+    return False
+
+
+def _echo(value):
+    if value is not None:
+        _names["_"] = value
+        print(repr(value))
+
+
+def _run_code(name, source):
+    """Runs a cell in this thread and says how it ended."""
+    try:
+        tree = ast.parse(source, name)
+        _cell.is_async = _is_async(tree)
+        if _cell.is_async:
+            tree = _Rewrite().visit(tree)
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = tree.body[-1]
+            wrapped = ast.Call(ast.Name("__sp_echo", ast.Load()), [last.value], [])
+            last.value = ast.fix_missing_locations(ast.copy_location(wrapped, last.value))
+        code = compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        if code.co_flags & 0x80:
+            import asyncio
+
+            policy = asyncio.get_event_loop_policy()
+            if policy.get_event_loop().is_running():
+                # A cell that is over was left behind in it.
+                policy.set_event_loop(policy.new_event_loop())
+            policy.get_event_loop().run_until_complete(eval(code, _names))
+        else:
+            exec(code, _names)
+        while _cell.queued or _cell.waiting:
+            _flush()
+        return {"step": {"done": {"output": _output.told()}}}
+    except BaseException as error:
+        return _described(error)
+
+
+_OUT_OF_MEMORY = None
+
+
+class _Runner:
+    """The thread that runs cells, with room for recursion. One for all cells as long as none is left behind in it: where
+    the next thread's stack lies would otherwise depend on when the last one ended."""
+
+    def __init__(self):
+        self.jobs = _queue.SimpleQueue()
+        threading.stack_size(_CELL_STACK_BYTES)
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+        threading.stack_size(1 << 20)
+
+    def run(self):
+        while True:
+            work = self.jobs.get()
+            try:
+                ended = work()
+            except BaseException:
+                ended = None
+            work = None
+            _messages.put(("end", ended, None))
+
+
+_runner = None
+
+
+def _start(work):
+    global _runner
+    _runner = _runner or _Runner()
+    _runner.jobs.put(work)
+    return _runner.thread
+
+
+def _supervise(thread, is_cell):
+    """Speaks with the host for a cell until it is over. Time counts only while the cell computes."""
+    global _runner
+    left = _limits["cell_ms_max"] / 1000
+    while True:
+        start = _real_monotonic()
+        try:
+            kind, content, answer = _messages.get(timeout=max(left, 0))
+        except _queue.Empty:
+            frame = sys._current_frames().get(thread.ident)
+            message = "time limit exceeded: this cell computed for more than %d ms" % _limits["cell_ms_max"]
+            traceback = _traced(_stack_of(frame), "TimeoutError: " + message)
+            _send(_raised("TimeoutError", message, traceback, True))
+            os._exit(0)
+        left -= _real_monotonic() - start
+        if kind == "stop":
+            _runner = None
+            return content
+        if kind == "end":
+            return _OUT_OF_MEMORY if content is None else content
+        if not is_cell:
+            answer.put([{"raise": {"kind": "RuntimeError", "message": "no host call is possible here"}}] * len(content))
+            continue
+        frame = _frame({"step": {"calls": content}})
+        if len(frame) > _FRAME_BYTES_MAX:
+            too_large = {"kind": "ValueError", "message": "the arguments are too large for a host call: pass less text"}
+            answer.put([{"raise": too_large}] * len(content))
+            continue
+        _send_frame(frame)
+        _, resumed = _receive()
+        if "finish" in resumed["replies"]:
+            _runner = None
+            return {"step": {"finished": {"output": _output.told()}}}
+        answer.put(resumed["replies"])
+
+
+def _feed(source, name):
+    global _cell, _output
+    _cell = _Cell(_limits["cell_calls_max"])
+    _output = _Output(_limits["output_chars_max"])
+    sys.stdout, sys.stderr, sys.stdin = _output, _Nowhere(), io.StringIO("")
+    _sources[name] = source
+    linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")], name)
+    return _supervise(_start(lambda: _run_code(name, source)), True)
+
+
+def _variable(name):
+    if name.startswith("__") or name not in _names:
+        return "no_variable"
+
+    def told():
+        try:
+            return {"variable": _ToWire()(_names[name])}
+        except _TooLarge:
+            kind = type(_names[name]).__name__
+            return {"variable": {"$o": [kind, "<%s, too large to be told>" % kind]}}
+
+    return _supervise(_start(told), False)
+
+
+class _Scratch:
+    """A file in memory that is kept when it is closed."""
+
+    def _keep(self, path):
+        self._path = path
+        return self
+
+    def close(self):
+        if not self.closed:
+            content = self.getvalue()
+            content = content.encode() if isinstance(content, str) else content
+            n_bytes = sum(map(len, _files.values())) + len(content)
+            if n_bytes > _SCRATCH_BYTES_MAX + _given_bytes:
+                super().close()
+                raise OSError(28, "No space left on device", self._path)
+            _files[self._path] = content
+        super().close()
+
+    def __del__(self):
+        pass
+
+
+class _ScratchText(_Scratch, io.StringIO):
+    pass
+
+
+class _ScratchBytes(_Scratch, io.BytesIO):
+    pass
+
+
+_given_bytes = 0
+_plain_open = io.open
+
+
+def _key(path):
+    return os.path.normpath(os.path.join("/", os.fspath(path)))
+
+
+def _open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
+    """Files of the session by path; the kernel decides about all others."""
+    if not isinstance(file, (str, os.PathLike)):
+        return _plain_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+    key, is_bytes = _key(file), "b" in mode
+    if not set(mode) <= set("rwaxbt+U") or "x" in mode and key in _files:
+        raise FileExistsError(17, "File exists", file) if "x" in mode else ValueError("invalid mode: %r" % mode)
+    if set(mode) & set("wax+"):
+        scratch = _ScratchBytes() if is_bytes else _ScratchText(newline="")
+        if "w" not in mode and "x" not in mode:
+            if key not in _files and "a" not in mode:
+                raise FileNotFoundError(2, "No such file or directory", file)
+            old = _files.get(key, b"")
+            scratch.write(old if is_bytes else old.decode(encoding or "utf-8", errors or "strict"))
+            if "a" not in mode:
+                scratch.seek(0)
+        return scratch._keep(key)
+    if key not in _files:
+        return _plain_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+    content = io.BytesIO(_files[key])
+    return content if is_bytes else io.TextIOWrapper(content, encoding or "utf-8", errors, newline)
+
+
+def _help(thing=None):
+    """Prints what is known of a thing."""
+    if getattr(thing, "__name__", None) in _functions and thing is _functions[thing.__name__]:
+        print(thing.__doc__)
+    elif thing is not None:
+        import pydoc
+
+        print(pydoc.plain(pydoc.render_doc(thing)))
+
+
+def _leave(code=None):
+    raise SystemExit(code)
+
+
+def _no_input(prompt=""):
+    raise RuntimeError("input() has nobody to ask: there is no keyboard in this sandbox")
+
+
+def _furnish():
+    """The built-in names of a session."""
+    builtins.open = io.open = _open
+    builtins.help, builtins.exit, builtins.quit, builtins.input = _help, _leave, _leave, _no_input
+    builtins.__sp_awaited, builtins.__sp_echo = _awaited, _echo
+    exists, isfile, remove = os.path.exists, os.path.isfile, os.remove
+    os.path.exists = lambda path: isinstance(path, (str, os.PathLike)) and _key(path) in _files or exists(path)
+    os.path.isfile = lambda path: isinstance(path, (str, os.PathLike)) and _key(path) in _files or isfile(path)
+    os.remove = os.unlink = lambda path, **more: None if _files.pop(_key(path), None) is not None else remove(path, **more)
+    os.environ.clear()
+    sys.modules["__main__"] = _module
+
+
+def _open_session(setup):
+    global _limits, _given_bytes
+    _limits = setup["limits"]
+    _be_calm(setup["clock_ms"], setup["seed"], any("-packages" in entry for entry in sys.path))
+    _furnish()
+    for function in setup["functions"]:
+        made = _host_function(function["name"], function["doc"], function["is_awaitable"])
+        _functions[function["name"]] = _names[function["name"]] = made
+    for name in setup["exceptions"]:
+        _exceptions[name] = _names[name] = type(name, (Exception,), {"__module__": "__main__"})
+    for name, value in setup["variables"]:
+        _names[name] = value
+    for path, content in setup["files"]:
+        _files[_key(path)] = content if isinstance(content, bytes) else str(content).encode()
+    _given_bytes = sum(map(len, _files.values()))
+    if _handles:
+        _teach_re()
+    # The frames below a cell's own are not the cell's.
+    sys.setrecursionlimit(_limits["recursion_max"] + 20)
+    if setup["prelude"].strip():
+        ended = _feed(setup["prelude"], "<prelude>")
+        _sources.clear()
+        if "done" not in ended["step"]:
+            what = ended["step"].get("raised", {}).get("raised", {}).get("traceback", "it asks the host")
+            return {"broken": {"what": "the prelude of the setup does not run: " + what}}
+    return "opened"
+
+
+def _serve():
+    global _OUT_OF_MEMORY
+    n_cells = 0
+    while True:
+        name, content = _receive()
+        if name == "open":
+            answer = _open_session(content["setup"])
+            told = {"kind": "MemoryError", "message": "", "traceback": "MemoryError", "is_poisoned": True}
+            nothing = {"head": "", "tail": "", "n_chars": 0}
+            _OUT_OF_MEMORY = _frame({"step": {"raised": {"output": nothing, "raised": told}}})
+        elif name == "feed":
+            n_cells += 1
+            answer = _feed(content["code"], "<cell %d>" % n_cells)
+        elif name == "variable":
+            answer = _variable(content["name"])
+        else:
+            os._exit(0)
+        _send_frame(answer) if isinstance(answer, bytes) else _send(answer)
+
+
+try:
+    _serve()
+except MemoryError:
+    # What a cell holds leaves no room even to say so; this was made before.
+    _send_frame(_OUT_OF_MEMORY)
+    os._exit(0)

@@ -1,0 +1,51 @@
+//! Tool calls: code that a model sends as a JSON object, although nobody asked for that.
+
+use serde_json::{Deserializer, Map, Value};
+
+/// Names that models give to a tool that runs Python.
+const PYTHON_TOOLS: [&str; 5] = ["python", "repl", "execute", "python_repl", "execute_python"];
+
+/// Reads the object at the start of a text. Gives its code, if it is a call of Python, and how many bytes were read.
+pub(super) fn read(text: &str) -> (Option<String>, usize) {
+    if !text.starts_with('{') {
+        return (None, 0);
+    }
+    let mut values = Deserializer::from_str(text).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(Value::Object(object))) => (code_of(&object), values.byte_offset()),
+        Some(Err(error)) => (None, bytes_before(text, error.line(), error.column())),
+        Some(Ok(_)) | None => (None, values.byte_offset()),
+    }
+}
+
+/// `{"code": …}` and nothing else is a call, and so is an object that names a tool. An object with a `code` among other
+/// things is somebody's data.
+fn code_of(object: &Map<String, Value>) -> Option<String> {
+    if let Some(Value::Object(function)) = object.get("function") {
+        return code_of(function);
+    }
+    let Some(Value::String(tool)) = object.get("name") else {
+        return match object.get("code") {
+            Some(Value::String(code)) if object.len() == 1 => Some(code.clone()),
+            Some(_) | None => None,
+        };
+    };
+    if !PYTHON_TOOLS.contains(&tool.as_str()) {
+        return None;
+    }
+    match object.get("arguments").or_else(|| object.get("parameters"))? {
+        Value::Object(arguments) => arguments.get("code")?.as_str().map(str::to_owned),
+        // Some models write the arguments as JSON within JSON.
+        Value::String(arguments) => {
+            let arguments: Value = serde_json::from_str(arguments).ok()?;
+            arguments.get("code")?.as_str().map(str::to_owned)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    }
+}
+
+/// The offset of a place that is given by line and column, both from 1.
+fn bytes_before(text: &str, line: usize, column: usize) -> usize {
+    let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
+    lines.map(str::len).sum::<usize>().saturating_add(column).min(text.len())
+}

@@ -1,0 +1,115 @@
+//! Opening lines: what a line says that begins with fence characters.
+
+/// A line that may open a fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opener<'a> {
+    /// Bytes before the fence: blank space, and the marker of a list item if the fence follows on the same line.
+    pub(super) indent: usize,
+    /// The bare fence.
+    pub(super) fence: Fence,
+    /// The first word after it, without braces and dots.
+    pub(super) label: &'a str,
+}
+
+/// A run of fence characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fence {
+    /// A backtick or a tilde.
+    pub(super) mark: u8,
+    /// How many, three at least.
+    pub(super) n_marks: usize,
+}
+
+/// What a line means within an open fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FenceLine {
+    /// Nothing.
+    Content,
+    /// It closes the fence.
+    Closing,
+    /// It would open one: in Python, where no line begins with a backtick, the author forgot to close the last.
+    Opening,
+}
+
+/// What a fence holds, by its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// Python.
+    Code,
+    /// It has no label: whatever parses.
+    Unknown,
+    /// Output, data or another language.
+    Other,
+}
+
+const FENCE_MARKS_MIN: usize = 3;
+const LIST_DIGITS_MAX: usize = 3;
+const CODE_LABELS: [&str; 4] = ["repl", "python", "python3", "py"];
+
+impl<'a> Opener<'a> {
+    /// Reads a line; `None` if it opens nothing.
+    pub(super) fn read(line: &'a str) -> Option<Self> {
+        let blank = line.len() - line.trim_start_matches([' ', '\t']).len();
+        let rest = line.get(blank..)?;
+        let indent = blank + list_marker(rest);
+        let rest = line.get(indent..)?;
+        let fence = Fence::read(rest)?;
+        let info = rest.get(fence.n_marks..)?;
+        // An inline code span may begin with three backticks, too.
+        if fence.mark == b'`' && info.contains('`') {
+            return None;
+        }
+        let word = info.split_whitespace().next().unwrap_or_default();
+        Some(Self { indent, fence, label: word.trim_matches(['{', '}', '.']) })
+    }
+
+    pub(super) fn holds(&self) -> Holds {
+        match self.label {
+            "" => Holds::Unknown,
+            label if CODE_LABELS.iter().any(|known| label.eq_ignore_ascii_case(known)) => Holds::Code,
+            _ => Holds::Other,
+        }
+    }
+}
+
+impl Fence {
+    /// The fence at the start of a text.
+    fn read(text: &str) -> Option<Self> {
+        let mark = *text.as_bytes().first()?;
+        if mark != b'`' && mark != b'~' {
+            return None;
+        }
+        let n_marks = text.bytes().take_while(|byte| *byte == mark).count();
+        (n_marks >= FENCE_MARKS_MIN).then_some(Self { mark, n_marks })
+    }
+
+    /// What a line is to this fence. Its indentation does not matter: models indent as they please.
+    pub(super) fn line(self, line: &str) -> FenceLine {
+        let text = line.trim_matches([' ', '\t', '\r', '\n']);
+        let Some(other) = Self::read(text).filter(|other| other.mark == self.mark) else {
+            return FenceLine::Content;
+        };
+        if other.n_marks == text.len() {
+            return if other.n_marks >= self.n_marks { FenceLine::Closing } else { FenceLine::Content };
+        }
+        match Opener::read(text) {
+            Some(opener) if opener.holds() == Holds::Code => FenceLine::Opening,
+            Some(_) | None => FenceLine::Content,
+        }
+    }
+}
+
+/// The length of `- `, `* `, `+ `, `1. ` or `1) ` at the start of a text, if a fence follows it.
+fn list_marker(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let n_digits = bytes.iter().take(LIST_DIGITS_MAX).take_while(|byte| byte.is_ascii_digit()).count();
+    let is_marker = match bytes.get(n_digits) {
+        Some(b'-' | b'*' | b'+') => n_digits == 0,
+        Some(b'.' | b')') => n_digits > 0,
+        Some(_) | None => false,
+    };
+    let after = bytes.get(n_digits + 1..).unwrap_or_default();
+    let n_blank = after.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let is_fence = matches!(after.get(n_blank), Some(b'`' | b'~'));
+    if is_marker && n_blank > 0 && is_fence { n_digits + 1 + n_blank } else { 0 }
+}

@@ -1,0 +1,373 @@
+//! The interpreter inside this process: `monty` under our limits, with what it lacks of Python made up for by a prelude
+//! and a rewrite of the cell before it runs. It answers the operating system's calls itself (clock, scratch files) and
+//! hands everything else to the host.
+
+mod capture;
+mod files;
+mod hints;
+mod internal;
+mod names;
+mod prelude;
+mod rewrite;
+mod rope;
+mod start;
+mod system;
+mod trace;
+mod values;
+
+use std::collections::HashMap;
+use std::mem;
+
+use monty::{MontyRepl, ReplFunctionCall, ReplProgress, ReplResolveFutures, ReplStartError};
+use monty_types::{
+    ExcType, ExtFunctionResult, MontyException, MontyObject, NameLookupResult, NamedValues, PrintWriter,
+};
+
+use self::capture::Capture;
+use self::files::Files;
+use self::rewrite::Session;
+use self::system::Clock;
+use self::trace::{MARK, Sources};
+use self::values::{Handles, from_monty, to_monty};
+use crate::{
+    CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, Raised, SandboxLimits,
+    Setup, Step, Value,
+};
+
+/// Runs cells with `monty`, in this process.
+#[derive(Debug)]
+pub struct MontyInterpreter {
+    state: State,
+    /// Functions of the host, and whether they may be awaited.
+    functions: HashMap<String, bool>,
+    /// What `help` says about them.
+    docs: HashMap<String, String>,
+    exceptions: Vec<String>,
+    limits: SandboxLimits,
+    handles: Handles,
+    files: Files,
+    clock: Clock,
+    sources: Sources,
+    session: Session,
+    cell: Cell,
+}
+
+/// Where the interpreter stands.
+#[derive(Debug)]
+enum State {
+    Idle(Box<MontyRepl>),
+    Call(Box<ReplFunctionCall>),
+    /// The calls that are answered next, by their number.
+    Futures(Box<ReplResolveFutures>, Vec<u32>),
+    /// It broke.
+    Gone,
+}
+
+/// The cell that runs.
+#[derive(Debug, Default)]
+struct Cell {
+    capture: Capture,
+    n_calls: u64,
+    /// Awaitable calls that were made and not awaited yet, in program order.
+    pending: Vec<(u32, HostCall)>,
+    /// Tasks of generators that wait for their turn: the call, by the key of the generator.
+    parked: HashMap<i64, u32>,
+    /// Which of them goes on next.
+    woken: Vec<i64>,
+    /// Whether its code awaits: then an awaitable function gives something to await.
+    is_async: bool,
+    is_finished: bool,
+}
+
+/// What running gave.
+type Progress = Result<ReplProgress, Box<ReplStartError>>;
+
+impl MontyInterpreter {
+    /// Starts a session.
+    pub fn open(setup: &Setup) -> Result<Self, InterpreterError> {
+        start::open(setup)
+    }
+
+    fn begin(&mut self, code: &str) -> Result<Step, InterpreterError> {
+        let State::Idle(repl) = mem::replace(&mut self.state, State::Gone) else {
+            return Err(InterpreterError::Protocol { what: "a cell was fed while another runs".to_owned() });
+        };
+        self.cell = Cell { capture: Capture::new(self.limits.output_chars_max), ..Cell::default() };
+        let rewritten = match self.session.cell(code) {
+            Ok(rewritten) => rewritten,
+            Err(error) => {
+                self.state = State::Idle(repl);
+                let raised =
+                    self.sources.syntax_error(code, error.kind, &error.message, error.start, error.end);
+                return Ok(self.ended(|output| CellEnd::Raised { output, raised }));
+            }
+        };
+        let repl = match self.load(repl, &rewritten.parts) {
+            Ok(repl) => repl,
+            Err(what) => return Err(InterpreterError::Protocol { what }),
+        };
+        self.cell.is_async = rewritten.is_async;
+        let text = rewritten.code.text.clone();
+        self.sources.add_cell(repl.next_script_name(), code, rewritten.code);
+        let mut inputs = NamedValues::new();
+        if let Some(names) = rewritten.names {
+            inputs.push("__sp_names", MontyObject::list(names.into_iter().map(MontyObject::string)));
+        }
+        let progress = repl.feed_start(&text, inputs, PrintWriter::Callback(&mut self.cell.capture));
+        Ok(self.drive(progress))
+    }
+
+    /// Runs the parts of the prelude that the cell needs and the session does not have yet.
+    fn load(&mut self, repl: Box<MontyRepl>, parts: &[&'static str]) -> Result<MontyRepl, String> {
+        let mut repl = *repl;
+        for part in parts {
+            self.sources.add_prelude(repl.next_script_name());
+            let mut unheard = Capture::new(0);
+            repl.feed_run(prelude::code(part), vec![], PrintWriter::Callback(&mut unheard))
+                .map_err(|error| format!("the prelude does not run: {error}"))?;
+        }
+        Ok(repl)
+    }
+
+    /// Runs until the host is needed or the cell is over.
+    fn drive(&mut self, mut progress: Progress) -> Step {
+        loop {
+            let at = match progress {
+                Ok(at) => at,
+                Err(error) => return self.failed(*error),
+            };
+            progress = match at {
+                ReplProgress::Complete { repl, .. } => {
+                    self.state = State::Idle(Box::new(repl));
+                    return self.ended(|output| CellEnd::Done { output });
+                }
+                ReplProgress::NameLookup(lookup) => {
+                    lookup.resume(NameLookupResult::Undefined, PrintWriter::Callback(&mut self.cell.capture))
+                }
+                ReplProgress::OsCall(call) => {
+                    let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
+                    call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
+                }
+                ReplProgress::FunctionCall(call) => match self.called(call) {
+                    Ok(progress) => progress,
+                    Err(step) => return step,
+                },
+                ReplProgress::ResolveFutures(futures) => match self.blocked(futures) {
+                    Ok(progress) => progress,
+                    Err(step) => return step,
+                },
+            };
+        }
+    }
+
+    /// A function of the host or of the prelude was called.
+    fn called(&mut self, call: ReplFunctionCall) -> Result<Progress, Step> {
+        if let Some(id) = call.object_id {
+            return match self.handles.get(id).cloned() {
+                Some(handle) => self.ask(call, Some(handle), false),
+                None => {
+                    let what = if self.handles.is_class(id) {
+                        "cannot create instances of host objects"
+                    } else {
+                        "is no host object"
+                    };
+                    let error = MontyException::new(ExcType::TypeError, Some(what.to_owned()));
+                    Ok(call.resume(error, PrintWriter::Callback(&mut self.cell.capture)))
+                }
+            };
+        }
+        if let Some(is_awaitable) = self.functions.get(&call.function_name).copied() {
+            return self.ask(call, None, is_awaitable && self.cell.is_async);
+        }
+        if call.function_name.starts_with(names::RESERVED) {
+            return self.internal(call);
+        }
+        let answer = ExtFunctionResult::NotFound(call.function_name.clone());
+        Ok(call.resume(answer, PrintWriter::Callback(&mut self.cell.capture)))
+    }
+
+    /// Hands a call to the host, at once or when it is awaited.
+    fn ask(
+        &mut self,
+        call: ReplFunctionCall,
+        receiver: Option<Handle>,
+        is_awaited: bool,
+    ) -> Result<Progress, Step> {
+        let args: Vec<Value> = call.args.args().map(|arg| from_monty(arg, &self.handles)).collect();
+        let kwargs = call
+            .args
+            .kwargs()
+            .map(|(name, value)| {
+                (name.as_str().unwrap_or_default().to_owned(), from_monty(value, &self.handles))
+            })
+            .collect();
+        let asked = HostCall { name: call.function_name.clone(), receiver, args, kwargs };
+        self.ask_for(call, asked, is_awaited)
+    }
+
+    fn ask_for(
+        &mut self,
+        call: ReplFunctionCall,
+        asked: HostCall,
+        is_awaited: bool,
+    ) -> Result<Progress, Step> {
+        self.cell.n_calls += 1;
+        if self.cell.n_calls > self.limits.cell_calls_max {
+            let what = format!("this cell made more than {} host calls", self.limits.cell_calls_max);
+            let error = MontyException::new(ExcType::RuntimeError, Some(what));
+            return Ok(call.abort(error, PrintWriter::Callback(&mut self.cell.capture)));
+        }
+        if is_awaited {
+            self.cell.pending.push((call.call_id, asked));
+            return Ok(call.resume_pending(PrintWriter::Callback(&mut self.cell.capture)));
+        }
+        self.state = State::Call(Box::new(call));
+        Err(Step::Calls(vec![asked]))
+    }
+
+    /// All tasks wait. A generator's turn comes first, then the host's.
+    fn blocked(&mut self, futures: ReplResolveFutures) -> Result<Progress, Step> {
+        while let Some(key) = self.cell.woken.pop() {
+            if let Some(id) = self.cell.parked.remove(&key) {
+                let answer = vec![(id, ExtFunctionResult::Return(MontyObject::none()))];
+                return Ok(futures.resume(answer, PrintWriter::Callback(&mut self.cell.capture)));
+            }
+        }
+        let waiting = futures.pending_call_ids();
+        let (asked, rest): (Vec<_>, Vec<_>) =
+            mem::take(&mut self.cell.pending).into_iter().partition(|(id, _)| waiting.contains(id));
+        self.cell.pending = rest;
+        if asked.is_empty() {
+            let error =
+                MontyException::runtime_error("this code waits for something that cannot happen any more");
+            return Ok(futures.abort(error, PrintWriter::Callback(&mut self.cell.capture)));
+        }
+        let (ids, calls) = asked.into_iter().unzip();
+        self.state = State::Futures(Box::new(futures), ids);
+        Err(Step::Calls(calls))
+    }
+
+    fn answered(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError> {
+        let wrong = |n_calls: usize, n_replies: usize| InterpreterError::Protocol {
+            what: format!("{n_replies} replies to {n_calls} calls"),
+        };
+        let finish = || MontyException::new(ExcType::SystemExit, None);
+        let progress = match mem::replace(&mut self.state, State::Gone) {
+            State::Call(call) => {
+                let n_replies = replies.len();
+                let mut replies = replies.into_iter();
+                let (Some(reply), None) = (replies.next(), replies.next()) else {
+                    return Err(wrong(1, n_replies));
+                };
+                if reply == HostReply::Finish {
+                    self.cell.is_finished = true;
+                    call.abort(finish(), PrintWriter::Callback(&mut self.cell.capture))
+                } else {
+                    let answer = self.answer(reply);
+                    call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
+                }
+            }
+            State::Futures(futures, ids) => {
+                if ids.len() != replies.len() {
+                    return Err(wrong(ids.len(), replies.len()));
+                }
+                if replies.contains(&HostReply::Finish) {
+                    self.cell.is_finished = true;
+                    futures.abort(finish(), PrintWriter::Callback(&mut self.cell.capture))
+                } else {
+                    let answers = replies.into_iter().map(|reply| self.answer(reply)).collect::<Vec<_>>();
+                    let answers = ids.into_iter().zip(answers).collect();
+                    futures.resume(answers, PrintWriter::Callback(&mut self.cell.capture))
+                }
+            }
+            State::Idle(repl) => {
+                self.state = State::Idle(repl);
+                return Err(InterpreterError::Protocol {
+                    what: "a reply came while nothing was asked".to_owned(),
+                });
+            }
+            State::Gone => {
+                return Err(InterpreterError::Protocol { what: "the interpreter is gone".to_owned() });
+            }
+        };
+        Ok(self.drive(progress))
+    }
+
+    fn answer(&mut self, reply: HostReply) -> ExtFunctionResult {
+        match reply {
+            HostReply::Return(value) => ExtFunctionResult::Return(to_monty(value, &mut self.handles)),
+            HostReply::Raise { kind, message } => ExtFunctionResult::Error(self.exception(&kind, message)),
+            // A finish never gets here: it ends the cell.
+            HostReply::Finish => ExtFunctionResult::Return(MontyObject::none()),
+        }
+    }
+
+    /// An exception by the name of its class.
+    fn exception(&self, kind: &str, message: String) -> MontyException {
+        if !self.exceptions.iter().any(|name| name == kind)
+            && let Ok(exc_type) = kind.parse::<ExcType>()
+        {
+            return MontyException::new(exc_type, Some(message));
+        }
+        MontyException::new(ExcType::Exception, Some(format!("{MARK}h:{kind}{MARK}{message}")))
+    }
+
+    /// The cell ended with an exception.
+    fn failed(&mut self, error: ReplStartError) -> Step {
+        self.state = State::Idle(Box::new(error.repl));
+        if self.cell.is_finished {
+            return self.ended(|output| CellEnd::Finished { output });
+        }
+        let raised = self.sources.raised(&error.error);
+        self.ended(|output| CellEnd::Raised { output, raised })
+    }
+
+    fn ended(&mut self, end: impl FnOnce(Output) -> CellEnd) -> Step {
+        let cell = mem::take(&mut self.cell);
+        Step::Finished(end(cell.capture.finish()))
+    }
+}
+
+impl Interpreter for MontyInterpreter {
+    fn feed(&mut self, code: &str) -> Result<Step, InterpreterError> {
+        self.begin(code)
+    }
+
+    fn resume(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError> {
+        self.answered(replies)
+    }
+
+    fn variable(&mut self, name: &str) -> Result<Option<Value>, InterpreterError> {
+        if !names::is_variable(name) {
+            return Ok(None);
+        }
+        let State::Idle(repl) = &mut self.state else {
+            return Err(InterpreterError::Protocol {
+                what: "a variable was asked for while a cell runs".to_owned(),
+            });
+        };
+        let mut unheard = Capture::new(0);
+        self.sources.add_prelude(repl.next_script_name());
+        match repl.feed_run(name, vec![], PrintWriter::Callback(&mut unheard)) {
+            Ok(value) => Ok(Some(from_monty(value.as_ref(), &self.handles))),
+            // Not bound: the only thing that can go wrong with a name.
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// An error that a cell did not cause by an exception: the cell cannot be run at all.
+#[derive(Debug)]
+struct Refused {
+    kind: &'static str,
+    message: String,
+    start: usize,
+    end: usize,
+}
+
+impl From<Refused> for Raised {
+    fn from(refused: Refused) -> Self {
+        let traceback = format!("{}: {}", refused.kind, refused.message);
+        Self { kind: refused.kind.to_owned(), message: refused.message, traceback, is_poisoned: false }
+    }
+}

@@ -1,0 +1,35 @@
+//! One line that tells the model what to write instead, for the gaps that stay. The gaps are listed for people in
+//! `docs/limitations/python.md`.
+
+/// What a message contains, and what to write instead.
+const HINTS: [(&str, &str, &str); 8] = [
+    (
+        "NotImplementedError",
+        "async for",
+        "collect the items with `await asyncio.gather(...)` and use a plain `for`",
+    ),
+    ("NotImplementedError", "try*/except*", "use a plain `except`"),
+    (
+        "NotImplementedError",
+        "cannot suspend",
+        "call it in a plain `for` loop, outside of special methods and callbacks",
+    ),
+    (
+        "NotImplementedError",
+        "class bodies",
+        "keep methods and `name = value` in the class; set the rest after it",
+    ),
+    (
+        "ModuleNotFoundError",
+        "No module named",
+        "this sandbox has the common standard library only; write it in plain Python",
+    ),
+    ("TimeoutError", "time limit exceeded", "the variables of this session are lost; do less per cell"),
+    ("MemoryError", "", "the variables of this session are lost; read and keep smaller pieces"),
+    ("RecursionError", "", "use a loop with a list as a stack"),
+];
+
+/// The hint for an error, if there is one.
+pub(super) fn hint_for(kind: &str, message: &str) -> Option<&'static str> {
+    HINTS.iter().find(|(of, part, _)| *of == kind && message.contains(part)).map(|(_, _, hint)| *hint)
+}

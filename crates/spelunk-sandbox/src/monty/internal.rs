@@ -1,0 +1,104 @@
+//! Functions that the prelude calls and this process answers: none of them reaches the host, except those that stand for an
+//! operation on a host object.
+
+use monty::ReplFunctionCall;
+use monty_types::unstable::{MontyNode, child, node};
+use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, ObjectRef, PrintWriter};
+
+use super::values::from_monty;
+use super::{MontyInterpreter, Progress, prelude};
+use crate::{HostCall, Step, Value};
+
+impl MontyInterpreter {
+    /// Answers a call of a name that is ours.
+    pub(super) fn internal(&mut self, call: ReplFunctionCall) -> Result<Progress, Step> {
+        let answer = match call.function_name.as_str() {
+            "__sp_host_attributes" => ExtFunctionResult::Return(attribute_names(call.args.arg(0))),
+            "__sp_host_rewrite" => self.rewritten_text(&call),
+            "__sp_host_park" => {
+                let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
+                self.cell.parked.insert(key, call.call_id);
+                return Ok(call.resume_pending(PrintWriter::Callback(&mut self.cell.capture)));
+            }
+            "__sp_host_wake" => {
+                let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
+                self.cell.woken.push(key);
+                ExtFunctionResult::Return(MontyObject::none())
+            }
+            "__sp_host_call" => return self.ask_handle(call),
+            "__sp_host_doc" => {
+                let name =
+                    call.args.arg(0).and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+                ExtFunctionResult::Return(
+                    self.docs.get(&name).map_or_else(MontyObject::none, MontyObject::string),
+                )
+            }
+            _ => ExtFunctionResult::NotFound(call.function_name.clone()),
+        };
+        Ok(call.resume(answer, PrintWriter::Callback(&mut self.cell.capture)))
+    }
+
+    /// `(code, parts of the prelude that it needs)` for text given to `eval` or `exec`.
+    fn rewritten_text(&mut self, call: &ReplFunctionCall) -> ExtFunctionResult {
+        let code = call.args.arg(0).and_then(|code| code.as_str().map(str::to_owned)).unwrap_or_default();
+        let is_expression = call.args.arg(1).and_then(|flag| flag.as_bool()).unwrap_or(false);
+        match self.session.text(&code, is_expression) {
+            Ok((code, parts)) => {
+                let parts =
+                    MontyObject::list(parts.into_iter().map(|part| MontyObject::string(prelude::code(part))));
+                ExtFunctionResult::Return(MontyObject::tuple([MontyObject::string(code), parts]))
+            }
+            Err(refused) => {
+                ExtFunctionResult::Error(MontyException::new(ExcType::SyntaxError, Some(refused.message)))
+            }
+        }
+    }
+
+    /// An operation on a host object: the object, the name of the operation, its arguments.
+    fn ask_handle(&mut self, call: ReplFunctionCall) -> Result<Progress, Step> {
+        let mut args = call.args.args();
+        let receiver = args.next().map(|object| from_monty(object, &self.handles));
+        let name = args.next().and_then(|name| name.as_str().map(str::to_owned));
+        let (Some(Value::Handle(handle)), Some(name)) = (receiver, name) else {
+            let error = MontyException::new(ExcType::TypeError, Some("that is no host object".to_owned()));
+            drop(args);
+            return Ok(call.resume(error, PrintWriter::Callback(&mut self.cell.capture)));
+        };
+        let args: Vec<Value> = args.map(|arg| slice_or(from_monty(arg, &self.handles))).collect();
+        let kwargs = call
+            .args
+            .kwargs()
+            .map(|(name, value)| {
+                (name.as_str().unwrap_or_default().to_owned(), from_monty(value, &self.handles))
+            })
+            .collect();
+        let asked = HostCall { name, receiver: Some(handle), args, kwargs };
+        self.ask_for(call, asked, false)
+    }
+}
+
+/// The prelude writes a slice as a dictionary with one key, which no argument of a host call looks like by chance.
+fn slice_or(value: Value) -> Value {
+    if let Value::Dict(pairs) = &value
+        && let [(Value::Str(key), Value::Tuple(bounds))] = &**pairs
+        && key == "__sp_slice"
+        && let [start, stop, step] = &**bounds
+    {
+        let bound = |value: &Value| if let Value::Int(int) = value { Some(*int) } else { None };
+        return Value::Slice(bound(start), bound(stop), bound(step));
+    }
+    value
+}
+
+/// The names of the attributes of an instance or a class of the sandbox.
+fn attribute_names(object: Option<ObjectRef<'_>>) -> MontyObject {
+    let Some(object) = object else { return MontyObject::list([]) };
+    let attrs = match node(object) {
+        MontyNode::ClassInstance { attrs, .. } => attrs.as_slice(),
+        MontyNode::ClassType(class) => class.attrs.as_slice(),
+        _ => &[],
+    };
+    MontyObject::list(
+        attrs.iter().filter_map(|(name, _)| child(object, *name).as_str().map(MontyObject::string)),
+    )
+}

@@ -1,0 +1,226 @@
+//! What is done to a cell before it runs: code that the interpreter does not take is written in terms of the prelude. The
+//! parser is the one the interpreter uses itself. What the rewritten code calls is in `prelude/`; a session loads of it
+//! only what its cells need.
+
+mod calls;
+mod classes;
+mod errors;
+mod functions;
+mod imports;
+mod loops;
+mod statements;
+mod survey;
+mod tables;
+mod walk;
+
+use std::collections::{BTreeSet, HashSet};
+
+use ruff_python_ast::Stmt;
+use ruff_python_parser::parse_module;
+use ruff_text_size::Ranged;
+
+use self::survey::Survey;
+pub(super) use self::tables::NATIVE_BUILTINS;
+use self::walk::Walk;
+use super::Refused;
+use super::names::RESERVED;
+use super::prelude;
+use super::rope::{Rewritten, Rope};
+use crate::Setup;
+
+/// What later cells need to know about earlier ones.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    pub(super) has_handles: bool,
+    /// Names bound at the top of cells, in order.
+    names: Vec<String>,
+    /// Builtins that cells have bound to something else.
+    shadowed: HashSet<String>,
+    /// Attributes that are properties of some class.
+    properties: HashSet<String>,
+    /// What classes of this session do that the interpreter does not know of.
+    flags: Flags,
+    /// Functions of the host that may be awaited.
+    awaitable: HashSet<String>,
+    loaded: BTreeSet<&'static str>,
+    /// Names that cells have bound to values of builtin kinds, and to others.
+    plain: HashSet<String>,
+    not_plain: HashSet<String>,
+}
+
+/// Things that cost something once they are possible.
+#[derive(Debug, Default, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a session")]
+pub(super) struct Flags {
+    /// Some class has `__len__`.
+    len: bool,
+    /// Some class has `__bool__` or `__len__`.
+    truth: bool,
+    /// Some class has an order.
+    order: bool,
+    /// Some class inherits from another.
+    inherits: bool,
+    /// There are generators.
+    lazy: bool,
+    /// Some code looks at its own namespace.
+    namespace: bool,
+    /// Some class has `__getattr__`, `__setattr__` or `__delitem__`.
+    hooks: bool,
+}
+
+/// A cell that can run.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) code: Rewritten,
+    /// Parts of the prelude that must run first.
+    pub(super) parts: Vec<&'static str>,
+    /// Whether it awaits.
+    pub(super) is_async: bool,
+    /// Names it can see, if it asks for them.
+    pub(super) names: Option<Vec<String>>,
+}
+
+impl Session {
+    pub(super) fn new(setup: &Setup) -> Self {
+        let mut session = Self::default();
+        session.names.extend(setup.variables.iter().map(|(name, _)| name.clone()));
+        session.names.extend(setup.functions.iter().map(|function| function.name.clone()));
+        session.names.extend(setup.exceptions.iter().cloned());
+        session
+            .awaitable
+            .extend(setup.functions.iter().filter(|function| function.is_awaitable).map(|f| f.name.clone()));
+        session.shadowed.extend(session.names.iter().cloned());
+        session.not_plain.extend(session.names.iter().cloned());
+        session
+    }
+
+    /// Makes a cell ready to run.
+    pub(super) fn cell(&mut self, code: &str) -> Result<Ready, Refused> {
+        if !monty::source_within_nesting_bound(code, 0) {
+            return Err(Refused {
+                kind: "SyntaxError",
+                message: "the code is nested too deeply".to_owned(),
+                start: 0,
+                end: 0,
+            });
+        }
+        let parsed = parse_module(code).map_err(|error| refused(code, &error))?;
+        let body = &parsed.syntax().body;
+        let survey = Survey::of(body);
+        if let Some((name, at)) = &survey.reserved {
+            let message =
+                format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
+            return Err(Refused { kind: "SyntaxError", message, start: *at, end: *at + name.len() });
+        }
+        self.learn(&survey);
+        let is_async = survey.awaits;
+        let mut walk = Walk::new(code, self, &survey, false);
+        let mut rope = walk.module(body);
+        if let Some(Stmt::Expr(last)) = body.last() {
+            rope = walk.with_echo(body, last);
+        }
+        let code = rope.finish(code);
+        let names = self.flags.namespace.then(|| self.names.clone());
+        let parts = self.needed(&code.text);
+        Ok(Ready { code, parts, is_async, names })
+    }
+
+    /// Makes text given to `eval` or `exec` ready. Parts of the prelude that it needs are given back as code.
+    pub(super) fn text(
+        &mut self,
+        code: &str,
+        is_expression: bool,
+    ) -> Result<(String, Vec<&'static str>), Refused> {
+        let code = if is_expression { code.trim() } else { code };
+        if !monty::source_within_nesting_bound(code, 0) {
+            return Err(Refused {
+                kind: "SyntaxError",
+                message: "the code is nested too deeply".to_owned(),
+                start: 0,
+                end: 0,
+            });
+        }
+        // Text that does not parse is left to the interpreter, which says so in the right place.
+        let Ok(parsed) = parse_module(code) else { return Ok((code.to_owned(), Vec::new())) };
+        let body = &parsed.syntax().body;
+        let survey = Survey::of(body);
+        if let Some((name, _)) = &survey.reserved {
+            let message =
+                format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
+            return Err(Refused { kind: "SyntaxError", message, start: 0, end: 0 });
+        }
+        self.learn(&survey);
+        let text = Walk::new(code, self, &survey, false).module(body).finish(code).text;
+        let parts = self.needed(&text);
+        Ok((text, parts))
+    }
+
+    /// The parts of the prelude that a text needs and the session does not have.
+    pub(super) fn needed(&mut self, text: &str) -> Vec<&'static str> {
+        let parts = prelude::needed(text, &self.loaded);
+        self.loaded.extend(parts.iter().copied());
+        parts
+    }
+
+    fn learn(&mut self, survey: &Survey) {
+        for name in &survey.module_names {
+            if !self.names.contains(name) {
+                self.names.push(name.clone());
+            }
+        }
+        self.shadowed.extend(survey.module_names.iter().cloned());
+        self.properties.extend(survey.properties.iter().cloned());
+        self.plain.extend(survey.plain.iter().cloned());
+        // Only what is bound at the top lives on in later cells.
+        let lasting = survey.not_plain.iter().filter(|name| survey.module_names.contains(name));
+        self.not_plain.extend(lasting.cloned());
+        let flags = &mut self.flags;
+        flags.len |= survey.defines("__len__");
+        flags.truth |= survey.defines("__bool__") || survey.defines("__len__");
+        flags.order |= ["__lt__", "__gt__", "__le__", "__ge__"].iter().any(|name| survey.defines(name));
+        flags.order |= survey.names.contains("total_ordering");
+        flags.hooks |= ["__getattr__", "__setattr__", "__delitem__", "__missing__"]
+            .iter()
+            .any(|name| survey.defines(name));
+        flags.inherits |= survey.inherits;
+        flags.lazy |= survey.yields;
+        flags.namespace |= ["globals", "dir", "vars", "locals", "exec", "eval"]
+            .iter()
+            .any(|name| survey.names.contains(*name));
+        for (module, sets) in tables::MODULE_FLAGS {
+            if survey.modules.iter().any(|name| name == module || name.starts_with(&format!("{module}."))) {
+                sets(flags);
+            }
+        }
+    }
+}
+
+/// The prelude's own code, made ready once per process.
+pub(super) fn prelude_code(code: &str) -> String {
+    let parsed = parse_module(code).expect("the prelude parses");
+    let mut session = Session::default();
+    let survey = Survey::of(&parsed.syntax().body);
+    session.learn(&survey);
+    session.flags.inherits = false;
+    session.flags.namespace = false;
+    Walk::new(code, &mut session, &survey, true).module(&parsed.syntax().body).finish(code).text
+}
+
+fn refused(code: &str, error: &ruff_python_parser::ParseError) -> Refused {
+    let message = error.error.to_string();
+    let lower = message.to_lowercase();
+    let kind = if lower.contains("indent") { "IndentationError" } else { "SyntaxError" };
+    let start = error.location.start().to_usize().min(code.len());
+    let end = error.location.end().to_usize().min(code.len());
+    Refused { kind, message, start, end }
+}
+
+/// The range of a node as byte positions.
+fn range_of(node: &impl Ranged) -> std::ops::Range<usize> {
+    node.start().to_usize()..node.end().to_usize()
+}
+
+/// A rope of new text alone.
+fn new_text(text: impl Into<String>, at: usize) -> Rope {
+    Rope::new(text, at)
+}

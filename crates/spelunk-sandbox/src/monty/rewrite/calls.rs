@@ -1,0 +1,658 @@
+//! Rules for expressions: calls, attributes, comparisons, truth.
+
+use ruff_python_ast::{
+    CmpOp, Expr, ExprAttribute, ExprAwait, ExprCall, ExprCompare, ExprGenerator, ExprSubscript, Keyword,
+    UnaryOp,
+};
+use ruff_text_size::Ranged;
+
+use super::walk::Walk;
+use super::{new_text, range_of, tables};
+use crate::monty::rope::Rope;
+
+/// Builtins that call a function of the caller for each item. Inside one the interpreter cannot wait for the host.
+const CALLBACKS: [&str; 5] = ["sorted", "min", "max", "map", "filter"];
+/// Functions that take any iterable and are done with it when they return.
+const CONSUMERS: [&str; 14] = [
+    "sum",
+    "any",
+    "all",
+    "list",
+    "tuple",
+    "set",
+    "dict",
+    "sorted",
+    "max",
+    "min",
+    "enumerate",
+    "frozenset",
+    "zip",
+    "Counter",
+];
+
+impl<'a> Walk<'a> {
+    pub(super) fn attribute(&mut self, attribute: &'a ExprAttribute) -> Option<Rope> {
+        let name = attribute.attr.as_str();
+        let range = range_of(attribute);
+        if self.is_prelude && !self.session.properties.contains(name) {
+            return None;
+        }
+        if self.session.properties.contains(name) {
+            return Some(self.expr(&attribute.value).wrapped("__sp_get(", format!(", \"{name}\")"), &range));
+        }
+        if let Expr::Call(call) = &*attribute.value
+            && let Expr::Name(function) = &*call.func
+            && function.id.as_str() == "type"
+            && name == "__name__"
+        {
+            return None;
+        }
+        if let Expr::Name(value) = &*attribute.value
+            && self.survey.module_aliases.contains(value.id.as_str())
+            && name != "__name__"
+            && name != "__dict__"
+        {
+            return None;
+        }
+        let is_caught =
+            matches!(&*attribute.value, Expr::Name(value) if self.survey.caught.contains(value.id.as_str()));
+        if tables::ATTRIBUTES.contains(&name)
+            || self.flags().hooks
+            || is_caught && tables::ERROR_ATTRIBUTES.contains(&name)
+        {
+            return Some(self.expr(&attribute.value).wrapped("__sp_attr(", format!(", \"{name}\")"), &range));
+        }
+        if tables::METHODS.contains(&name) || self.is_builtin_type(&attribute.value) {
+            let call = format!(", \"{name}\", lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
+            return Some(self.expr(&attribute.value).wrapped("__sp_meth(", call, &range));
+        }
+        None
+    }
+
+    fn is_builtin_type(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Name(name) if tables::BUILTIN_TYPES.contains(&name.id.as_str()) && self.is_builtin(&name.id))
+    }
+
+    pub(super) fn call(&mut self, call: &'a ExprCall) -> Option<Rope> {
+        if call.arguments.keywords.iter().filter(|keyword| keyword.arg.is_none()).count() > 1 {
+            return Some(self.merged_call(call));
+        }
+        match &*call.func {
+            Expr::Name(name) if self.is_prelude => {
+                let _ = name;
+                self.super_call(call).or_else(|| self.method_call_of(call))
+            }
+            Expr::Name(name) if self.is_builtin(&name.id) => self.builtin_call(call, &name.id),
+            Expr::Attribute(attribute) => {
+                self.method_call_of(call).or_else(|| self.method_call(call, attribute))
+            }
+            _ => None,
+        }
+    }
+
+    /// `f(**a, **b)`: the interpreter takes one of them.
+    fn merged_call(&mut self, call: &'a ExprCall) -> Rope {
+        let range = range_of(call);
+        let mut rope = self.expr(&call.func);
+        rope.add("(", range.start);
+        for arg in &call.arguments.args {
+            let arg = self.expr(arg);
+            rope.push(arg);
+            rope.add(", ", range.start);
+        }
+        rope.add("**{", range.start);
+        for keyword in &call.arguments.keywords {
+            match &keyword.arg {
+                Some(name) => rope.add(format!("\"{name}\": "), keyword.start().to_usize()),
+                None => rope.add("**", keyword.start().to_usize()),
+            }
+            let value = self.expr(&keyword.value);
+            rope.push(value);
+            rope.add(", ", range.start);
+        }
+        rope.add("})", range.end);
+        rope
+    }
+
+    /// A call with another function in place of its own.
+    pub(super) fn call_of(&mut self, call: &'a ExprCall, function: &str) -> Rope {
+        self.open(call.start().to_usize());
+        self.replace(range_of(&*call.func), function);
+        self.arguments(call);
+        self.close(call.end().to_usize())
+    }
+
+    /// The arguments of a call in their places.
+    pub(super) fn arguments(&mut self, call: &'a ExprCall) {
+        for argument in call.arguments.iter_source_order() {
+            let value = argument.value();
+            let rope = self.argument(call, value);
+            self.splice(range_of(value), rope);
+        }
+    }
+
+    fn argument(&mut self, call: &'a ExprCall, value: &'a Expr) -> Rope {
+        // A generator expression that is used up at once needs to be no iterator.
+        if let Expr::Generator(_) = value
+            && !is_named(&call.func, &["next", "iter", "islice"])
+        {
+            return self.plain_expr(value);
+        }
+        self.expr(value)
+    }
+
+    fn builtin_call(&mut self, call: &'a ExprCall, name: &str) -> Option<Rope> {
+        let n_args = call.arguments.args.len();
+        let flags = self.flags();
+        let has_handles = self.session.has_handles;
+        match name {
+            "super" => return self.super_call(call),
+            "print" if call.arguments.find_keyword("file").is_some() => {
+                return Some(self.call_of(call, "__sp_print"));
+            }
+            "len" if (flags.len || flags.namespace || has_handles) && n_args == 1 => {
+                return Some(self.call_of(call, "__sp_len"));
+            }
+            "bool" if (flags.truth || has_handles) && n_args == 1 => {
+                return Some(self.call_of(call, "__sp_bool"));
+            }
+            "str" | "repr" if has_handles && n_args == 1 => {
+                return Some(self.call_of(call, &format!("__sp_{name}")));
+            }
+            "isinstance" if flags.inherits || has_handles || !self.is_plain_check(call) => {
+                return Some(self.call_of(call, "__sp_isinstance"));
+            }
+            "hasattr" | "getattr" | "setattr" => return Some(self.call_of(call, &format!("__sp_{name}"))),
+            "type" if n_args == 3 => return Some(self.call_of(call, "__sp_type")),
+            "next" => return Some(self.call_of(call, "__sp_next")),
+            "iter" if flags.lazy || has_handles => return Some(self.call_of(call, "__sp_iter_of")),
+            "eval" | "exec" => return Some(self.evaluated(call, name)),
+            "locals" => return Some(self.plain_call(call).wrapped("__sp_hide(", ")", &range_of(call))),
+            "bytes" if n_args > 0 => return Some(self.call_of(call, "__sp_bytes")),
+            "dict" if (has_handles || flags.namespace) && n_args == 1 => {
+                return Some(self.call_of(call, "__sp_dict"));
+            }
+            _ => {}
+        }
+        if CALLBACKS.contains(&name) && self.may_wait(call, name) {
+            return Some(self.call_of(call, &format!("__sp_{name}")));
+        }
+        let is_order = matches!(name, "sorted" | "min" | "max") && flags.order;
+        let is_lazy = (flags.lazy || has_handles)
+            && (CONSUMERS.contains(&name) || CALLBACKS.contains(&name) || name == "reversed");
+        if is_order {
+            return Some(self.call_of(call, &format!("__sp_{name}")));
+        }
+        if is_lazy {
+            return Some(self.lazy_call(call, name));
+        }
+        if tables::NATIVE_EXCEPTIONS.contains(&name) && !is_plain_message(call) {
+            return Some(self.exception_call(call));
+        }
+        if self.survey.names.contains("next")
+            && matches!(name, "zip" | "map" | "filter" | "enumerate" | "reversed")
+        {
+            return Some(self.plain_call(call).wrapped("iter(", ")", &range_of(call)));
+        }
+        None
+    }
+
+    /// Whether `isinstance` is asked about builtin types only.
+    fn is_plain_check(&self, call: &ExprCall) -> bool {
+        let is_type = |expr: &Expr| matches!(expr, Expr::Name(name) if self.is_builtin(&name.id) && (tables::NATIVE_BUILTINS.contains(&name.id.as_str()) || tables::NATIVE_EXCEPTIONS.contains(&name.id.as_str())));
+        match call.arguments.args.get(1) {
+            Some(Expr::Tuple(tuple)) => tuple.elts.iter().all(is_type),
+            Some(other) => is_type(other),
+            None => true,
+        }
+    }
+
+    /// The call as it is, with its arguments rewritten.
+    pub(super) fn plain_call(&mut self, call: &'a ExprCall) -> Rope {
+        self.open(call.start().to_usize());
+        let function = self.expr(&call.func);
+        self.splice(range_of(&*call.func), function);
+        self.arguments(call);
+        self.close(call.end().to_usize())
+    }
+
+    /// A call of a function that uses up iterables, which may be generators or host objects.
+    fn lazy_call(&mut self, call: &'a ExprCall, name: &str) -> Rope {
+        if matches!(name, "enumerate" | "zip" | "map" | "filter") {
+            return self.call_of(call, &format!("__sp_{name}"));
+        }
+        self.open(call.start().to_usize());
+        let mut is_first = true;
+        for argument in call.arguments.iter_source_order() {
+            let value = argument.value();
+            let rope = self.argument(call, value);
+            let is_iterable = is_first && !matches!(value, Expr::Starred(_)) && !is_plain_value(value);
+            let rope = if is_iterable { rope.wrapped("__sp_all(", ")", &range_of(value)) } else { rope };
+            is_first = false;
+            self.splice(range_of(value), rope);
+        }
+        self.close(call.end().to_usize())
+    }
+
+    /// `KeyError(("a", 1))`: the interpreter's exceptions take one text.
+    fn exception_call(&mut self, call: &'a ExprCall) -> Rope {
+        let name = self.text_of(&*call.func).to_owned();
+        self.open(call.start().to_usize());
+        let first =
+            call.arguments.iter_source_order().next().map(|argument| argument.value().start().to_usize());
+        let at = first.unwrap_or_else(|| call.end().to_usize() - 1);
+        self.replace(call.start().to_usize()..at, format!("__sp_exception({name}, "));
+        self.arguments(call);
+        self.close(call.end().to_usize())
+    }
+
+    /// `eval(text)`: the text is rewritten like a cell.
+    fn evaluated(&mut self, call: &'a ExprCall, name: &str) -> Rope {
+        self.open(call.start().to_usize());
+        for (idx, argument) in call.arguments.iter_source_order().enumerate() {
+            let value = argument.value();
+            let range = range_of(value);
+            let rope = self.expr(value);
+            let rope = match idx {
+                0 => rope.wrapped(format!("__sp_{name}_code("), ")", &range),
+                _ => rope.wrapped("__sp_namespace(", ")", &range),
+            };
+            self.splice(range, rope);
+        }
+        self.close(call.end().to_usize())
+    }
+
+    /// Whether a callback may wait for the host. A plain look at an item cannot.
+    fn may_wait(&self, call: &'a ExprCall, name: &str) -> bool {
+        let callback = match name {
+            "map" | "filter" => call.arguments.args.first(),
+            _ => call.arguments.find_keyword("key").map(|Keyword { value, .. }| value),
+        };
+        match callback {
+            None => false,
+            Some(Expr::Lambda(lambda)) => has_foreign_call(&lambda.body),
+            Some(Expr::Name(name)) => {
+                !tables::NATIVE_BUILTINS.contains(&name.id.as_str()) || !self.is_builtin(&name.id)
+            }
+            Some(Expr::NoneLiteral(_)) => false,
+            Some(_) => true,
+        }
+    }
+
+    fn method_call(&mut self, call: &'a ExprCall, attribute: &'a ExprAttribute) -> Option<Rope> {
+        let name = attribute.attr.as_str();
+        let args = &call.arguments.args;
+        let is_module = matches!(&*attribute.value, Expr::Name(value) if self.survey.module_aliases.contains(value.id.as_str()));
+        if let Some((_, function)) = tables::METHOD_CALLS.iter().find(|(method, _)| *method == name)
+            && !is_module
+        {
+            return Some(self.function_of_method(call, attribute, function, None));
+        }
+        if self.is_builtin_type(&attribute.value) && tables::METHODS.contains(&name) {
+            return Some(self.method_of_type(call, name));
+        }
+        let by_name = matches!(args.first(), Some(Expr::StringLiteral(_)));
+        if by_name && args.len() == 1 && matches!(name, "start" | "end" | "span") {
+            return Some(self.function_of_method(call, attribute, &format!("__sp_match_{name}"), None));
+        }
+        if name == "groups" && !call.arguments.is_empty() {
+            return Some(self.function_of_method(call, attribute, "__sp_match_groups", None));
+        }
+        if name == "sort" && call.arguments.find_keyword("key").is_some() && self.may_wait(call, "sorted")
+            || name == "sort" && self.flags().order
+        {
+            return Some(self.function_of_method(call, attribute, "__sp_sort", None));
+        }
+        if !is_module && self.is_pattern_call(name, args) {
+            return Some(self.function_of_method(call, attribute, "__sp_pattern_call", Some(name)));
+        }
+        if (self.flags().lazy || self.session.has_handles)
+            && !is_module
+            && matches!(name, "join" | "extend" | "update")
+            && args.len() == 1
+            && !is_plain_value(&args[0])
+        {
+            return Some(self.all_of_argument(call));
+        }
+        if (self.flags().hooks || self.session.properties.contains(name)) && !is_module {
+            let function = self.expr(&attribute.value).wrapped(
+                "__sp_attr(",
+                format!(", \"{name}\")"),
+                &range_of(attribute),
+            );
+            self.open(call.start().to_usize());
+            self.splice(range_of(&*call.func), function);
+            self.arguments(call);
+            return Some(self.close(call.end().to_usize()));
+        }
+        // The attribute is called, so it is no value of its own.
+        self.open(call.start().to_usize());
+        let value = self.expr(&attribute.value);
+        self.splice(range_of(&*attribute.value), value);
+        self.arguments(call);
+        Some(self.close(call.end().to_usize()))
+    }
+
+    /// Whether a method may be that of a compiled pattern, called in a way that the interpreter does not take.
+    fn is_pattern_call(&self, name: &str, args: &[Expr]) -> bool {
+        let may_be_handle = |arg: Option<&Expr>| {
+            self.session.has_handles && arg.is_some_and(|arg| !self.is_never_handle(arg))
+        };
+        match name {
+            "sub" | "subn" => {
+                args.len() > 1
+                    && (!matches!(args[0], Expr::StringLiteral(_))
+                        || name == "subn"
+                        || may_be_handle(args.get(1)))
+            }
+            "search" | "match" | "fullmatch" | "findall" | "finditer" => {
+                args.len() > 1 || may_be_handle(args.first())
+            }
+            "split" => args.len() == 1 && matches!(args[0], Expr::Name(_)) && may_be_handle(args.first()),
+            _ => false,
+        }
+    }
+
+    fn all_of_argument(&mut self, call: &'a ExprCall) -> Rope {
+        let Expr::Attribute(attribute) = &*call.func else { return self.plain_call(call) };
+        self.open(call.start().to_usize());
+        let value = self.expr(&attribute.value);
+        self.splice(range_of(&*attribute.value), value);
+        let argument = &call.arguments.args[0];
+        let rope = self.argument(call, argument).wrapped("__sp_all(", ")", &range_of(argument));
+        self.splice(range_of(argument), rope);
+        self.close(call.end().to_usize())
+    }
+
+    /// `m.start("name")` as `f(m, "name")`.
+    pub(super) fn function_of_method(
+        &mut self,
+        call: &'a ExprCall,
+        attribute: &'a ExprAttribute,
+        function: &str,
+        name: Option<&str>,
+    ) -> Rope {
+        let range = range_of(call);
+        self.open(range.start);
+        let value = self.expr(&attribute.value);
+        let mut head = new_text(format!("{function}("), range.start);
+        head.push(value);
+        if let Some(name) = name {
+            head.add(format!(", \"{name}\""), range.start);
+        }
+        let has_arguments = !call.arguments.is_empty();
+        head.add(if has_arguments { ", " } else { "" }, range.start);
+        // Up to and with the bracket that opens the arguments.
+        let open = call.arguments.start().to_usize() + 1;
+        self.splice(range.start..open, head);
+        self.arguments(call);
+        self.close(range.end)
+    }
+
+    /// `str.lower(x)`, which the interpreter knows as `x.lower()` only.
+    fn method_of_type(&mut self, call: &'a ExprCall, name: &str) -> Rope {
+        let function = format!("(lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
+        self.call_of(call, &function)
+    }
+
+    pub(super) fn generator(&mut self, expr: &'a Expr, generator: &'a ExprGenerator) -> Option<Rope> {
+        let _ = generator;
+        if self.is_prelude {
+            return None;
+        }
+        Some(self.plain_expr(expr).wrapped("iter(", ")", &range_of(expr)))
+    }
+
+    pub(super) fn awaited(&mut self, await_: &'a ExprAwait) -> Rope {
+        self.open(await_.start().to_usize());
+        let value = self.expr(&await_.value);
+        let value = if self.is_prelude {
+            value
+        } else {
+            value.wrapped("__sp_awaitable(", ")", &range_of(&*await_.value))
+        };
+        self.splice(range_of(&*await_.value), value);
+        self.close(await_.end().to_usize())
+    }
+
+    pub(super) fn compare(&mut self, compare: &'a ExprCompare) -> Option<Rope> {
+        let [left, right] = &*compare.operands else { return None };
+        let [op] = &*compare.ops else { return None };
+        let range = range_of(compare);
+        let function = match op {
+            CmpOp::Lt if self.flags().order => "__sp_lt(",
+            CmpOp::Gt if self.flags().order => "__sp_gt(",
+            CmpOp::LtE if self.flags().order => "__sp_le(",
+            CmpOp::GtE if self.flags().order => "__sp_ge(",
+            CmpOp::In if self.session.has_handles && !self.is_never_handle(right) => "__sp_in(",
+            CmpOp::NotIn if self.session.has_handles && !self.is_never_handle(right) => "not __sp_in(",
+            _ => return None,
+        };
+        if self.is_prelude || is_number(left) || is_number(right) {
+            return None;
+        }
+        let mut rope = new_text(format!("({function}"), range.start);
+        let left = self.expr(left);
+        rope.push(left);
+        rope.add(", ", range.start);
+        let right = self.expr(right);
+        rope.push(right);
+        rope.add("))", range.end);
+        Some(rope)
+    }
+
+    pub(super) fn subscript(&mut self, subscript: &'a ExprSubscript) -> Option<Rope> {
+        if !self.session.has_handles || self.is_prelude || self.is_never_handle(&subscript.value) {
+            return None;
+        }
+        let range = range_of(subscript);
+        let at = range.start;
+        let mut rope = new_text("__sp_item(", at);
+        let value = self.expr(&subscript.value);
+        if let Expr::Slice(slice) = &*subscript.slice {
+            rope = new_text("__sp_slice(", at);
+            rope.push(value);
+            for bound in [&slice.lower, &slice.upper, &slice.step] {
+                rope.add(", ", at);
+                match bound {
+                    Some(bound) => {
+                        let bound = self.expr(bound);
+                        rope.push(bound);
+                    }
+                    None => rope.add("None", at),
+                }
+            }
+        } else {
+            rope.push(value);
+            rope.add(", ", at);
+            let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
+            let idx = self.expr(&subscript.slice);
+            rope.push(if is_tuple { idx.wrapped("(", ")", &range_of(&*subscript.slice)) } else { idx });
+        }
+        rope.add(")", range.end);
+        Some(rope)
+    }
+
+    /// Whether a value is clearly no host object.
+    pub(super) fn is_never_handle(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Name(name) => self.is_plain_name(&name.id),
+            Expr::Subscript(subscript) => self.is_never_handle(&subscript.value),
+            _ => is_plain_value(expr),
+        }
+    }
+
+    /// `not x`, `x and y`, `a if x else b`, where a class has a truth of its own.
+    pub(super) fn truth(&mut self, expr: &'a Expr) -> Option<Rope> {
+        if !(self.flags().truth || self.session.has_handles) || self.is_prelude {
+            return None;
+        }
+        match expr {
+            Expr::UnaryOp(unary) if unary.op == UnaryOp::Not => {
+                self.open(expr.start().to_usize());
+                self.test(&unary.operand);
+                Some(self.close(expr.end().to_usize()))
+            }
+            Expr::If(choice) => {
+                self.open(expr.start().to_usize());
+                let body = self.expr(&choice.body);
+                self.splice(range_of(&*choice.body), body);
+                self.test(&choice.test);
+                let orelse = self.expr(&choice.orelse);
+                self.splice(range_of(&*choice.orelse), orelse);
+                Some(self.close(expr.end().to_usize()))
+            }
+            _ => None,
+        }
+    }
+
+    /// A condition.
+    pub(super) fn test(&mut self, expr: &'a Expr) {
+        let has_truth = self.flags().truth || self.session.has_handles;
+        let is_open = matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::Subscript(_));
+        let rope = match expr {
+            Expr::BoolOp(op) if has_truth => {
+                self.open(expr.start().to_usize());
+                for value in &op.values {
+                    self.test(value);
+                }
+                self.close(expr.end().to_usize())
+            }
+            _ if has_truth && is_open && !self.is_prelude => {
+                self.expr(expr).wrapped("__sp_bool(", ")", &range_of(expr))
+            }
+            _ => self.expr(expr),
+        };
+        self.splice(range_of(expr), rope);
+    }
+}
+
+fn is_named(expr: &Expr, names: &[&str]) -> bool {
+    match expr {
+        Expr::Name(name) => names.contains(&name.id.as_str()),
+        Expr::Attribute(attribute) => names.contains(&attribute.attr.as_str()),
+        _ => false,
+    }
+}
+
+fn is_number(expr: &Expr) -> bool {
+    matches!(expr, Expr::NumberLiteral(_))
+        || matches!(expr, Expr::Call(call) if is_named(&call.func, &["len", "int", "float"]))
+}
+
+/// Whether a value is made here, of a builtin kind.
+pub(super) fn is_plain_value(expr: &Expr) -> bool {
+    match expr {
+        Expr::List(_)
+        | Expr::Tuple(_)
+        | Expr::Set(_)
+        | Expr::Dict(_)
+        | Expr::ListComp(_)
+        | Expr::SetComp(_)
+        | Expr::DictComp(_)
+        | Expr::Generator(_)
+        | Expr::StringLiteral(_)
+        | Expr::FString(_)
+        | Expr::NumberLiteral(_)
+        | Expr::BooleanLiteral(_)
+        | Expr::NoneLiteral(_)
+        | Expr::Compare(_)
+        | Expr::BytesLiteral(_) => true,
+        Expr::BinOp(op) => is_plain_value(&op.left) || is_plain_value(&op.right),
+        Expr::Call(call) => match &*call.func {
+            Expr::Name(name) => PLAIN_CALLS.contains(&name.id.as_str()),
+            Expr::Attribute(attribute) => PLAIN_METHODS.contains(&attribute.attr.as_str()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Functions whose results are builtin values.
+const PLAIN_CALLS: [&str; 22] = [
+    "range",
+    "len",
+    "list",
+    "dict",
+    "set",
+    "tuple",
+    "sorted",
+    "int",
+    "float",
+    "str",
+    "sum",
+    "enumerate",
+    "zip",
+    "repr",
+    "round",
+    "abs",
+    "min",
+    "max",
+    "defaultdict",
+    "Counter",
+    "deque",
+    "frozenset",
+];
+/// Methods whose results are builtin values.
+const PLAIN_METHODS: [&str; 26] = [
+    "split",
+    "strip",
+    "lower",
+    "upper",
+    "join",
+    "splitlines",
+    "replace",
+    "findall",
+    "group",
+    "groups",
+    "lstrip",
+    "rstrip",
+    "format",
+    "startswith",
+    "endswith",
+    "find",
+    "rfind",
+    "count",
+    "index",
+    "keys",
+    "most_common",
+    "partition",
+    "rpartition",
+    "rsplit",
+    "title",
+    "span",
+];
+
+/// Whether an exception is made of one text, as the interpreter's are.
+fn is_plain_message(call: &ExprCall) -> bool {
+    if !call.arguments.keywords.is_empty() {
+        return false;
+    }
+    match &*call.arguments.args {
+        [] => true,
+        [Expr::StringLiteral(_) | Expr::FString(_)] => true,
+        [Expr::BinOp(op)] => is_plain_value(&op.left),
+        [Expr::Call(inner)] => is_named(&inner.func, &["str", "repr", "format", "join"]),
+        _ => false,
+    }
+}
+
+/// Whether an expression calls something that is neither a builtin nor a method of a builtin value.
+fn has_foreign_call(expr: &Expr) -> bool {
+    struct Find(bool);
+    impl<'a> ruff_python_ast::visitor::source_order::SourceOrderVisitor<'a> for Find {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            if let Expr::Call(call) = expr {
+                self.0 |= match &*call.func {
+                    Expr::Name(name) => !tables::NATIVE_BUILTINS.contains(&name.id.as_str()),
+                    Expr::Attribute(attribute) => !tables::METHODS.contains(&attribute.attr.as_str()),
+                    _ => true,
+                };
+            }
+            ruff_python_ast::visitor::source_order::walk_expr(self, expr);
+        }
+    }
+    let mut find = Find(false);
+    ruff_python_ast::visitor::source_order::SourceOrderVisitor::visit_expr(&mut find, expr);
+    find.0
+}

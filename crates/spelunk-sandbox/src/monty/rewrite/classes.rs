@@ -1,0 +1,222 @@
+//! Rules for classes. The interpreter's classes have methods and plain variables; bases, decorated methods and the rest are
+//! put together by `__sp_class` after the body has run.
+
+use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
+use ruff_python_ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::Ranged;
+
+use super::functions::yields;
+use super::walk::Walk;
+use super::{new_text, range_of};
+use crate::monty::rope::Rope;
+
+impl<'a> Walk<'a> {
+    pub(super) fn class(&mut self, class: &'a StmtClassDef) -> Option<Rope> {
+        let range = range_of(class);
+        let indent = self.indent_of(range.start)?.to_owned();
+        let is_simple = class.arguments.as_ref().is_none_or(|arguments| arguments.is_empty())
+            && class.body.iter().all(is_simple_member)
+            && !(self.is_prelude && class.decorator_list.is_empty());
+        if self.is_prelude && class.arguments.is_none() {
+            return None;
+        }
+        let class_at = self.class_at(class);
+        self.open(range.start);
+        // The decorators see the finished class.
+        self.replace(range.start..class_at, "");
+        let header_end = class
+            .arguments
+            .as_ref()
+            .map_or(class.name.end().to_usize(), |arguments| arguments.end().to_usize());
+        self.splice(class.name.end().to_usize()..header_end, Rope::default());
+        self.classes.push((class.name.to_string(), None));
+        self.class_body(class);
+        self.classes.pop();
+        let mut rope = self.close(range.end);
+        let after = self.finished(class, is_simple, &indent);
+        rope.push(after);
+        Some(rope)
+    }
+
+    fn class_at(&self, class: &StmtClassDef) -> usize {
+        let after =
+            class.decorator_list.last().map_or(class.start().to_usize(), |last| last.end().to_usize());
+        let text = self.source.get(after..class.name.start().to_usize()).unwrap_or_default();
+        after + text.rfind("class").unwrap_or(0)
+    }
+
+    fn class_body(&mut self, class: &'a StmtClassDef) {
+        let mut n_decorators = 0;
+        for stmt in &class.body {
+            if let Stmt::FunctionDef(method) = stmt {
+                let rope = self.method(method, &mut n_decorators);
+                self.splice(range_of(stmt), rope);
+            } else {
+                self.visit_stmt(stmt);
+            }
+        }
+    }
+
+    /// A method. Its decorators are evaluated before it and applied after it, by assignments.
+    fn method(&mut self, method: &'a StmtFunctionDef, n_decorators: &mut usize) -> Rope {
+        let range = range_of(method);
+        let is_generator = yields(&method.body);
+        let first = method.parameters.posonlyargs.first().or(method.parameters.args.first());
+        let first = first.map(|parameter| parameter.parameter.name.to_string());
+        if let Some(class) = self.classes.last_mut() {
+            class.1 = first;
+        }
+        let indent = self.indent_of(range.start).unwrap_or("    ").to_owned();
+        let mut rope = Rope::default();
+        let mut applied = Vec::new();
+        for decorator in &method.decorator_list {
+            let at = decorator.start().to_usize();
+            let text = self.text_of(&decorator.expression);
+            if let Some(function) = known_decorator(text) {
+                applied.push(function.to_owned());
+                continue;
+            }
+            *n_decorators += 1;
+            let name = format!("__sp_d{n_decorators}");
+            rope.add(format!("{name} = "), at);
+            let value = match &decorator.expression {
+                // `@x.setter` follows `@property` on the same name, which is a class variable here.
+                Expr::Attribute(attribute)
+                    if matches!(attribute.attr.as_str(), "setter" | "getter" | "deleter") =>
+                {
+                    Rope::kept(range_of(&decorator.expression))
+                }
+                other => self.expr(other),
+            };
+            rope.push(value);
+            rope.add(format!("\n{indent}"), at);
+            applied.push(name);
+        }
+        if is_generator {
+            applied.push("__sp_generator".to_owned());
+        }
+        let function = self.function_as(method, is_generator, false);
+        rope.push(function);
+        for name in applied.iter().rev() {
+            rope.add(format!("\n{indent}{0} = {name}({0})", method.name), range.end);
+        }
+        if let Some(class) = self.classes.last_mut() {
+            class.1 = None;
+        }
+        rope
+    }
+
+    /// What follows the body of a class.
+    fn finished(&mut self, class: &'a StmtClassDef, is_simple: bool, indent: &str) -> Rope {
+        let at = range_of(class).end;
+        let name = class.name.as_str();
+        let mut rope = Rope::default();
+        if !is_simple {
+            rope.add(format!("\n{indent}{name} = __sp_class({name}, ("), at);
+            if let Some(arguments) = &class.arguments {
+                for base in &arguments.args {
+                    let base = self.expr(base);
+                    rope.push(base);
+                    rope.add(", ", at);
+                }
+            }
+            let members: Vec<String> = members(class).into_iter().map(|name| format!("\"{name}\"")).collect();
+            rope.add(format!("), [{}]", members.join(", ")), at);
+            let keywords = class.arguments.as_ref().map(|arguments| &arguments.keywords);
+            for keyword in keywords.into_iter().flatten() {
+                if let Some(argument) =
+                    keyword.arg.as_ref().filter(|argument| argument.as_str() != "metaclass")
+                {
+                    rope.add(format!(", {argument}="), at);
+                    let value = self.expr(&keyword.value);
+                    rope.push(value);
+                }
+            }
+            rope.add(")", at);
+        }
+        for decorator in class.decorator_list.iter().rev() {
+            rope.add(format!("\n{indent}{name} = "), decorator.start().to_usize());
+            let function = self.expr(&decorator.expression);
+            rope.push(function);
+            rope.add(format!("({name})"), decorator.start().to_usize());
+        }
+        rope
+    }
+
+    /// `super().m(...)` and `super(C, self).m(...)`.
+    pub(super) fn method_call_of(&mut self, call: &'a ExprCall) -> Option<Rope> {
+        let Expr::Attribute(attribute) = &*call.func else { return None };
+        let Expr::Call(inner) = &*attribute.value else { return None };
+        let function = self.super_of(inner)?;
+        self.open(call.start().to_usize());
+        self.replace(range_of(&*call.func), format!("{function}, \"{}\")", attribute.attr));
+        self.arguments(call);
+        Some(self.close(call.end().to_usize()))
+    }
+
+    /// `super()` that is passed around.
+    pub(super) fn super_call(&mut self, call: &'a ExprCall) -> Option<Rope> {
+        let function = self.super_of(call)?;
+        Some(new_text(format!("{function}, None)"), call.start().to_usize()))
+    }
+
+    fn super_of(&self, call: &ExprCall) -> Option<String> {
+        if !matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super") {
+            return None;
+        }
+        if let [class, object] = &*call.arguments.args {
+            return Some(format!("__sp_super({}, {}", self.text_of(class), self.text_of(object)));
+        }
+        let (class, first) = self.classes.last()?;
+        Some(format!("__sp_super({class}, {}", first.as_deref().unwrap_or("None")))
+    }
+}
+
+fn is_simple_member(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::FunctionDef(method) => method.decorator_list.is_empty(),
+        _ => true,
+    }
+}
+
+/// Decorators that need no evaluation.
+fn known_decorator(text: &str) -> Option<&'static str> {
+    match text {
+        "property" | "cached_property" | "functools.cached_property" => Some("__sp_property"),
+        "staticmethod" => Some("__sp_staticmethod"),
+        "classmethod" => Some("__sp_classmethod"),
+        "abstractmethod" | "abc.abstractmethod" | "override" | "typing.override" => Some("__sp_same"),
+        "abstractproperty" | "abc.abstractproperty" => Some("__sp_property"),
+        _ => None,
+    }
+}
+
+/// The names a class body binds, in order.
+fn members(class: &StmtClassDef) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: &str| {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    };
+    for stmt in &class.body {
+        match stmt {
+            Stmt::FunctionDef(method) => add(&method.name),
+            Stmt::ClassDef(inner) => add(&inner.name),
+            Stmt::Assign(assign) => {
+                for target in &assign.targets {
+                    if let Expr::Name(name) = target {
+                        add(&name.id);
+                    }
+                }
+            }
+            Stmt::AnnAssign(assign) => {
+                if let (Expr::Name(name), Some(_)) = (&*assign.target, &assign.value) {
+                    add(&name.id);
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}

@@ -1,0 +1,77 @@
+//! Rules for exceptions. The interpreter knows the builtin classes only; exceptions of other classes travel inside a
+//! builtin one and are taken out where they are caught.
+
+use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
+use ruff_python_ast::{ExceptHandler, Expr, StmtRaise};
+use ruff_text_size::Ranged;
+
+use super::walk::Walk;
+use super::{range_of, tables};
+use crate::monty::rope::Rope;
+
+impl<'a> Walk<'a> {
+    pub(super) fn raise(&mut self, raise: &'a StmtRaise) -> Option<Rope> {
+        let exception = raise.exc.as_deref()?;
+        if self.is_prelude || self.is_native_exception(exception) && raise.cause.is_none() {
+            return None;
+        }
+        let range = range_of(raise);
+        self.open(range.start);
+        let value = self.expr(exception);
+        let mut rope = super::new_text("__sp_raise(", range.start);
+        rope.push(value);
+        if let Some(cause) = &raise.cause {
+            rope.add(", ", range.start);
+            let cause = self.expr(cause);
+            rope.push(cause);
+        }
+        rope.add(")", range.end);
+        self.splice(range_of(exception).start..range.end, rope);
+        Some(self.close(range.end))
+    }
+
+    fn is_native_exception(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Name(name) => {
+                tables::NATIVE_EXCEPTIONS.contains(&name.id.as_str()) && self.is_builtin(&name.id)
+            }
+            Expr::Call(call) => self.is_native_exception(&call.func),
+            _ => false,
+        }
+    }
+
+    /// Whether an `except` names builtin classes only.
+    fn is_native_catch(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Tuple(tuple) => tuple.elts.iter().all(|one| self.is_native_catch(one)),
+            _ => self.is_native_exception(expr),
+        }
+    }
+
+    /// Rewrites the parts of a handler in place. Gives `false` if there is nothing to do.
+    pub(super) fn handler(&mut self, handler: &'a ExceptHandler) -> bool {
+        let ExceptHandler::ExceptHandler(inner) = handler;
+        let Some(class) = &inner.type_ else { return false };
+        if self.is_prelude {
+            return false;
+        }
+        let is_native = self.is_native_catch(class);
+        if is_native && inner.name.is_none() {
+            return false;
+        }
+        if !is_native {
+            let rope = self.expr(class).wrapped("__sp_catch(", ")", &range_of(&**class));
+            self.splice(range_of(&**class), rope);
+        }
+        if let (Some(name), Some(first)) = (&inner.name, inner.body.first()) {
+            let at = first.start().to_usize();
+            let text = match self.indent_of(at) {
+                Some(indent) => format!("{name} = __sp_caught({name})\n{indent}"),
+                None => format!("{name} = __sp_caught({name}); "),
+            };
+            self.splice(at..at, super::new_text(text, at));
+        }
+        self.visit_body(&inner.body);
+        true
+    }
+}

@@ -1,0 +1,94 @@
+//! Rules for `for` loops and comprehensions over things that are not plain: generators and host objects. The interpreter
+//! cannot wait in the middle of its own iteration, so such a loop gets its items in batches.
+
+use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
+use ruff_python_ast::{Comprehension, StmtFor};
+use ruff_text_size::Ranged;
+
+use super::calls::is_plain_value;
+use super::walk::Walk;
+use super::{new_text, range_of};
+use crate::monty::rope::Rope;
+
+impl<'a> Walk<'a> {
+    pub(super) fn for_loop(&mut self, for_: &'a StmtFor) -> Option<Rope> {
+        let is_open = (self.flags().lazy || self.session.has_handles)
+            && !self.is_prelude
+            && !is_plain_value(&for_.iter);
+        if !for_.is_async && !is_open {
+            return None;
+        }
+        let range = range_of(for_);
+        let Some(indent) = self.own_lines_of_loop(for_) else { return Some(self.eager_loop(for_)) };
+        let name = self.temporary();
+        let at = range.start;
+        let mut rope = new_text(format!("{name} = __sp_batches("), at);
+        let iter = self.expr(&for_.iter);
+        rope.push(iter);
+        rope.add(format!(")\n{indent}while {name}.more():\n{indent} for "), at);
+        self.open(for_.target.start().to_usize());
+        self.visit_expr(&for_.target);
+        let target = self.close(for_.target.end().to_usize());
+        rope.push(target);
+        rope.add(format!(" in {name}.batch"), range_of(&*for_.iter).start);
+        // From the colon on, the body is as it was: one column of indentation fits above it.
+        self.open(for_.iter.end().to_usize());
+        self.visit_body(&for_.body);
+        let body_end = for_.body.last().map_or(range.end, |last| last.end().to_usize());
+        let body = self.close(body_end);
+        rope.push(body);
+        rope.add(format!("\n{indent} else:\n{indent}  continue\n{indent} break"), body_end);
+        if !for_.orelse.is_empty() {
+            self.open(body_end);
+            self.visit_body(&for_.orelse);
+            let orelse = self.close(range.end);
+            rope.push(orelse);
+        }
+        Some(rope)
+    }
+
+    /// A loop that has no lines for itself gets all items at once.
+    fn eager_loop(&mut self, for_: &'a StmtFor) -> Rope {
+        let range = range_of(for_);
+        self.open(range.start);
+        if for_.is_async {
+            let n_async = self.source.get(range.clone()).and_then(|text| text.find("for")).unwrap_or(0);
+            self.replace(range.start..range.start + n_async, "");
+        }
+        self.visit_expr(&for_.target);
+        let iter = self.expr(&for_.iter).wrapped("__sp_all(", ")", &range_of(&*for_.iter));
+        self.splice(range_of(&*for_.iter), iter);
+        self.visit_body(&for_.body);
+        self.visit_body(&for_.orelse);
+        self.close(range.end)
+    }
+
+    /// The part of a comprehension that iterates.
+    pub(super) fn comprehension(&mut self, comprehension: &'a Comprehension) {
+        let is_open = self.flags().lazy || self.session.has_handles || comprehension.is_async;
+        if comprehension.is_async {
+            let start = comprehension.start().to_usize();
+            let n_async = self.source.get(start..).and_then(|text| text.find("for")).unwrap_or(0);
+            self.replace(start..start + n_async, "");
+        }
+        self.visit_expr(&comprehension.target);
+        let iter = self.expr(&comprehension.iter);
+        let is_wrapped = is_open && !self.is_prelude && !self.is_never_handle(&comprehension.iter);
+        let iter =
+            if is_wrapped { iter.wrapped("__sp_all(", ")", &range_of(&comprehension.iter)) } else { iter };
+        self.splice(range_of(&comprehension.iter), iter);
+        for test in &comprehension.ifs {
+            self.test(test);
+        }
+    }
+
+    /// The indentation of a loop that can become two.
+    fn own_lines_of_loop(&self, for_: &StmtFor) -> Option<&'a str> {
+        let indent = self.indent_of(for_.start().to_usize())?;
+        let first = for_.body.first()?;
+        match self.indent_of(first.start().to_usize()) {
+            Some(body) if body.len() < indent.len() + 2 || body.starts_with('\t') => None,
+            _ => Some(indent),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Rules for statements: which of them has one, and the small ones.
+
+use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtDelete, StmtIf, StmtWhile, StmtWith};
+use ruff_text_size::Ranged;
+
+use super::walk::Walk;
+use super::{new_text, range_of};
+use crate::monty::rope::Rope;
+use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
+
+impl<'a> Walk<'a> {
+    /// The rope of a statement that has a rule.
+    pub(super) fn stmt(&mut self, stmt: &'a Stmt) -> Option<Rope> {
+        match stmt {
+            Stmt::Delete(delete) => Some(self.delete(delete)),
+            Stmt::Raise(raise) => self.raise(raise),
+            Stmt::Import(import) => self.import(import),
+            Stmt::ImportFrom(import) => self.import_from(import),
+            Stmt::ClassDef(class) => self.class(class),
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::For(for_) => self.for_loop(for_),
+            Stmt::If(if_) => self.if_stmt(if_),
+            Stmt::While(while_) => self.while_loop(while_),
+            Stmt::With(with) => self.with(with),
+            Stmt::Assign(assign) => self.assign(assign),
+            Stmt::AugAssign(assign) => self.aug_assign(assign),
+            _ => None,
+        }
+    }
+
+    fn if_stmt(&mut self, if_: &'a StmtIf) -> Option<Rope> {
+        if !(self.flags().truth || self.session.has_handles) {
+            return None;
+        }
+        self.open(if_.start().to_usize());
+        self.test(&if_.test);
+        self.visit_body(&if_.body);
+        for clause in &if_.elif_else_clauses {
+            if let Some(test) = &clause.test {
+                self.test(test);
+            }
+            self.visit_body(&clause.body);
+        }
+        Some(self.close(if_.end().to_usize()))
+    }
+
+    fn while_loop(&mut self, while_: &'a StmtWhile) -> Option<Rope> {
+        if !(self.flags().truth || self.session.has_handles) {
+            return None;
+        }
+        self.open(while_.start().to_usize());
+        self.test(&while_.test);
+        self.visit_body(&while_.body);
+        self.visit_body(&while_.orelse);
+        Some(self.close(while_.end().to_usize()))
+    }
+
+    /// `async with` waits for nothing here: what it guards is the host's business.
+    fn with(&mut self, with: &'a StmtWith) -> Option<Rope> {
+        if !with.is_async {
+            return None;
+        }
+        let range = range_of(with);
+        self.open(range.start);
+        let n_async = self.source.get(range.clone()).and_then(|text| text.find("with")).unwrap_or(0);
+        self.replace(range.start..range.start + n_async, "");
+        for item in &with.items {
+            let value =
+                self.expr(&item.context_expr).wrapped("__sp_entered(", ")", &range_of(&item.context_expr));
+            self.splice(range_of(&item.context_expr), value);
+            if let Some(target) = &item.optional_vars {
+                self.visit_expr(target);
+            }
+        }
+        self.visit_body(&with.body);
+        Some(self.close(range.end))
+    }
+
+    /// Assignments to properties, and the unpacking of generators.
+    fn assign(&mut self, assign: &'a StmtAssign) -> Option<Rope> {
+        if let [Expr::Attribute(target)] = &*assign.targets
+            && (self.session.properties.contains(target.attr.as_str()) || self.flags().hooks)
+        {
+            let range = range_of(assign);
+            let mut rope = new_text("__sp_set(", range.start);
+            let object = self.expr(&target.value);
+            rope.push(object);
+            rope.add(format!(", \"{}\", ", target.attr), range.start);
+            let value = self.expr(&assign.value);
+            rope.push(value);
+            rope.add(")", range.end);
+            return Some(rope);
+        }
+        let is_unpacked =
+            assign.targets.iter().any(|target| matches!(target, Expr::Tuple(_) | Expr::List(_)));
+        if is_unpacked
+            && (self.flags().lazy || self.session.has_handles)
+            && !self.is_never_handle(&assign.value)
+        {
+            self.open(assign.start().to_usize());
+            for target in &assign.targets {
+                self.visit_expr(target);
+            }
+            let value = self.expr(&assign.value).wrapped("__sp_all(", ")", &range_of(&*assign.value));
+            self.splice(range_of(&*assign.value), value);
+            return Some(self.close(assign.end().to_usize()));
+        }
+        None
+    }
+
+    /// `obj.prop += 1`.
+    fn aug_assign(&mut self, assign: &'a ruff_python_ast::StmtAugAssign) -> Option<Rope> {
+        let Expr::Attribute(target) = &*assign.target else { return None };
+        if !self.session.properties.contains(target.attr.as_str()) || !matches!(&*target.value, Expr::Name(_))
+        {
+            return None;
+        }
+        let range = range_of(assign);
+        let object = self.text_of(&*target.value).to_owned();
+        let name = target.attr.as_str();
+        let head =
+            format!("__sp_set({object}, \"{name}\", __sp_get({object}, \"{name}\") {} (", assign.op.as_str());
+        Some(self.expr(&assign.value).wrapped(head, "))", &range))
+    }
+
+    fn delete(&mut self, delete: &'a StmtDelete) -> Rope {
+        let range = range_of(delete);
+        let indent = self.own_lines(&range);
+        let mut rope = Rope::default();
+        let mut targets: Vec<&'a Expr> = delete.targets.iter().collect();
+        // `del (a, b)` is `del a, b`.
+        if let [Expr::Tuple(tuple)] = &*delete.targets {
+            targets = tuple.elts.iter().collect();
+        }
+        for (idx, target) in targets.into_iter().enumerate() {
+            if idx > 0 {
+                rope.add(indent.map_or_else(|| "; ".to_owned(), |indent| format!("\n{indent}")), range.start);
+            }
+            let one = self.delete_one(target, indent);
+            rope.push(one);
+        }
+        rope
+    }
+
+    fn delete_one(&mut self, target: &'a Expr, indent: Option<&str>) -> Rope {
+        let range = range_of(target);
+        match target {
+            Expr::Subscript(subscript) => {
+                let at = range.start;
+                let value = self.expr(&subscript.value);
+                if let Expr::Slice(slice) = &*subscript.slice {
+                    let mut rope = new_text("__sp_del_slice(", at);
+                    rope.push(value);
+                    for bound in [&slice.lower, &slice.upper, &slice.step] {
+                        rope.add(", ", at);
+                        let bound =
+                            bound.as_ref().map_or_else(|| new_text("None", at), |bound| self.expr(bound));
+                        rope.push(bound);
+                    }
+                    rope.add(")", range.end);
+                    return rope;
+                }
+                let mut rope = new_text("__sp_del_item(", at);
+                rope.push(value);
+                rope.add(", ", at);
+                let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
+                let idx = self.expr(&subscript.slice);
+                rope.push(if is_tuple { idx.wrapped("(", ")", &range) } else { idx });
+                rope.add(")", range.end);
+                rope
+            }
+            Expr::Attribute(attribute) => self.expr(&attribute.value).wrapped(
+                "__sp_delattr(",
+                format!(", \"{}\")", attribute.attr),
+                &range,
+            ),
+            _ => {
+                let name = self.text_of(target).trim_matches(['(', ')']).to_owned();
+                match indent {
+                    // Leaving a handler unbinds its name: the one way to unbind that the interpreter has.
+                    Some(indent) => new_text(
+                        format!(
+                            "{name}\n{indent}try:\n{indent} raise SystemExit\n{indent}except SystemExit as {name}:\n{indent} pass"
+                        ),
+                        range.start,
+                    ),
+                    None => new_text(format!("{name} = None"), range.start),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The walk over a cell. Every node gives a rope; a node without a rule of its own is its text with the ropes of its
+//! children in place.
+
+use std::ops::Range;
+
+use ruff_python_ast::visitor::source_order::{
+    SourceOrderVisitor, walk_except_handler, walk_expr, walk_interpolated_string_element, walk_stmt,
+};
+use ruff_python_ast::{
+    Comprehension, ConversionFlag, ExceptHandler, Expr, ExprContext, InterpolatedStringElement, Stmt,
+    StmtExpr,
+};
+use ruff_text_size::Ranged;
+
+use super::survey::Survey;
+use super::{Flags, Session, new_text, range_of, tables};
+use crate::monty::rope::Rope;
+
+/// Expressions nested deeper are left alone: the walk is recursive, and what the interpreter says about them is enough.
+pub(super) const DEPTH_MAX: usize = 150;
+
+/// A walk in progress.
+pub(super) struct Walk<'a> {
+    pub(super) source: &'a str,
+    pub(super) session: &'a Session,
+    pub(super) survey: &'a Survey,
+    /// Whether this is our own code.
+    pub(super) is_prelude: bool,
+    frames: Vec<Frame>,
+    depth: usize,
+    /// Classes around the place, innermost last, with the first parameter of the method.
+    pub(super) classes: Vec<(String, Option<String>)>,
+    /// Whether the innermost function is a generator.
+    pub(super) generators: Vec<bool>,
+    pub(super) n_temporaries: usize,
+}
+
+/// A node whose text is being put together.
+struct Frame {
+    rope: Rope,
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(source: &'a str, session: &'a Session, survey: &'a Survey, is_prelude: bool) -> Self {
+        Self {
+            source,
+            session,
+            survey,
+            is_prelude,
+            frames: Vec::new(),
+            depth: 0,
+            classes: Vec::new(),
+            generators: Vec::new(),
+            n_temporaries: 0,
+        }
+    }
+
+    /// All of a cell.
+    pub(super) fn module(&mut self, body: &'a [Stmt]) -> Rope {
+        self.open(0);
+        self.visit_body(body);
+        self.close(self.source.len())
+    }
+
+    /// All of a cell whose last expression is shown.
+    pub(super) fn with_echo(&mut self, body: &'a [Stmt], last: &'a StmtExpr) -> Rope {
+        self.open(0);
+        for stmt in body.iter().take(body.len() - 1) {
+            self.visit_stmt(stmt);
+        }
+        let range = range_of(last);
+        let rope = self.expr(&last.value).wrapped("__sp_echo(", ")", &range);
+        self.splice(range, rope);
+        self.close(self.source.len())
+    }
+
+    pub(super) fn flags(&self) -> Flags {
+        self.session.flags
+    }
+
+    /// Whether a name means what Python means by it.
+    pub(super) fn is_builtin(&self, name: &str) -> bool {
+        !self.survey.bound.contains(name) && !self.session.shadowed.contains(name)
+    }
+
+    /// Whether a name only ever stands for values of builtin kinds.
+    pub(super) fn is_plain_name(&self, name: &str) -> bool {
+        if self.survey.not_plain.contains(name) || self.session.not_plain.contains(name) {
+            return false;
+        }
+        self.survey.plain.contains(name) || self.session.plain.contains(name)
+    }
+
+    pub(super) fn open(&mut self, at: usize) {
+        self.frames.push(Frame { rope: Rope::default(), at });
+    }
+
+    pub(super) fn close(&mut self, end: usize) -> Rope {
+        let mut frame = self.frames.pop().expect("every node that is opened is closed once");
+        frame.rope.keep(frame.at..end.max(frame.at));
+        frame.rope
+    }
+
+    /// Puts the rope of a part where the part is.
+    pub(super) fn splice(&mut self, range: Range<usize>, rope: Rope) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.rope.keep(frame.at..range.start.max(frame.at));
+            frame.rope.push(rope);
+            frame.at = range.end;
+        }
+    }
+
+    /// Replaces a range by new text.
+    pub(super) fn replace(&mut self, range: Range<usize>, text: impl Into<String>) {
+        let at = range.start;
+        self.splice(range, new_text(text, at));
+    }
+
+    /// The text of a node with the ropes of its children.
+    pub(super) fn plain_expr(&mut self, expr: &'a Expr) -> Rope {
+        self.open(expr.start().to_usize());
+        walk_expr(self, expr);
+        self.close(expr.end().to_usize())
+    }
+
+    pub(super) fn plain_stmt(&mut self, stmt: &'a Stmt) -> Rope {
+        self.open(stmt.start().to_usize());
+        walk_stmt(self, stmt);
+        self.close(stmt.end().to_usize())
+    }
+
+    /// The rope of an expression.
+    pub(super) fn expr(&mut self, expr: &'a Expr) -> Rope {
+        if self.depth >= DEPTH_MAX {
+            return Rope::kept(range_of(expr));
+        }
+        self.depth += 1;
+        let rope = self.ruled_expr(expr);
+        self.depth -= 1;
+        rope
+    }
+
+    fn ruled_expr(&mut self, expr: &'a Expr) -> Rope {
+        let ruled = match expr {
+            Expr::Name(name) if name.ctx == ExprContext::Load => self.name(name),
+            Expr::Attribute(attribute) if attribute.ctx == ExprContext::Load => self.attribute(attribute),
+            Expr::Call(call) => self.call(call),
+            Expr::Generator(generator) => self.generator(expr, generator),
+            Expr::Await(await_) => Some(self.awaited(await_)),
+            Expr::Yield(yield_) => Some(self.yielded(yield_)),
+            Expr::YieldFrom(yield_) => Some(self.yielded_from(yield_)),
+            Expr::Compare(compare) => self.compare(compare),
+            Expr::Subscript(subscript) if subscript.ctx == ExprContext::Load => self.subscript(subscript),
+            Expr::BoolOp(_) | Expr::UnaryOp(_) | Expr::If(_) => self.truth(expr),
+            Expr::Lambda(lambda) => {
+                self.generators.push(false);
+                let rope = self.plain_expr(expr);
+                self.generators.pop();
+                let _ = lambda;
+                Some(rope)
+            }
+            _ => None,
+        };
+        ruled.unwrap_or_else(|| self.plain_expr(expr))
+    }
+
+    fn name(&mut self, name: &ruff_python_ast::ExprName) -> Option<Rope> {
+        let id = name.id.as_str();
+        let at = name.start().to_usize();
+        if self.is_prelude {
+            // The prelude must not fall for a cell that binds `len` to something else.
+            let is_kept = self.survey.bound.contains(id) || !tables::NATIVE_BUILTINS.contains(&id);
+            return (!is_kept).then(|| new_text(format!("__sp_b_{id}"), at));
+        }
+        if !self.is_builtin(id) {
+            return None;
+        }
+        if let Some((_, shim)) = tables::NAME_SHIMS.iter().find(|(name, _)| *name == id) {
+            return Some(new_text(*shim, at));
+        }
+        None
+    }
+
+    /// The indentation of the line a statement begins on, if nothing else is on that line before it.
+    pub(super) fn indent_of(&self, at: usize) -> Option<&'a str> {
+        let line_start = self.source.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+        let before = self.source.get(line_start..at)?;
+        before.trim().is_empty().then_some(before)
+    }
+
+    /// Whether a statement has its lines for itself, so that it can become several.
+    pub(super) fn own_lines(&self, range: &Range<usize>) -> Option<&'a str> {
+        let indent = self.indent_of(range.start)?;
+        let rest = self.source.get(range.end..)?.lines().next().unwrap_or_default().trim_start();
+        (rest.is_empty() || rest.starts_with('#')).then_some(indent)
+    }
+
+    pub(super) fn temporary(&mut self) -> String {
+        self.n_temporaries += 1;
+        format!("__sp_t{}", self.n_temporaries)
+    }
+
+    pub(super) fn text_of(&self, node: &impl Ranged) -> &'a str {
+        self.source.get(range_of(node)).unwrap_or_default()
+    }
+}
+
+impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        let rope = self.stmt(stmt).unwrap_or_else(|| self.plain_stmt(stmt));
+        self.splice(range_of(stmt), rope);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        let rope = self.expr(expr);
+        self.splice(range_of(expr), rope);
+    }
+
+    // Annotations mean nothing at run time, and what they name may not be there.
+    fn visit_annotation(&mut self, _expr: &'a Expr) {}
+
+    fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
+        self.comprehension(comprehension);
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
+        self.open(handler.start().to_usize());
+        if !self.handler(handler) {
+            walk_except_handler(self, handler);
+        }
+        let rope = self.close(handler.end().to_usize());
+        self.splice(range_of(handler), rope);
+    }
+
+    fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
+        let InterpolatedStringElement::Interpolation(inner) = element else { return };
+        if inner.debug_text.is_none() {
+            walk_interpolated_string_element(self, element);
+            return;
+        }
+        // `{x=}` shows the code as it was written, which is not the code that runs.
+        let value = self.expr(&inner.expression);
+        if value.is_original() {
+            self.splice(range_of(&*inner.expression), value);
+            return;
+        }
+        let range = range_of(inner);
+        let tail = self.source.get(range_of(&*inner.expression).end..range.end).unwrap_or_default();
+        let n_tail = tail.find(['!', ':', '}']).unwrap_or(tail.len());
+        let written =
+            self.source.get(range.start + 1..range_of(&*inner.expression).end + n_tail).unwrap_or_default();
+        let mut rope = new_text(format!("{}{{", written.replace('{', "{{").replace('}', "}}")), range.start);
+        rope.push(value);
+        let conversion = match (inner.conversion, &inner.format_spec) {
+            (ConversionFlag::None, None) | (ConversionFlag::Repr, _) => "!r",
+            (ConversionFlag::None, Some(_)) => "",
+            (ConversionFlag::Str, _) => "!s",
+            (ConversionFlag::Ascii, _) => "!a",
+        };
+        let spec = inner
+            .format_spec
+            .as_ref()
+            .map_or_else(String::new, |spec| format!(":{}", self.text_of(&**spec).trim_start_matches(':')));
+        rope.add(format!("{conversion}{spec}}}"), range.end);
+        self.splice(range, rope);
+    }
+}

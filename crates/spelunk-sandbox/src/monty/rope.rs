@@ -1,0 +1,104 @@
+//! A changed text that knows where its parts come from: the way back from a place in what runs to the place in what the
+//! model wrote. Tracebacks depend on it.
+
+use std::ops::Range;
+
+/// Parts of a text in the making.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Rope {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone)]
+enum Piece {
+    /// A range of the original.
+    Kept(Range<usize>),
+    /// New text that stands for a place of the original.
+    New(String, usize),
+}
+
+/// A finished text.
+#[derive(Debug, Default)]
+pub(super) struct Rewritten {
+    /// What runs.
+    pub(super) text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    at: usize,
+    original: usize,
+    is_new: bool,
+}
+
+impl Rope {
+    /// New text at a place of the original.
+    pub(super) fn new(text: impl Into<String>, at: usize) -> Self {
+        Self { pieces: vec![Piece::New(text.into(), at)] }
+    }
+
+    /// A range of the original as it is.
+    pub(super) fn kept(range: Range<usize>) -> Self {
+        Self { pieces: vec![Piece::Kept(range)] }
+    }
+
+    pub(super) fn push(&mut self, other: Self) {
+        self.pieces.extend(other.pieces);
+    }
+
+    pub(super) fn keep(&mut self, range: Range<usize>) {
+        if range.start < range.end {
+            self.pieces.push(Piece::Kept(range));
+        }
+    }
+
+    pub(super) fn add(&mut self, text: impl Into<String>, at: usize) {
+        self.pieces.push(Piece::New(text.into(), at));
+    }
+
+    /// The text between two others.
+    pub(super) fn wrapped(
+        self,
+        before: impl Into<String>,
+        after: impl Into<String>,
+        range: &Range<usize>,
+    ) -> Self {
+        let mut out = Self::new(before, range.start);
+        out.push(self);
+        out.add(after, range.end);
+        out
+    }
+
+    /// Whether nothing of it is new.
+    pub(super) fn is_original(&self) -> bool {
+        self.pieces.iter().all(|piece| matches!(piece, Piece::Kept(_)))
+    }
+
+    /// The text it stands for.
+    pub(super) fn finish(&self, source: &str) -> Rewritten {
+        let mut out = Rewritten::default();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Kept(range) => {
+                    out.parts.push(Part { at: out.text.len(), original: range.start, is_new: false });
+                    out.text.push_str(source.get(range.clone()).expect("ranges are those of tokens"));
+                }
+                Piece::New(text, at) => {
+                    out.parts.push(Part { at: out.text.len(), original: *at, is_new: true });
+                    out.text.push_str(text);
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Rewritten {
+    /// The place in the original text.
+    pub(super) fn original(&self, at: usize) -> usize {
+        let idx = self.parts.partition_point(|part| part.at <= at);
+        let Some(part) = idx.checked_sub(1).and_then(|idx| self.parts.get(idx)) else { return 0 };
+        if part.is_new { part.original } else { part.original + (at - part.at) }
+    }
+}

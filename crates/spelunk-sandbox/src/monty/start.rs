@@ -1,0 +1,117 @@
+//! The start of a session: limits, the prelude, the functions and variables of the host.
+
+use std::time::Duration;
+
+use monty::MontyRepl;
+use monty_types::{
+    AssertMessageAnnotations, CompileOptions, DateTimeSource, MontyObject, NamedValues, OsPolicy,
+    PrintWriter, RandomSeed, RandomStart, ResourceLimits, ResourceTracker, SleepMode,
+};
+
+use super::capture::Capture;
+use super::files::Files;
+use super::prelude;
+use super::rewrite::Session;
+use super::system::Clock;
+use super::trace::Sources;
+use super::values::{Handles, to_monty};
+use super::{Cell, MontyInterpreter, State};
+use crate::{InterpreterError, Setup};
+
+/// Opens a session with what `setup` says.
+pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> {
+    let limits = ResourceLimits::default()
+        .max_feed_duration(Duration::from_millis(setup.limits.cell_ms_max))
+        .max_memory(usize::try_from(setup.limits.memory_bytes_max).unwrap_or(usize::MAX))
+        .max_recursion_depth(usize::try_from(setup.limits.recursion_max).unwrap_or(usize::MAX))
+        .max_suspensions(usize::MAX);
+    let options = CompileOptions {
+        assert_message_annotations: AssertMessageAnnotations::Off,
+        ..CompileOptions::default()
+    };
+    let policy = OsPolicy {
+        datetime: DateTimeSource::CallHost,
+        sleep: SleepMode::CallHost,
+        random_start: RandomStart::Seed(RandomSeed::Int(setup.seed.into())),
+        ..OsPolicy::default()
+    };
+    let mut repl = MontyRepl::new("cell", ResourceTracker::new(limits), options).with_os_policy(policy);
+    let mut handles = Handles::default();
+    let mut sources = Sources::default();
+    let mut session = Session::new(setup);
+
+    let mut bound = NamedValues::new();
+    for function in &setup.functions {
+        bound.push(
+            function.name.clone(),
+            MontyObject::function(function.name.clone(), Some(function.doc.clone())),
+        );
+    }
+    for (name, value) in &setup.variables {
+        bound.push(name.clone(), to_monty(value.clone(), &mut handles));
+    }
+    let mut inputs = Some(bound);
+    for source in opening(&mut session, setup) {
+        sources.add_prelude(repl.next_script_name());
+        let mut unheard = Capture::new(0);
+        repl.feed_run(&source, inputs.take().unwrap_or_default(), PrintWriter::Callback(&mut unheard))
+            .map_err(|error| InterpreterError::Protocol {
+                what: format!("the prelude does not run: {error}"),
+            })?;
+    }
+    session.has_handles = !handles.is_empty();
+    let mut interpreter = MontyInterpreter {
+        state: State::Idle(Box::new(repl)),
+        functions: setup
+            .functions
+            .iter()
+            .map(|function| (function.name.clone(), function.is_awaitable))
+            .collect(),
+        docs: setup.functions.iter().map(|function| (function.name.clone(), function.doc.clone())).collect(),
+        exceptions: setup.exceptions.clone(),
+        limits: setup.limits,
+        handles,
+        files: Files::new(&setup.files),
+        clock: Clock::new(setup.clock_ms),
+        sources,
+        session,
+        cell: Cell::default(),
+    };
+    interpreter.run_callers_prelude(&setup.prelude)?;
+    Ok(interpreter)
+}
+
+/// What runs before anything else: our names, and the exceptions of the host.
+fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
+    let exceptions: String = setup
+        .exceptions
+        .iter()
+        .map(|name| format!("class {name}:\n    pass\n{name} = __sp_class({name}, (Exception,), [])\n__sp_host_exceptions[\"{name}\"] = {name}\n"))
+        .collect();
+    let mut sources = vec![prelude::opening()];
+    sources.extend(
+        session
+            .needed(&format!("__sp_echo\n{exceptions}"))
+            .into_iter()
+            .map(|part| prelude::code(part).to_owned()),
+    );
+    if !exceptions.is_empty() {
+        sources.push(exceptions);
+    }
+    sources
+}
+
+impl MontyInterpreter {
+    /// The caller's own prelude runs as a cell would, but must not ask the host for anything.
+    fn run_callers_prelude(&mut self, prelude: &str) -> Result<(), InterpreterError> {
+        if prelude.trim().is_empty() {
+            return Ok(());
+        }
+        match self.begin(prelude)? {
+            crate::Step::Finished(crate::CellEnd::Done { .. }) => Ok(()),
+            other => Err(InterpreterError::Protocol {
+                what: format!("the prelude of the setup does not run: {other:?}"),
+            }),
+        }
+    }
+}

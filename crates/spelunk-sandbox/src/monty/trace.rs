@@ -1,0 +1,187 @@
+//! Errors as the model reads them: the line it wrote, a caret, kind and message, and a hint where we know one. Frames of
+//! the prelude and rewritten code are never shown.
+
+use std::collections::HashMap;
+
+use monty_types::{CodeLoc, ExcType, MontyException, StackFrame};
+
+use super::hints::hint_for;
+use super::rope::Rewritten;
+use crate::Raised;
+
+/// What separates an exception of our own making from its message inside the interpreter. See `__sp_raise`.
+pub(super) const MARK: char = '\u{1}';
+/// Frames shown of a deep traceback: so many of its beginning and of its end.
+const FRAMES_SHOWN: (usize, usize) = (3, 8);
+/// Characters of a source line that are shown.
+const LINE_CHARS_MAX: usize = 200;
+
+/// The cells of a session and what became of them.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    by_file: HashMap<String, Source>,
+    n_cells: usize,
+}
+
+#[derive(Debug)]
+struct Source {
+    /// `None` for the prelude, whose frames are not shown.
+    cell: Option<(usize, String)>,
+    rewritten: Rewritten,
+}
+
+impl Sources {
+    /// Takes note of a cell that runs under `file`.
+    pub(super) fn add_cell(&mut self, file: String, original: &str, rewritten: Rewritten) {
+        self.n_cells += 1;
+        self.by_file.insert(file, Source { cell: Some((self.n_cells, original.to_owned())), rewritten });
+    }
+
+    /// Takes note of code that is not the model's.
+    pub(super) fn add_prelude(&mut self, file: String) {
+        self.by_file.insert(file, Source { cell: None, rewritten: Rewritten::default() });
+    }
+
+    /// The exception as the model reads it.
+    pub(super) fn raised(&self, exception: &MontyException) -> Raised {
+        let (kind, message) = kind_and_message(exception);
+        let mut lines: Vec<String> = Vec::new();
+        let shown: Vec<&StackFrame> =
+            exception.traceback().iter().filter(|frame| self.is_shown(frame)).collect();
+        let (n_first, n_last) = FRAMES_SHOWN;
+        for (idx, frame) in shown.iter().enumerate() {
+            if shown.len() > n_first + n_last && idx >= n_first && idx + n_last < shown.len() {
+                if idx == n_first {
+                    lines.push(format!("  ... [{} more calls] ...", shown.len() - n_first - n_last));
+                }
+                continue;
+            }
+            self.frame(frame, &mut lines);
+        }
+        let is_syntax = kind == "SyntaxError" || kind == "IndentationError";
+        if !lines.is_empty() && !is_syntax {
+            lines.insert(0, "Traceback (most recent call last):".to_owned());
+        }
+        lines.push(if message.is_empty() { kind.clone() } else { format!("{kind}: {message}") });
+        if let Some(hint) = hint_for(&kind, &message) {
+            lines.push(format!("hint: {hint}"));
+        }
+        let is_limit = message.contains("time limit exceeded") || message.contains("memory limit exceeded");
+        let is_poisoned = exception.exc_type() == ExcType::MemoryError
+            || exception.exc_type() == ExcType::TimeoutError && is_limit;
+        Raised { kind, message, traceback: lines.join("\n"), is_poisoned }
+    }
+
+    fn is_shown(&self, frame: &StackFrame) -> bool {
+        self.by_file.get(&frame.filename).is_none_or(|source| source.cell.is_some())
+            && frame.filename != "<monty-frozen>"
+    }
+
+    fn frame(&self, frame: &StackFrame, lines: &mut Vec<String>) {
+        let name = frame.frame_name.as_deref().unwrap_or("<module>");
+        let Some(Source { cell: Some((n_cell, original)), rewritten }) = self.by_file.get(&frame.filename)
+        else {
+            lines.push(format!("  File \"<string>\", line {}, in {name}", frame.start.line));
+            return;
+        };
+        let start = rewritten.original(offset_of(&rewritten.text, frame.start));
+        let end = rewritten.original(offset_of(&rewritten.text, frame.end));
+        let name = if name.starts_with("__sp_") { "<module>" } else { name };
+        lines.extend(located(*n_cell, original, start, end.max(start), Some(name), !frame.hide_caret));
+    }
+
+    /// A syntax error at a place of a cell that never ran.
+    pub(super) fn syntax_error(
+        &mut self,
+        original: &str,
+        kind: &str,
+        message: &str,
+        start: usize,
+        end: usize,
+    ) -> Raised {
+        self.n_cells += 1;
+        let mut lines = located(self.n_cells, original, start, end.max(start), None, true);
+        lines.push(format!("{kind}: {message}"));
+        if let Some(hint) = hint_for(kind, message) {
+            lines.push(format!("hint: {hint}"));
+        }
+        Raised {
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+            traceback: lines.join("\n"),
+            is_poisoned: false,
+        }
+    }
+}
+
+/// The lines that show a place of a cell.
+fn located(
+    n_cell: usize,
+    original: &str,
+    start: usize,
+    end: usize,
+    name: Option<&str>,
+    with_caret: bool,
+) -> Vec<String> {
+    let start = floor_boundary(original, start);
+    let before = original.get(..start).unwrap_or_default();
+    let n_line = before.matches('\n').count() + 1;
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = original.get(line_start..).unwrap_or_default().lines().next().unwrap_or_default();
+    let trimmed = line.trim_start();
+    let indent = line.len() - trimmed.len();
+    let place = name.map_or_else(String::new, |name| format!(", in {name}"));
+    let mut lines = vec![format!("  File \"<cell {n_cell}>\", line {n_line}{place}")];
+    if trimmed.is_empty() {
+        return lines;
+    }
+    let shown: String = trimmed.chars().take(LINE_CHARS_MAX).collect();
+    lines.push(format!("    {shown}"));
+    let column_of = |at: usize| {
+        let at = floor_boundary(original, at.max(line_start + indent).min(line_start + line.len()));
+        original.get(line_start + indent..at).map_or(0, |text| text.chars().count())
+    };
+    let (from, to) = (column_of(start), column_of(end));
+    if with_caret && from < LINE_CHARS_MAX {
+        let width = to.saturating_sub(from).clamp(1, LINE_CHARS_MAX - from);
+        lines.push(format!("    {}{}", " ".repeat(from), "^".repeat(width)));
+    }
+    lines
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// The byte a line and a column stand for. Columns count characters, from one.
+fn offset_of(text: &str, place: CodeLoc) -> usize {
+    let n_line = (place.line as usize).saturating_sub(1);
+    let line_start = if n_line == 0 {
+        0
+    } else {
+        text.match_indices('\n').nth(n_line - 1).map_or(text.len(), |(at, _)| at + 1)
+    };
+    let rest = text.get(line_start..).unwrap_or_default();
+    let column = (place.column as usize).saturating_sub(1);
+    line_start + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at)
+}
+
+/// Exceptions of classes that the interpreter does not know travel inside one that it knows.
+fn kind_and_message(exception: &MontyException) -> (String, String) {
+    let message = exception.message().unwrap_or_default();
+    if let Some(marked) = message.strip_prefix(MARK)
+        && let Some((head, message)) = marked.split_once(MARK)
+        && let Some((_, kind)) = head.split_once(':')
+    {
+        return (kind.to_owned(), message.to_owned());
+    }
+    let kind = exception.exc_type().to_string();
+    // Python names these without their module.
+    let kind = match kind.as_str() {
+        "json.JSONDecodeError" => "JSONDecodeError".to_owned(),
+        "re.PatternError" => "error".to_owned(),
+        "_csv.Error" => "Error".to_owned(),
+        other => other.rsplit('.').next().unwrap_or(other).to_owned(),
+    };
+    (kind, message.to_owned())
+}

@@ -1,0 +1,147 @@
+//! Values on their way between the interpreter's heap and the host.
+
+use std::collections::HashMap;
+
+use monty_types::unstable::{MontyNode, child, node};
+use monty_types::{MontyObject, MontyUuid, ObjectRef};
+
+use crate::{Handle, Value};
+
+/// Nesting beyond this is sent as text. It keeps conversion off the stack's limit.
+const DEPTH_MAX: usize = 200;
+/// Characters of a `repr` that stand for a value which cannot cross.
+const REPR_CHARS_MAX: usize = 500;
+/// The identities of handles and their classes lie above this, where the sandbox's own never are.
+const HANDLE_IDS: u128 = 0x5be1_0000_0000_0000_0000_0000_0000_0000;
+
+/// The host objects a session was given. Nothing else can be named as a receiver.
+#[derive(Debug, Default)]
+pub(super) struct Handles {
+    by_id: HashMap<MontyUuid, Handle>,
+    ids: HashMap<Handle, MontyUuid>,
+    classes: HashMap<String, MontyUuid>,
+}
+
+impl Handles {
+    /// The host object behind an identity, if it was given to this session.
+    pub(super) fn get(&self, id: MontyUuid) -> Option<&Handle> {
+        self.by_id.get(&id)
+    }
+
+    /// Whether the identity is that of a class of host objects.
+    pub(super) fn is_class(&self, id: MontyUuid) -> bool {
+        self.classes.values().any(|class| *class == id)
+    }
+
+    /// Whether there is any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    fn object(&mut self, handle: Handle) -> MontyObject {
+        let n_classes = self.classes.len() as u128;
+        let class_id = *self
+            .classes
+            .entry(handle.class.clone())
+            .or_insert_with(|| MontyUuid::from_u128(HANDLE_IDS | (1 << 64) | n_classes));
+        let n_handles = self.by_id.len() as u128;
+        let id =
+            *self.ids.entry(handle.clone()).or_insert_with(|| MontyUuid::from_u128(HANDLE_IDS | n_handles));
+        let class = MontyObject::class_type(handle.class.clone(), class_id, true, false, []);
+        self.by_id.insert(id, handle);
+        MontyObject::class_instance(class, id, [])
+    }
+}
+
+/// The value as the interpreter takes it.
+pub(super) fn to_monty(value: Value, handles: &mut Handles) -> MontyObject {
+    match value {
+        Value::None | Value::Opaque { .. } => MontyObject::none(),
+        Value::Bool(bool) => MontyObject::bool(bool),
+        Value::Int(int) => MontyObject::int(int),
+        // A decimal that is none comes from a broken host; the text is the most useful thing left.
+        Value::BigInt(text) => match text.parse() {
+            Ok(int) => MontyObject::bigint(int),
+            Err(_) => MontyObject::string(text),
+        },
+        Value::Float(float) => MontyObject::float(float),
+        Value::Str(text) => MontyObject::string(text),
+        Value::Bytes(bytes) => MontyObject::bytes(bytes),
+        Value::List(items) => MontyObject::list(all_to_monty(items, handles)),
+        Value::Tuple(items) => MontyObject::tuple(all_to_monty(items, handles)),
+        Value::Set(items) => MontyObject::set(all_to_monty(items, handles)),
+        Value::Dict(pairs) => MontyObject::dict(
+            pairs
+                .into_iter()
+                .map(|(key, value)| (to_monty(key, handles), to_monty(value, handles)))
+                .collect::<Vec<_>>(),
+        ),
+        Value::Slice(start, stop, step) => MontyObject::tuple(
+            [start, stop, step]
+                .into_iter()
+                .map(|bound| bound.map_or_else(MontyObject::none, MontyObject::int)),
+        ),
+        Value::Handle(handle) => handles.object(handle),
+    }
+}
+
+fn all_to_monty(items: Vec<Value>, handles: &mut Handles) -> Vec<MontyObject> {
+    items.into_iter().map(|item| to_monty(item, handles)).collect()
+}
+
+/// The value as the host takes it.
+pub(super) fn from_monty(object: ObjectRef<'_>, handles: &Handles) -> Value {
+    from_monty_at(object, handles, 0)
+}
+
+fn from_monty_at(object: ObjectRef<'_>, handles: &Handles, depth: usize) -> Value {
+    if depth > DEPTH_MAX {
+        return Value::Opaque { type_name: object.type_name().to_owned(), repr: "...".to_owned() };
+    }
+    let convert = |id| from_monty_at(child(object, id), handles, depth + 1);
+    let all = |ids: &[monty_types::unstable::NodeId]| ids.iter().map(|id| convert(*id)).collect::<Vec<_>>();
+    match node(object) {
+        MontyNode::None => Value::None,
+        MontyNode::Bool(bool) => Value::Bool(*bool),
+        MontyNode::Int(int) => Value::Int(*int),
+        MontyNode::BigInt(int) => Value::BigInt(int.to_string()),
+        MontyNode::Float(float) => Value::Float(*float),
+        MontyNode::String(text) | MontyNode::Path(text) => Value::Str(text.clone()),
+        MontyNode::Bytes(bytes) => Value::Bytes(bytes.clone()),
+        MontyNode::List(items) => Value::List(all(items)),
+        MontyNode::Tuple(items) | MontyNode::NamedTuple { values: items, .. } => Value::Tuple(all(items)),
+        MontyNode::Set(items) | MontyNode::FrozenSet(items) => Value::Set(all(items)),
+        MontyNode::Dict(pairs) => {
+            Value::Dict(pairs.iter().map(|(key, value)| (convert(*key), convert(*value))).collect())
+        }
+        MontyNode::ClassInstance { instance_id, .. } if handles.get(*instance_id).is_some() => {
+            Value::Handle(handles.get(*instance_id).expect("just looked up").clone())
+        }
+        MontyNode::Ellipsis
+        | MontyNode::NotImplemented
+        | MontyNode::Complex(_)
+        | MontyNode::Date(_)
+        | MontyNode::DateTime(_)
+        | MontyNode::Time(_)
+        | MontyNode::TimeDelta(_)
+        | MontyNode::TimeZone(_)
+        | MontyNode::Decimal(_)
+        | MontyNode::Exception { .. }
+        | MontyNode::Type(_)
+        | MontyNode::BuiltinFunction(_)
+        | MontyNode::FileHandle(_)
+        | MontyNode::Function { .. }
+        | MontyNode::Repr(_)
+        | MontyNode::Cycle(_)
+        | MontyNode::ClassType(_)
+        | MontyNode::ClassInstance { .. }
+        | MontyNode::Module { .. } => opaque(object),
+    }
+}
+
+fn opaque(object: ObjectRef<'_>) -> Value {
+    // The fallback of the interpreter is already a `repr`; the rest of them have one.
+    let repr = if let MontyNode::Repr(repr) = node(object) { repr.clone() } else { object.py_repr() };
+    let repr: String = repr.chars().take(REPR_CHARS_MAX).collect();
+    Value::Opaque { type_name: object.type_name().to_owned(), repr }
+}

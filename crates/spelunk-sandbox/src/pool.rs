@@ -1,0 +1,122 @@
+//! Workers that wait for a session. Starting a process costs milliseconds, so one is started ahead as soon as the first
+//! was used, and a worker whose session ended well is used again where nothing of a session can stay behind.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::cpython::{self, Python};
+use crate::worker::{Process, Worker, WorkerCommand, WorkerInterpreter, spawn_later};
+use crate::{Interpreter, InterpreterError, Setup};
+
+/// Workers that wait, at most. Sessions run in parallel only where a tree of frames does.
+const IDLE_MAX: usize = 4;
+
+/// What the workers run.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Monty(WorkerCommand),
+    Cpython(cpython::Launch),
+}
+
+impl Kind {
+    pub(crate) fn cpython(worker: WorkerCommand, python: Python) -> Self {
+        Self::Cpython(cpython::Launch::new(worker, python))
+    }
+
+    /// Starts a worker for sessions of this much memory.
+    fn start(&self, memory_bytes_max: u64) -> Result<Worker, InterpreterError> {
+        match self {
+            Self::Monty(command) => Ok(Worker::new(Process::start(command)?, None)),
+            Self::Cpython(launch) => Ok(Worker::new(launch.start(memory_bytes_max)?, Some(memory_bytes_max))),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Monty(_) => "monty",
+            Self::Cpython(_) => "cpython",
+        }
+    }
+
+    /// Whether a worker may have a second session. In `CPython` code can change the interpreter itself.
+    fn is_reusable(&self) -> bool {
+        match self {
+            Self::Monty(_) => true,
+            Self::Cpython(_) => false,
+        }
+    }
+}
+
+/// Waiting workers of one kind.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    kind: Kind,
+    idle: Mutex<Vec<Worker>>,
+    is_starting: AtomicBool,
+    /// What sessions are allowed, as far as one was opened: `CPython` has to know before it starts.
+    memory_bytes_max: AtomicU64,
+}
+
+impl Pool {
+    pub(crate) fn new(kind: Kind) -> Arc<Self> {
+        Arc::new(Self {
+            kind,
+            idle: Mutex::default(),
+            is_starting: AtomicBool::new(false),
+            memory_bytes_max: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn backend(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// A session in a worker that waits, or in a new one.
+    pub(crate) fn open(self: &Arc<Self>, setup: &Setup) -> Result<Box<dyn Interpreter>, InterpreterError> {
+        let memory_bytes_max = setup.limits.memory_bytes_max;
+        self.memory_bytes_max.store(memory_bytes_max, Ordering::Relaxed);
+        let worker = match self.take(memory_bytes_max) {
+            Some(worker) => worker,
+            None => self.kind.start(memory_bytes_max)?,
+        };
+        self.start_ahead();
+        let home = if self.kind.is_reusable() { Arc::downgrade(self) } else { Weak::new() };
+        Ok(Box::new(WorkerInterpreter::open(worker, setup, self.backend(), home)?))
+    }
+
+    /// Takes a worker back.
+    pub(crate) fn put_back(&self, worker: Worker) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE_MAX {
+            idle.push(worker);
+        }
+    }
+
+    fn take(&self, memory_bytes_max: u64) -> Option<Worker> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that died while it waited, or was started for other limits, is nobody's error.
+        let is_fit = |worker: &mut Worker| worker.is_for(memory_bytes_max) && worker.process.is_alive();
+        std::iter::from_fn(|| idle.pop()).find_map(|mut worker| is_fit(&mut worker).then_some(worker))
+    }
+
+    /// Starts a worker in the background if none waits.
+    pub(crate) fn start_ahead(self: &Arc<Self>) {
+        let n_idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
+        if n_idle > 0 || self.is_starting.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let home = Arc::downgrade(self);
+        if spawn_later(move || Self::add(&home)).is_err() {
+            self.is_starting.store(false, Ordering::Relaxed);
+        }
+    }
+
+    fn add(home: &Weak<Self>) {
+        let Some(home) = home.upgrade() else { return };
+        // Whoever opens a session next starts one itself, and gets to see why it cannot be started.
+        if let Ok(worker) = home.kind.start(home.memory_bytes_max.load(Ordering::Relaxed)) {
+            home.put_back(worker);
+        }
+        home.is_starting.store(false, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,40 @@
+# Host objects: everything that is done with one is asked of the host.
+
+def __sp_is_handle(value):
+    return str(type(value)) in __sp_handle_types
+
+
+__sp_handle_types = ["<class 'Text'>", "<class 'Documents'>", "<class 'Records'>"]
+
+
+def __sp_handle_is(value, kinds):
+    name = type(value).__name__
+    if name == "Text":
+        return kinds is str or kinds is object
+    if name == "Documents":
+        return kinds is dict or kinds is object
+    if name == "Records":
+        return kinds is list or kinds is object
+    return kinds is object or kinds is type(value)
+
+
+def __sp_item(value, key):
+    if __sp_is_handle(value):
+        if isinstance(key, __sp_Slice):
+            return __sp_host_call(value, "__getitem__", {"__sp_slice": (key.start, key.stop, key.step)})
+        return __sp_host_call(value, "__getitem__", key)
+    return value[key]
+
+
+def __sp_slice(value, start, stop, step):
+    if __sp_is_handle(value):
+        return __sp_host_call(value, "__getitem__", {"__sp_slice": (start, stop, step)})
+    if step is None:
+        return value[start:stop]
+    return value[start:stop:step]
+
+
+def __sp_in(item, value):
+    if __sp_is_handle(value):
+        return __sp_host_call(value, "__contains__", item)
+    return item in value

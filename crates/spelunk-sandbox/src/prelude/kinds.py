@@ -1,0 +1,38 @@
+# Builtin exceptions that the interpreter does not have.
+
+def __sp_new_exception(name, base):
+    cls = type(name, (), {})
+    return __sp_class(cls, (base,), [])
+
+
+__sp_ConnectionError = __sp_new_exception("ConnectionError", OSError)
+__sp_ConnectionResetError = __sp_new_exception("ConnectionResetError", __sp_ConnectionError)
+__sp_ConnectionRefusedError = __sp_new_exception("ConnectionRefusedError", __sp_ConnectionError)
+__sp_ConnectionAbortedError = __sp_new_exception("ConnectionAbortedError", __sp_ConnectionError)
+__sp_BrokenPipeError = __sp_new_exception("BrokenPipeError", __sp_ConnectionError)
+__sp_InterruptedError = __sp_new_exception("InterruptedError", OSError)
+__sp_ChildProcessError = __sp_new_exception("ChildProcessError", OSError)
+__sp_ProcessLookupError = __sp_new_exception("ProcessLookupError", OSError)
+__sp_BlockingIOError = __sp_new_exception("BlockingIOError", OSError)
+__sp_EOFError = __sp_new_exception("EOFError", Exception)
+__sp_BufferError = __sp_new_exception("BufferError", Exception)
+__sp_FloatingPointError = __sp_new_exception("FloatingPointError", ArithmeticError)
+__sp_ReferenceError = __sp_new_exception("ReferenceError", Exception)
+__sp_SystemError = __sp_new_exception("SystemError", Exception)
+__sp_UnicodeError = ValueError
+__sp_StopAsyncIteration = __sp_new_exception("StopAsyncIteration", Exception)
+__sp_GeneratorExit = __sp_new_exception("GeneratorExit", BaseException)
+__sp_IndentationError = __sp_new_exception("IndentationError", SyntaxError)
+__sp_TabError = __sp_new_exception("TabError", __sp_IndentationError)
+__sp_Warning = __sp_new_exception("Warning", Exception)
+__sp_UserWarning = __sp_new_exception("UserWarning", __sp_Warning)
+__sp_DeprecationWarning = __sp_new_exception("DeprecationWarning", __sp_Warning)
+__sp_FutureWarning = __sp_new_exception("FutureWarning", __sp_Warning)
+__sp_RuntimeWarning = __sp_new_exception("RuntimeWarning", __sp_Warning)
+__sp_SyntaxWarning = __sp_new_exception("SyntaxWarning", __sp_Warning)
+__sp_ImportWarning = __sp_new_exception("ImportWarning", __sp_Warning)
+__sp_UnicodeWarning = __sp_new_exception("UnicodeWarning", __sp_Warning)
+__sp_BytesWarning = __sp_new_exception("BytesWarning", __sp_Warning)
+__sp_ResourceWarning = __sp_new_exception("ResourceWarning", __sp_Warning)
+__sp_PendingDeprecationWarning = __sp_new_exception("PendingDeprecationWarning", __sp_Warning)
+__sp_ExceptionGroup = __sp_new_exception("ExceptionGroup", Exception)

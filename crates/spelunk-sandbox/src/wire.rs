@@ -1,0 +1,107 @@
+//! What the host and a worker process say to each other: frames of `u32` little-endian length and JSON, one protocol for
+//! every backend. A worker may be in the hands of hostile code, so a frame is checked for size and shape before it is parsed.
+
+mod message;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::io::{Read, Write};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub(crate) use message::{Confine, Request, Response};
+
+/// The longest frame to a worker: a setup with all its variables.
+pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 20;
+/// The longest frame from a worker. A longer answer is refused inside the worker, so only a hostile one exceeds it.
+pub(crate) const RESPONSE_BYTES_MAX: usize = 128 << 20;
+/// Bytes that are read at once.
+const READ_BYTES: usize = 64 << 10;
+
+/// Why a frame could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WireError {
+    #[error("a frame of {n_bytes} bytes; at most {bytes_max} are allowed")]
+    Long { n_bytes: usize, bytes_max: usize },
+    #[error("a frame of more than {values_max} values")]
+    Crowded { values_max: usize },
+    #[error("a frame nested deeper than {depth_max}")]
+    Deep { depth_max: usize },
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl WireError {
+    /// Whether a smaller message would have been fine.
+    pub(crate) fn is_size(&self) -> bool {
+        match self {
+            Self::Long { .. } | Self::Crowded { .. } | Self::Deep { .. } => true,
+            Self::Json(_) | Self::Io(_) => false,
+        }
+    }
+}
+
+/// A message as the bytes of a frame.
+pub(crate) fn encode<T: Serialize>(message: &T, bytes_max: usize) -> Result<Vec<u8>, WireError> {
+    let mut frame = vec![0; 4];
+    serde_json::to_writer(&mut frame, message)?;
+    shape::check(frame.get(4..).unwrap_or_default())?;
+    let n_bytes = frame.len() - 4;
+    let length = u32::try_from(n_bytes).ok().filter(|_| n_bytes <= bytes_max);
+    let length = length.ok_or(WireError::Long { n_bytes, bytes_max })?;
+    for (slot, byte) in frame.iter_mut().zip(length.to_le_bytes()) {
+        *slot = byte;
+    }
+    Ok(frame)
+}
+
+/// The length that a frame's first four bytes announce.
+pub(crate) fn announced(head: [u8; 4], bytes_max: usize) -> Result<usize, WireError> {
+    let n_bytes = usize::try_from(u32::from_le_bytes(head)).unwrap_or(usize::MAX);
+    if n_bytes > bytes_max {
+        return Err(WireError::Long { n_bytes, bytes_max });
+    }
+    Ok(n_bytes)
+}
+
+/// The message in the body of a frame.
+pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WireError> {
+    shape::check(body)?;
+    Ok(serde_json::from_slice(body)?)
+}
+
+/// Reads a frame and waits for it. `None` at the end of the stream.
+pub(crate) fn read<T: DeserializeOwned>(
+    input: &mut impl Read,
+    bytes_max: usize,
+) -> Result<Option<T>, WireError> {
+    let mut head = [0; 4];
+    match input.read_exact(&mut head) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    let n_bytes = announced(head, bytes_max)?;
+    // The announced length is a claim: memory grows with the bytes that really come.
+    let mut body = Vec::with_capacity(n_bytes.min(READ_BYTES));
+    input.take(n_bytes as u64).read_to_end(&mut body)?;
+    if body.len() < n_bytes {
+        return Ok(None);
+    }
+    decode(&body).map(Some)
+}
+
+/// Writes a message as one frame.
+pub(crate) fn write<T: Serialize>(
+    output: &mut impl Write,
+    message: &T,
+    bytes_max: usize,
+) -> Result<(), WireError> {
+    output.write_all(&encode(message, bytes_max)?)?;
+    Ok(output.flush()?)
+}

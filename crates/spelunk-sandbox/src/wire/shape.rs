@@ -1,0 +1,40 @@
+//! The shape of a frame, looked at before it is parsed: how many values it holds and how deep they are nested. A short
+//! frame can stand for a huge tree (`[[],[],…`), and the parser would build it.
+
+use super::WireError;
+
+/// Values in one frame. At some 50 bytes each this bounds what a hostile frame costs.
+pub(crate) const VALUES_MAX: usize = 8_000_000;
+/// Brackets within brackets, one less than where the parser stops.
+pub(crate) const BRACKETS_MAX: usize = 127;
+
+/// Refuses a frame that would cost too much to parse. Anything else that is wrong with it is left to the parser.
+pub(crate) fn check(body: &[u8]) -> Result<(), WireError> {
+    let (mut n_values, mut depth) = (1_usize, 0_usize);
+    let mut is_text = false;
+    let mut is_escaped = false;
+    for byte in body {
+        if is_text {
+            is_text = is_escaped || *byte != b'"';
+            is_escaped = !is_escaped && *byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => is_text = true,
+            b',' => n_values += 1,
+            b'[' | b'{' => {
+                n_values += 1;
+                depth += 1;
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > BRACKETS_MAX {
+            return Err(WireError::Deep { depth_max: BRACKETS_MAX });
+        }
+        if n_values > VALUES_MAX {
+            return Err(WireError::Crowded { values_max: VALUES_MAX });
+        }
+    }
+    Ok(())
+}

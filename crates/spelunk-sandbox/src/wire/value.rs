@@ -1,0 +1,226 @@
+//! The JSON form of a [`Value`]: `null`, `true`, `1`, `1.5`, `"text"` and `[…]` for a list stand for themselves, all else
+//! is an object with one `$` key. No plain object occurs, so nothing a cell holds can pass for a handle.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::{Handle, Value};
+
+/// Values within values. A dictionary takes three brackets a level, and the parser allows 128.
+pub(crate) const DEPTH_MAX: usize = 39;
+/// Digits of an integer.
+const DIGITS_MAX: usize = 1 << 20;
+/// Characters up to which a float is exact as a plain number, whoever parses it.
+const PLAIN_FLOAT_CHARS_MAX: usize = 16;
+
+/// A value on its way.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WireValue<'a>(pub(crate) Cow<'a, Value>);
+
+impl WireValue<'_> {
+    pub(crate) fn into_value(self) -> Value {
+        self.0.into_owned()
+    }
+}
+
+impl<'a> From<&'a Value> for WireValue<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self(Cow::Borrowed(value))
+    }
+}
+
+impl From<Value> for WireValue<'_> {
+    fn from(value: Value) -> Self {
+        Self(Cow::Owned(value))
+    }
+}
+
+impl Serialize for WireValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Level { value: &self.0, depth: 0 }.serialize(serializer)
+    }
+}
+
+/// A value and how deep it stands.
+struct Level<'a> {
+    value: &'a Value,
+    depth: usize,
+}
+
+impl Serialize for Level<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.value {
+            Value::None => serializer.serialize_unit(),
+            Value::Bool(bit) => serializer.serialize_bool(*bit),
+            Value::Int(number) => serializer.serialize_i64(*number),
+            Value::BigInt(digits) => tagged(serializer, "$i", digits),
+            Value::Float(number) => float(serializer, *number),
+            Value::Str(text) => serializer.serialize_str(text),
+            Value::Bytes(bytes) => tagged(serializer, "$b", &hex(bytes)),
+            // What is nested too deep is named, not sent: the far side's parser would refuse the whole frame.
+            Value::List(_) | Value::Tuple(_) | Value::Set(_) | Value::Dict(_) if self.depth >= DEPTH_MAX => {
+                tagged(serializer, "$o", &(self.value.type_name(), "..."))
+            }
+            Value::List(items) => serializer.collect_seq(self.all_below(items)),
+            Value::Tuple(items) => tagged(serializer, "$t", &self.all_below(items)),
+            Value::Set(items) => tagged(serializer, "$set", &self.all_below(items)),
+            Value::Dict(pairs) => {
+                let pairs: Vec<_> =
+                    pairs.iter().map(|(key, value)| (self.below(key), self.below(value))).collect();
+                tagged(serializer, "$d", &pairs)
+            }
+            Value::Slice(from, to, step) => tagged(serializer, "$s", &(from, to, step)),
+            Value::Handle(Handle { class, id }) => tagged(serializer, "$h", &(class, id)),
+            Value::Opaque { type_name, repr } => tagged(serializer, "$o", &(type_name, repr)),
+        }
+    }
+}
+
+impl<'a> Level<'a> {
+    fn below(&self, value: &'a Value) -> Self {
+        Self { value, depth: self.depth + 1 }
+    }
+
+    fn all_below(&self, items: &'a [Value]) -> Vec<Self> {
+        items.iter().map(|value| self.below(value)).collect()
+    }
+}
+
+fn tagged<S: Serializer, T: Serialize + ?Sized>(
+    serializer: S,
+    tag: &'static str,
+    content: &T,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(tag, content)?;
+    map.end()
+}
+
+/// Long floats go as text: parsers of JSON numbers are allowed to be off by a bit, ours included.
+fn float<S: Serializer>(serializer: S, number: f64) -> Result<S::Ok, S::Error> {
+    let text = if number.is_nan() { "nan".to_owned() } else { format!("{number:?}") };
+    if number.is_finite() && text.len() <= PLAIN_FLOAT_CHARS_MAX && !text.contains('e') {
+        return serializer.serialize_f64(number);
+    }
+    tagged(serializer, "$f", &text)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    rest.is_empty().then_some(())?;
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+}
+
+impl<'de> Deserialize<'de> for WireValue<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyValue).map(Self::from)
+    }
+}
+
+struct AnyValue;
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::None)
+    }
+
+    fn visit_bool<E>(self, bit: bool) -> Result<Value, E> {
+        Ok(Value::Bool(bit))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Int(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(i64::try_from(number).map_or_else(|_| Value::BigInt(number.to_string()), Value::Int))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Float(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Str(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::Str(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<WireValue<'_>>()? {
+            list.push(item.into_value());
+        }
+        Ok(Value::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let tag: String = map.next_key()?.ok_or_else(|| de::Error::custom("an object without a key"))?;
+        let value = match tag.as_str() {
+            "$t" => Value::Tuple(values(map.next_value()?)),
+            "$set" => Value::Set(values(map.next_value()?)),
+            "$d" => {
+                let pairs: Vec<(WireValue<'_>, WireValue<'_>)> = map.next_value()?;
+                Value::Dict(
+                    pairs.into_iter().map(|(key, value)| (key.into_value(), value.into_value())).collect(),
+                )
+            }
+            "$i" => integer(map.next_value()?)?,
+            "$f" => {
+                let text: String = map.next_value()?;
+                Value::Float(text.parse().map_err(|_| de::Error::custom("`$f` is no number"))?)
+            }
+            "$b" => {
+                let text: String = map.next_value()?;
+                Value::Bytes(unhex(&text).ok_or_else(|| de::Error::custom("`$b` is no hexadecimal text"))?)
+            }
+            "$s" => {
+                let (from, to, step) = map.next_value()?;
+                Value::Slice(from, to, step)
+            }
+            "$h" => {
+                let (class, id) = map.next_value()?;
+                Value::Handle(Handle { class, id })
+            }
+            "$o" => {
+                let (type_name, repr) = map.next_value()?;
+                Value::Opaque { type_name, repr }
+            }
+            other => return Err(de::Error::custom(format!("`{}` marks no value", other.escape_debug()))),
+        };
+        match map.next_key::<de::IgnoredAny>()? {
+            None => Ok(value),
+            Some(_) => Err(de::Error::custom("an object with two keys")),
+        }
+    }
+}
+
+fn values(items: Vec<WireValue<'_>>) -> Vec<Value> {
+    items.into_iter().map(WireValue::into_value).collect()
+}
+
+fn integer<E: de::Error>(digits: String) -> Result<Value, E> {
+    let unsigned = digits.strip_prefix('-').unwrap_or(&digits);
+    let is_number = !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number || digits.len() > DIGITS_MAX {
+        return Err(E::custom("`$i` is no integer"));
+    }
+    Ok(digits.parse().map_or(Value::BigInt(digits), Value::Int))
+}

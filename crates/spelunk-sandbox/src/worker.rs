@@ -1,0 +1,28 @@
+//! Interpreters in a process of their own: a cell that crashes, hangs or eats memory takes that process down and not us.
+//! `host.rs` is our side of it, `serve.rs` the worker's; they speak the frames of `wire.rs` over the worker's standard
+//! input and output.
+
+mod confine;
+mod host;
+mod process;
+mod serve;
+mod spawner;
+#[cfg(target_os = "linux")]
+mod syscalls;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub(crate) use host::{Worker, WorkerInterpreter};
+pub(crate) use process::{Deadline, Process};
+pub use serve::{serve, serve_stdio};
+pub(crate) use spawner::later as spawn_later;
+
+/// How a worker is started: a program that calls [`serve_stdio`] when it is given these arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The program, by its absolute path.
+    pub program: PathBuf,
+    /// What it is given.
+    pub arguments: Vec<OsString>,
+}

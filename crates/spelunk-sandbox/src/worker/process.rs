@@ -1,0 +1,252 @@
+//! A worker process as the host holds it: frames with deadlines, its death in words, and its end when it is dropped. It
+//! knows nothing of cells.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use super::{WorkerCommand, spawner};
+use crate::InterpreterError;
+use crate::wire::{self, RESPONSE_BYTES_MAX, Request, Response};
+
+/// How long a process that closed its output may take to be gone.
+const EXIT_MS_MAX: u64 = 1_000;
+/// How long the rest of a frame may take.
+const FRAME_MS_MAX: u64 = 30_000;
+/// Characters of its standard error that are told.
+const STDERR_CHARS_MAX: usize = 300;
+/// Bytes that are read at once.
+const READ_BYTES: usize = 64 << 10;
+
+/// A running worker. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+    errors: ChildStderr,
+    /// What a session may use, for the words about its death.
+    pub(crate) memory_bytes_max: u64,
+}
+
+impl Process {
+    /// Starts one: no environment, its own process group, so that Ctrl-C at the terminal is ours to act on.
+    pub(crate) fn start(command: &WorkerCommand) -> Result<Self, InterpreterError> {
+        let failed =
+            |source| InterpreterError::Spawn { program: command.program.display().to_string(), source };
+        let mut process = Command::new(&command.program);
+        process.args(&command.arguments).env_clear().process_group(0);
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = spawner::spawn(process).map_err(failed)?;
+        let (Some(input), Some(output), Some(errors)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(failed(io::Error::other("its pipes are missing")));
+        };
+        let process = Self { child, input, output, errors, memory_bytes_max: 0 };
+        for end in [process.input.as_fd(), process.output.as_fd(), process.errors.as_fd()] {
+            let flags = fcntl_getfl(end).map_err(|error| failed(error.into()))?;
+            fcntl_setfl(end, flags | OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
+        }
+        Ok(process)
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Sends a message and waits for the answer.
+    pub(crate) fn ask(
+        &mut self,
+        request: &Request<'_>,
+        ms_max: u64,
+    ) -> Result<Response<'static>, InterpreterError> {
+        let deadline = Deadline::in_ms(ms_max);
+        self.send(request, &deadline)?;
+        self.receive(&deadline)
+    }
+
+    /// Sends a message.
+    pub(crate) fn send(
+        &mut self,
+        request: &Request<'_>,
+        deadline: &Deadline,
+    ) -> Result<(), InterpreterError> {
+        let frame = wire::encode(request, wire::REQUEST_BYTES_MAX).map_err(|error| {
+            InterpreterError::Broken { what: format!("what it is to be told is {error}") }
+        })?;
+        let mut rest = frame.as_slice();
+        while !rest.is_empty() {
+            match self.input.write(rest) {
+                Ok(n_bytes) => rest = rest.get(n_bytes..).unwrap_or_default(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if !deadline.wait(self.input.as_fd(), PollFlags::OUT)? {
+                        return Err(self.unresponsive(deadline));
+                    }
+                }
+                // It may have said why before it died, so its last words are looked for.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Err(self.last_words()),
+                Err(error) => return Err(broken(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a message.
+    pub(crate) fn receive(&mut self, deadline: &Deadline) -> Result<Response<'static>, InterpreterError> {
+        let mut head = [0; 4];
+        self.fill(&mut head, deadline)?;
+        let n_bytes = wire::announced(head, RESPONSE_BYTES_MAX).map_err(|error| protocol(&error))?;
+        // The announced length is a claim: memory grows with the bytes that really come.
+        let mut body = Vec::new();
+        // A frame that has begun gets time of its own: the cell is over, and a large one takes a while.
+        let deadline = &Deadline::in_ms(FRAME_MS_MAX);
+        while body.len() < n_bytes {
+            let start = body.len();
+            body.resize(n_bytes.min(start + READ_BYTES.max(start)), 0);
+            self.fill(body.get_mut(start..).unwrap_or_default(), deadline)?;
+        }
+        wire::decode(&body).map_err(|error| protocol(&error))
+    }
+
+    fn fill(&mut self, mut buffer: &mut [u8], deadline: &Deadline) -> Result<(), InterpreterError> {
+        while !buffer.is_empty() {
+            match self.output.read(buffer) {
+                Ok(0) => return Err(self.died()),
+                Ok(n_bytes) => buffer = buffer.get_mut(n_bytes..).unwrap_or_default(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if !deadline.wait(self.output.as_fd(), PollFlags::IN)? {
+                        return Err(self.unresponsive(deadline));
+                    }
+                }
+                Err(error) => return Err(broken(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// What a process that no longer listens said before: that it cannot be confined, or nothing.
+    fn last_words(&mut self) -> InterpreterError {
+        match self.receive(&Deadline::in_ms(EXIT_MS_MAX)) {
+            Ok(Response::Unconfined { why }) => InterpreterError::Unconfined { backend: "cpython", why },
+            Ok(Response::Broken { what }) => InterpreterError::Broken { what },
+            Ok(
+                Response::Opened
+                | Response::Step(_)
+                | Response::Variable(_)
+                | Response::NoVariable
+                | Response::Closed,
+            ) => self.died(),
+            Err(error) => error,
+        }
+    }
+
+    fn unresponsive(&mut self, deadline: &Deadline) -> InterpreterError {
+        self.kill();
+        InterpreterError::Unresponsive { ms: deadline.ms_max }
+    }
+
+    /// How it ended, in words.
+    fn died(&mut self) -> InterpreterError {
+        let deadline = Deadline::in_ms(EXIT_MS_MAX);
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                Ok(None) if !deadline.is_over() => std::thread::sleep(Duration::from_millis(1)),
+                Ok(None) | Err(_) => break None,
+            }
+        };
+        self.kill();
+        let how = match status {
+            Some(status) => self.describe(status),
+            None => "it closed its output".to_owned(),
+        };
+        InterpreterError::Died { how }
+    }
+
+    fn describe(&mut self, status: ExitStatus) -> String {
+        if status.code() == Some(monty_types::OOM_EXIT_CODE) {
+            return format!("out of memory (limit {} MB)", self.memory_bytes_max >> 20);
+        }
+        let end = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("killed by signal {signal}"),
+            (None, None) => "for no reason it gave".to_owned(),
+        };
+        match self.said() {
+            said if said.is_empty() => end,
+            said => format!("{end}: {said}"),
+        }
+    }
+
+    /// The end of what it wrote to standard error. The pipe's own capacity bounds how much there can be.
+    fn said(&mut self) -> String {
+        let mut bytes = vec![0; READ_BYTES];
+        let n_bytes = self.errors.read(&mut bytes).unwrap_or(0);
+        bytes.truncate(n_bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let text: Vec<char> = text.trim().chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+        text.get(text.len().saturating_sub(STDERR_CHARS_MAX)..).unwrap_or_default().iter().collect()
+    }
+
+    fn kill(&mut self) {
+        // Both can only say that it is gone already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Until when an answer must be there.
+#[derive(Debug)]
+pub(crate) struct Deadline {
+    end: Instant,
+    ms_max: u64,
+}
+
+impl Deadline {
+    pub(crate) fn in_ms(ms_max: u64) -> Self {
+        let ms = Duration::from_millis(ms_max);
+        let now = Instant::now();
+        Self { end: now.checked_add(ms).unwrap_or(now + Duration::from_hours(24 * 365)), ms_max }
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.end
+    }
+
+    /// Waits until one end of a pipe is ready or closed. `false` when the time is over.
+    fn wait(&self, end: BorrowedFd<'_>, flags: PollFlags) -> Result<bool, InterpreterError> {
+        loop {
+            let rest = self.end.saturating_duration_since(Instant::now());
+            let rest = Timespec::try_from(rest).map_err(|error| broken(&io::Error::other(error)))?;
+            match poll(&mut [PollFd::new(&end, flags)], Some(&rest)) {
+                Ok(n_ready) => return Ok(n_ready > 0),
+                Err(rustix::io::Errno::INTR) if self.is_over() => return Ok(false),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(broken(&error.into())),
+            }
+        }
+    }
+}
+
+fn broken(error: &io::Error) -> InterpreterError {
+    InterpreterError::Broken { what: error.to_string() }
+}
+
+fn protocol(error: &wire::WireError) -> InterpreterError {
+    InterpreterError::Protocol { what: error.to_string() }
+}

@@ -1,0 +1,234 @@
+//! The worker's side: reads requests, runs the interpreter, answers. It holds one session at a time, because the counter
+//! of what is allocated is one per process.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd as _;
+use std::process::ExitCode;
+
+use super::confine;
+use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
+use crate::{CellEnd, HostReply, Interpreter, InterpreterError, Raised, Setup, Step, Value};
+
+/// The stack of the thread that interprets: deep data is dropped and compared by recursion.
+const STACK_BYTES: usize = 256 << 20;
+/// What the process may take beyond a session's memory before it ends itself: work between two checks of the
+/// interpreter, which answers with a `MemoryError` where it checks.
+const HEADROOM_BYTES: u64 = 32 << 20;
+/// Characters of an error that are told.
+const ERROR_CHARS_MAX: usize = 20_000;
+/// Exit code of a worker whose host is gone or said nonsense.
+const LOST: u8 = 70;
+
+/// The whole life of a worker process: obeys the requests on standard input until it is closed. Ends when the process
+/// that started it does.
+///
+/// The program should have [`crate::LimitedAllocator`] as its global allocator; without it a cell that takes too much
+/// memory ends the process where it would have got a `MemoryError`.
+pub fn serve_stdio() -> ExitCode {
+    confine::follow_parent();
+    match serve_process() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(LOST),
+    }
+}
+
+fn serve_process() -> Result<(), WireError> {
+    // Not `stdin()`, which reads ahead: what this process becomes must find the rest of the stream.
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let first = match wire::read(&mut input, REQUEST_BYTES_MAX)? {
+        None => return Ok(()),
+        Some(Request::Confine(bounds)) => {
+            let why = confine::exec(&bounds);
+            return wire::write(&mut output, &Response::Unconfined { why }, RESPONSE_BYTES_MAX);
+        }
+        Some(first) => first,
+    };
+    if let Request::Open { parent, .. } = &first
+        && !confine::is_child_of(*parent)
+    {
+        return Ok(());
+    }
+    // The interpreter has no way to the outside; this is for the day that it has a bug.
+    confine::lock_down();
+    confine::end_with_input();
+    let work = move || serve_from(Some(first), &mut input, &mut output, &mut open_monty);
+    let thread = std::thread::Builder::new().name("cells".into()).stack_size(STACK_BYTES).spawn(work)?;
+    match thread.join() {
+        Ok(served) => served,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Obeys the requests of `input` until it ends, with the interpreter of this crate and without any confinement.
+pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
+    serve_from(None, &mut input, &mut output, &mut open_monty).map_err(io::Error::other)
+}
+
+type Opened = Result<Box<dyn Interpreter>, InterpreterError>;
+
+fn open_monty(setup: &Setup) -> Opened {
+    Ok(Box::new(crate::MontyInterpreter::open(setup)?))
+}
+
+fn serve_from(
+    mut first: Option<Request<'static>>,
+    input: &mut impl Read,
+    output: &mut impl Write,
+    open: &mut dyn FnMut(&Setup) -> Opened,
+) -> Result<(), WireError> {
+    let mut session = Session { interpreter: None, memory_bytes_max: 0 };
+    loop {
+        let request = match first.take() {
+            Some(first) => first,
+            None => match wire::read(input, REQUEST_BYTES_MAX)? {
+                Some(request) => request,
+                None => return Ok(()),
+            },
+        };
+        session.obey(request, output, open)?;
+    }
+}
+
+struct Session {
+    interpreter: Option<Box<dyn Interpreter>>,
+    memory_bytes_max: u64,
+}
+
+impl Session {
+    fn obey(
+        &mut self,
+        request: Request<'_>,
+        output: &mut impl Write,
+        open: &mut dyn FnMut(&Setup) -> Opened,
+    ) -> Result<(), WireError> {
+        match request {
+            Request::Open { setup, .. } => {
+                // The old session goes first: both together may be more than one is allowed.
+                self.interpreter = None;
+                let setup = Setup::from(*setup);
+                self.memory_bytes_max = setup.limits.memory_bytes_max;
+                confine::limit_memory(self.memory_bytes_max);
+                let opened = self.limited(|_| open(&setup));
+                answer(output, &self.opened(opened))
+            }
+            Request::Feed { code } => {
+                let step = self.limited(|session| session.interpreter()?.feed(&code));
+                self.tell(output, step)
+            }
+            Request::Resume { replies } => {
+                let replies = replies.into_iter().map(HostReply::from).collect();
+                let step = self.limited(|session| session.interpreter()?.resume(replies));
+                self.tell(output, step)
+            }
+            Request::Variable { name } => {
+                let found = self.limited(|session| session.interpreter()?.variable(&name));
+                tell_variable(output, &found)
+            }
+            Request::Close => {
+                self.interpreter = None;
+                answer(output, &Response::Closed)
+            }
+            Request::Confine(_) => answer(
+                output,
+                &Response::Broken { what: "a worker that runs cells can become nothing else".into() },
+            ),
+        }
+    }
+
+    fn opened(&mut self, opened: Opened) -> Response<'static> {
+        match opened {
+            Ok(interpreter) => {
+                self.interpreter = Some(interpreter);
+                Response::Opened
+            }
+            Err(error) => broken(&error),
+        }
+    }
+
+    fn interpreter(&mut self) -> Result<&mut Box<dyn Interpreter>, InterpreterError> {
+        self.interpreter
+            .as_mut()
+            .ok_or_else(|| InterpreterError::Broken { what: "no session is open".into() })
+    }
+
+    /// Runs something of the cell's: only then is the process held to the memory of a session, because frames are ours.
+    fn limited<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let bytes = self.memory_bytes_max.saturating_add(HEADROOM_BYTES);
+        arm(usize::try_from(bytes).ok());
+        let done = work(self);
+        arm(None);
+        done
+    }
+
+    /// Tells a step. Calls with more than a frame can hold never reach the host: they raise in the cell.
+    fn tell(
+        &mut self,
+        output: &mut impl Write,
+        mut step: Result<Step, InterpreterError>,
+    ) -> Result<(), WireError> {
+        loop {
+            if let Ok(Step::Finished(CellEnd::Raised { raised, .. })) = &mut step {
+                cut(raised);
+            }
+            let told = match &step {
+                Ok(step) => Response::Step(step.into()),
+                Err(error) => broken(error),
+            };
+            let calls = match (answer(output, &told), &step) {
+                (Err(error), Ok(Step::Calls(calls))) if error.is_size() => calls,
+                (told, _) => return told,
+            };
+            let reply = HostReply::Raise { kind: "ValueError".into(), message: TOO_LARGE.into() };
+            let replies = vec![reply; calls.len()];
+            step = self.limited(|session| session.interpreter()?.resume(replies));
+        }
+    }
+}
+
+/// Cuts an error to what the host takes. Only its last line is long: the message.
+fn cut(raised: &mut Raised) {
+    for text in [&mut raised.kind, &mut raised.message, &mut raised.traceback] {
+        if let Some((at, _)) = text.char_indices().nth(ERROR_CHARS_MAX) {
+            text.truncate(at);
+            text.push_str("...");
+        }
+    }
+}
+
+/// What a call raises that does not fit a frame.
+const TOO_LARGE: &str = "the arguments are too large for a host call: pass less text";
+
+fn tell_variable(
+    output: &mut impl Write,
+    found: &Result<Option<Value>, InterpreterError>,
+) -> Result<(), WireError> {
+    let told = match found {
+        Ok(Some(value)) => Response::Variable(value.into()),
+        Ok(None) => Response::NoVariable,
+        Err(error) => broken(error),
+    };
+    match (answer(output, &told), found) {
+        (Err(error), Ok(Some(value))) if error.is_size() => {
+            let type_name = value.type_name().to_owned();
+            let opaque = Value::Opaque { repr: format!("<{type_name}, too large to be told>"), type_name };
+            answer(output, &Response::Variable(opaque.into()))
+        }
+        (told, _) => told,
+    }
+}
+
+fn answer(output: &mut impl Write, response: &Response<'_>) -> Result<(), WireError> {
+    wire::write(output, response, RESPONSE_BYTES_MAX)
+}
+
+fn broken(error: &InterpreterError) -> Response<'static> {
+    Response::Broken { what: error.to_string() }
+}
+
+/// Limits what the process may hold from now on. Where the allocator is not ours the limit of the address space is the
+/// only one.
+fn arm(bytes_max: Option<usize>) {
+    monty_alloc::set_hard_limit(bytes_max).ok();
+}

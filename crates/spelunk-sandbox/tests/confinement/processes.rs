@@ -1,0 +1,99 @@
+//! Processes: none is left behind, and one that is killed is replaced.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use spelunk_sandbox::Sandbox;
+
+use crate::scene::{Session, setup, worker};
+
+/// A frame, as the host writes it.
+fn frame(body: &str) -> Vec<u8> {
+    let mut frame = u32::try_from(body.len()).unwrap().to_le_bytes().to_vec();
+    frame.extend(body.bytes());
+    frame
+}
+
+fn open_frame(parent: u32) -> Vec<u8> {
+    let limits = r#"{"cell_ms_max":100000,"memory_bytes_max":100000000,"recursion_max":100,"output_chars_max":100,"cell_calls_max":1}"#;
+    frame(&format!(
+        r#"{{"open":{{"parent":{parent},"setup":{{"functions":[],"variables":[],"exceptions":[],"prelude":"","files":[],"clock_ms":0,"seed":0,"limits":{limits}}}}}}}"#
+    ))
+}
+
+/// Opens a session in a worker that another process started, and starts a cell that never ends.
+fn compute_forever(child: &mut Child, parent: u32) {
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(&open_frame(parent)).unwrap();
+    let mut opened = [0; 12];
+    child.stdout.as_mut().unwrap().read_exact(&mut opened).unwrap();
+    assert_eq!(opened.to_vec(), frame("\"opened\""));
+    child.stdin.as_mut().unwrap().write_all(&frame(r#"{"feed":{"code":"while True: pass"}}"#)).unwrap();
+}
+
+/// Waits until the process at the other end of its output is gone.
+fn wait_for_end(child: &mut Child) {
+    let mut rest = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
+    assert_eq!(rest, b"");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_ends_when_its_host_is_killed() {
+    // The shell is the host here. Input and output stay open, so nothing but the kernel tells the worker.
+    let mut shell = Command::new("/bin/sh")
+        .args(["-c", "exec 3<&0; \"$0\" <&3 & wait"])
+        .arg(worker().program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let host = shell.id();
+    compute_forever(&mut shell, host);
+    shell.kill().unwrap();
+    wait_for_end(&mut shell);
+    shell.wait().unwrap();
+}
+
+#[test]
+fn a_worker_ends_when_its_input_does_even_while_it_computes() {
+    let mut child =
+        Command::new(worker().program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    compute_forever(&mut child, std::process::id());
+    drop(child.stdin.take());
+    wait_for_end(&mut child);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_worker_of_another_parent_does_nothing() {
+    let mut child =
+        Command::new(worker().program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(&open_frame(1)).unwrap();
+    wait_for_end(&mut child);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn sessions_that_end_well_share_a_worker() {
+    let sandbox = Sandbox::monty(worker());
+    assert_eq!(Session::open(&sandbox, &setup()).run("secret = 1\nsecret"), "1\n= done");
+    for _ in 0..20 {
+        let mut session = Session::open(&sandbox, &setup());
+        assert_eq!(session.run("secret"), "= NameError: name 'secret' is not defined");
+        assert_eq!(session.run("x = 'a' * 10**7"), "= done");
+    }
+}
+
+#[test]
+fn many_sessions_at_once_each_have_their_own() {
+    let sandbox = Sandbox::monty(worker());
+    let mut sessions: Vec<Session> = (0..8).map(|_| Session::open(&sandbox, &setup())).collect();
+    for (idx, session) in sessions.iter_mut().enumerate() {
+        assert_eq!(session.run(&format!("x = {idx}")), "= done");
+    }
+    for (idx, session) in sessions.iter_mut().enumerate() {
+        assert_eq!(session.run("x"), format!("{idx}\n= done"));
+    }
+}

@@ -1,0 +1,129 @@
+//! `spelunk repl`: the sandbox of the recursive loop, for people. The same session, the same functions, the same limits;
+//! calls of models are recorded in a run of their own.
+
+mod line;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use spelunk_engine::{ConsoleCell, RunRequest, console};
+use spelunk_model::{Model, ModelError, ModelStream, Price, Prompt};
+use spelunk_types::{CallId, ModelRef, Strategy};
+use tokio::sync::{mpsc, oneshot};
+
+use self::line::Editor;
+use super::app::{App, Failure, print};
+use super::ask::keep;
+use super::scan::{ScanFlags, inputs, scan};
+use super::{ModelFlags, watch};
+use crate::provider;
+
+const ALL_FILES: u64 = 0;
+/// A person may run as many cells as they like.
+const CELLS_MAX: u64 = 1_000_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplArgs {
+    /// Files or directories to explore, `-` for standard input [default: .]
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    pub(super) model: ModelFlags,
+    /// What runs the code: monty or cpython
+    #[arg(long, value_name = "SANDBOX")]
+    sandbox: Option<String>,
+    #[command(flatten)]
+    scan: ScanFlags,
+}
+
+pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure> {
+    let chosen = provider::choose(&app.settings.model, &app.environment).await?;
+    let (model, sub_model): (Arc<dyn Model>, _) = match chosen {
+        Some(chosen) => (chosen.model, chosen.sub_model),
+        None => (Arc::new(Nobody::new()), None),
+    };
+    let inputs = inputs(app, &args.paths)?;
+    let options = args.scan.options(ALL_FILES)?;
+    let corpus = scan(app, &inputs, &options)?;
+    let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
+    let sources = keep(&engine, inputs)?;
+    let (cells, typed) = mpsc::unbounded_channel();
+    let (ready, described) = oneshot::channel();
+    let mut settings = app.run_settings();
+    settings.limits.cells_max = CELLS_MAX;
+    let handle = engine.start(RunRequest {
+        question: "a session by hand".into(),
+        corpus,
+        sources,
+        strategy: Strategy::Program,
+        model,
+        sub_model,
+        schema: None,
+        settings,
+        program: Some(console(typed, ready)),
+    })?;
+    if let Ok(description) = described.await {
+        app.say(&description);
+        app.say("Ctrl-D ends the session.");
+    }
+    let editor = Editor::new(app.workspace_root().join("repl_history"));
+    let typing = tokio::task::spawn_blocking(move || converse(editor, &cells));
+    let result = handle.join().await;
+    // A session that a limit ended leaves its editor waiting for a line that nobody needs.
+    drop(typing);
+    match result.error {
+        Some(error) => Err(error.into()),
+        None => {
+            app.say(&format!("run {}", result.run.short()));
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Reads cells and shows what they print, until the person or the run has enough.
+fn converse(mut editor: Editor, cells: &mpsc::UnboundedSender<ConsoleCell>) {
+    while let Some(code) = editor.read_cell() {
+        if code.trim().is_empty() {
+            continue;
+        }
+        let (said, hear) = oneshot::channel();
+        if cells.send(ConsoleCell { code, said }).is_err() {
+            return;
+        }
+        match hear.blocking_recv() {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) => print(&format!("{text}\n")),
+            Err(_) => return,
+        }
+    }
+}
+
+/// A model for sessions without one: asking it says what to do.
+struct Nobody {
+    reference: ModelRef,
+}
+
+impl Nobody {
+    fn new() -> Self {
+        let reference = ModelRef { provider: "none".into(), name: "none".into(), base_url: String::new() };
+        Self { reference }
+    }
+}
+
+impl Model for Nobody {
+    fn reference(&self) -> &ModelRef {
+        &self.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        None
+    }
+
+    fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
+        let detail =
+            "no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server".into();
+        let error = ModelError::NotFound { base_url: "nowhere".into(), model: "none".into(), detail };
+        Box::pin(futures_util::stream::once(std::future::ready(Err(error))))
+    }
+}

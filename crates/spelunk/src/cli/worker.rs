@@ -1,0 +1,32 @@
+//! `spelunk worker`: the process that runs cells, started by this program itself and by nobody else. It reads no settings
+//! and no environment, and takes its orders from standard input.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The word that makes this program a worker. It is in no list of commands, because it is none for people.
+const WORD: &str = "worker";
+
+/// Whether the program was started as a worker.
+pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, word] if word == WORD)
+}
+
+/// Serves until standard input is closed.
+pub(crate) fn worker() -> ExitCode {
+    spelunk_sandbox::serve_stdio()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_bare_word_makes_a_worker() {
+        let is_meant = |words: &[&str]| is_meant(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert!(is_meant(&["spelunk", "worker"]));
+        assert!(!is_meant(&["spelunk", "worker", "x"]));
+        assert!(!is_meant(&["spelunk"]));
+        assert!(!is_meant(&["spelunk", "ask", "worker"]));
+    }
+}

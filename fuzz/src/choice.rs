@@ -1,0 +1,73 @@
+//! What a target is to do, taken from the first bytes of its input, and the text from the rest: a fuzzer that only knows
+//! bytes then reaches every type, mode and limit.
+
+use spelunk_context::{ContentType, Detected, Language, Mode, Via};
+use spelunk_types::Limits;
+
+/// Bytes at the beginning that choose.
+const CHOICE_BYTES: usize = 8;
+
+/// Languages whose grammars differ; the line rule knows no language.
+const LANGUAGES: [Option<Language>; 8] = [
+    None,
+    Some(Language::Rust),
+    Some(Language::Python),
+    Some(Language::TypeScript),
+    Some(Language::Cpp),
+    Some(Language::Go),
+    Some(Language::Ruby),
+    Some(Language::Bash),
+];
+
+/// Limits so small that a few lines are many chunks.
+const TOKENS_MAX: [u64; 8] = [1, 2, 5, 16, 20, 60, 300, 50_000];
+
+/// What to do, and with which text.
+pub(crate) struct Choice {
+    pub(crate) detected: Detected,
+    pub(crate) mode: Mode,
+    pub(crate) limits: Limits,
+    pub(crate) text: String,
+}
+
+impl Choice {
+    pub(crate) fn of(data: &[u8]) -> Self {
+        let byte = |idx: usize| usize::from(data.get(idx).copied().unwrap_or_default());
+        let content_type = ContentType::ALL[byte(0) % ContentType::ALL.len()];
+        let language = LANGUAGES[byte(1) % LANGUAGES.len()];
+        let detected = Detected { content_type, via: Via::Override, language, custom: None };
+        let mode = if byte(2) % 8 == 7 { Mode::Plain } else { Mode::ByType };
+        let target = 1 + byte(3) as u64 % 40;
+        let limits = limits(target, TOKENS_MAX[byte(4) % TOKENS_MAX.len()], byte(5) as u64 % 30);
+        Self { detected, mode, limits, text: text_of(data) }
+    }
+}
+
+/// The rest of the input, with what is not UTF-8 replaced.
+pub(crate) fn text_of(data: &[u8]) -> String {
+    String::from_utf8_lossy(data.get(CHOICE_BYTES..).unwrap_or_default()).into_owned()
+}
+
+fn limits(target: u64, tokens_max: u64, overlap: u64) -> Limits {
+    Limits {
+        chunk_code_lines: target,
+        chunk_narrow_rows: target,
+        chunk_wide_dense_rows: target,
+        chunk_wide_sparse_rows: target,
+        chunk_json_elements: target,
+        chunk_jsonl_lines: target,
+        chunk_jsonl_narrow_lines: target,
+        chunk_jsonl_wide_lines: target,
+        chunk_log_lines: target,
+        chunk_prose_lines: target,
+        chunk_other_lines: target,
+        overlap_log_lines: overlap,
+        overlap_prose_lines: overlap,
+        overlap_other_lines: overlap,
+        chunk_tokens_max: tokens_max,
+        chunk_plain_tokens: tokens_max,
+        overlap_plain_tokens: overlap,
+        small_lines_max: target,
+        ..Limits::default()
+    }
+}
