@@ -122,7 +122,7 @@ impl Mutator {
         usize::try_from(self.next() % n.max(1) as u64).unwrap_or(0)
     }
 
-    /// SplitMix64.
+    /// The generator called `SplitMix64`.
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -26,7 +26,7 @@ const PATTERNS: [&str; 8] = [
     r"user=\w+ .*status=50[0-9] took [5-9]\d\dms",
     r"\b9{3}ms\b",
     r"took \d+ms connection",
-    r#"id=[^ ]+00 status"#,
+    r"id=\S+00 status",
     r"(?i)CONNECTION RESET",
 ];
 

@@ -6,6 +6,7 @@ pub(crate) mod arguments;
 mod describe;
 mod json;
 mod look;
+mod objects;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use spelunk_types::Limits;
 
 pub(crate) use self::arguments::{Arguments, Refusal};
 pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
+use self::objects::Objects;
 use crate::Task;
 
 /// Python that runs before the first cell.
@@ -33,6 +35,7 @@ pub(crate) struct Environment {
     note: Option<Arc<str>>,
     shape: Shape,
     limits: Limits,
+    objects: Arc<Objects>,
 }
 
 /// What `context` is.
@@ -66,6 +69,7 @@ impl Environment {
             note: task.note.clone(),
             shape: Shape::Documents,
             limits: limits.clone(),
+            objects: Arc::new(Objects::new(task.view.clone(), limits.clone())),
         };
         let (shape, variables) = environment.bind()?;
         environment.shape = shape;
@@ -77,6 +81,9 @@ impl Environment {
         let context = |value| vec![("context".to_owned(), value)];
         if let Some(note) = &self.note {
             return Ok((Shape::Note, context(Value::from(note.as_ref()))));
+        }
+        if self.view.bytes() > self.limits.cell_context_bytes_max {
+            return Ok(self.bind_large());
         }
         let mut documents = self.view.documents();
         let (Some(only), None) = (documents.next(), documents.next()) else {
@@ -94,6 +101,19 @@ impl Environment {
         let mut variables = context(value);
         variables.push(("context_text".to_owned(), Value::Str(text)));
         Ok((shape, variables))
+    }
+
+    /// Nothing is read: the objects read what code touches.
+    fn bind_large(&self) -> (Shape, Vec<(String, Value)>) {
+        let mut documents = self.view.documents();
+        let (Some(only), None) = (documents.next(), documents.next()) else {
+            return (Shape::Documents, vec![("context".to_owned(), Objects::documents())]);
+        };
+        if [".jsonl", ".ndjson"].iter().any(|extension| only.name.ends_with(extension)) {
+            let text = ("context_text".to_owned(), Objects::text(only.idx));
+            return (Shape::Records, vec![("context".to_owned(), Objects::list(only.idx)), text]);
+        }
+        (Shape::Text, vec![("context".to_owned(), Objects::text(only.idx))])
     }
 
     /// The setup of a session in this environment.
@@ -129,6 +149,9 @@ impl Environment {
 
     /// Answers a host call that looks at text. Blocking.
     pub(crate) fn serve(&self, mut call: HostCall) -> Result<Value, Refusal> {
+        if call.receiver.is_some() {
+            return self.objects.serve(&mut call);
+        }
         look::serve(self, &mut call)
     }
 
@@ -140,6 +163,13 @@ impl Environment {
             Some(Value::Str(text)) => match self.view.find(&text) {
                 Some(document) => Ok((narrowed(&[document.name.clone()]), None)),
                 None => Ok((self.view.clone(), Some(Arc::from(text)))),
+            },
+            Some(Value::Handle(handle)) => match self.objects.document_of(&handle) {
+                Some(idx) => Ok((self.view.narrow(|document| document.idx == idx), None)),
+                None => match self.objects.read(&handle, self.limits.cell_context_bytes_max) {
+                    Some(text) => Ok((self.view.clone(), Some(Arc::from(text)))),
+                    None => Ok((self.view.clone(), None)),
+                },
             },
             Some(Value::List(items) | Value::Tuple(items) | Value::Set(items)) => {
                 let mut names = Vec::new();
@@ -162,6 +192,11 @@ impl Environment {
                 ))),
             },
         }
+    }
+
+    /// The text of a host object, if it is one and not too long for any prompt.
+    pub(crate) fn text_of(&self, handle: &spelunk_sandbox::Handle) -> Option<String> {
+        self.objects.read(handle, self.limits.query_chars_max.saturating_mul(4))
     }
 
     /// A document by name, or the only one.

@@ -85,7 +85,8 @@ impl Gate {
     }
 
     /// How many may be in flight now.
-    pub(crate) fn width(&self) -> usize {
+    #[cfg(test)]
+    fn width(&self) -> usize {
         self.lock().width
     }
 

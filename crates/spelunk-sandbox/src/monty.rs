@@ -40,6 +40,7 @@ pub struct MontyInterpreter {
     state: State,
     /// Functions of the host, and whether they may be awaited.
     functions: HashMap<String, bool>,
+    has_awaitable: bool,
     /// What `help` says about them.
     docs: HashMap<String, String>,
     exceptions: Vec<String>,
@@ -74,8 +75,6 @@ struct Cell {
     parked: HashMap<i64, u32>,
     /// Which of them goes on next.
     woken: Vec<i64>,
-    /// Whether its code awaits: then an awaitable function gives something to await.
-    is_async: bool,
     is_finished: bool,
 }
 
@@ -106,10 +105,12 @@ impl MontyInterpreter {
             Ok(repl) => repl,
             Err(what) => return Err(InterpreterError::Protocol { what }),
         };
-        self.cell.is_async = rewritten.is_async;
         let text = rewritten.code.text.clone();
         self.sources.add_cell(repl.next_script_name(), code, rewritten.code);
         let mut inputs = NamedValues::new();
+        if self.has_awaitable {
+            inputs.push("__sp_async", MontyObject::bool(rewritten.is_async));
+        }
         if let Some(names) = rewritten.names {
             inputs.push("__sp_names", MontyObject::list(names.into_iter().map(MontyObject::string)));
         }
@@ -176,8 +177,15 @@ impl MontyInterpreter {
                 }
             };
         }
-        if let Some(is_awaitable) = self.functions.get(&call.function_name).copied() {
-            return self.ask(call, None, is_awaitable && self.cell.is_async);
+        if self.functions.get(&call.function_name) == Some(&false) {
+            return self.ask(call, None, false);
+        }
+        for (way, is_awaited) in [(names::NOW, false), (names::LATER, true)] {
+            if let Some(name) = call.function_name.strip_prefix(way)
+                && self.functions.get(name) == Some(&true)
+            {
+                return self.ask(call, None, is_awaited);
+            }
         }
         if call.function_name.starts_with(names::RESERVED) {
             return self.internal(call);
@@ -201,7 +209,9 @@ impl MontyInterpreter {
                 (name.as_str().unwrap_or_default().to_owned(), from_monty(value, &self.handles))
             })
             .collect();
-        let asked = HostCall { name: call.function_name.clone(), receiver, args, kwargs };
+        let name = call.function_name.as_str();
+        let name = name.strip_prefix(names::NOW).or_else(|| name.strip_prefix(names::LATER)).unwrap_or(name);
+        let asked = HostCall { name: name.to_owned(), receiver, args, kwargs };
         self.ask_for(call, asked, is_awaited)
     }
 

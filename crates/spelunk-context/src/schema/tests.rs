@@ -62,9 +62,8 @@ fn a_sample_is_taken_from_all_over_a_long_document_and_said_to_be_one() {
         n => format!("{{\"id\": {n}, \"note\": \"{}\"}}", "x".repeat(40)),
     };
     let elements: Vec<String> = (0..10_000).map(element).collect();
-    let mut limits = Limits::default();
     // The last chunk has one element, the last.
-    limits.chunk_json_elements = 9999;
+    let limits = Limits { chunk_json_elements: 9999, ..Limits::default() };
     let text = format!("[{}]", elements.join(","));
     let sketch = cut("a.json", &text, &limits).unwrap();
     expect!["[{id: integer, first?: boolean, note?: string}; 10000] (sketched from 90112 of 648817 bytes; what is rare may be missing)"]
@@ -79,8 +78,7 @@ fn a_document_that_is_cut_inside_is_sketched_from_its_root() {
         "{{\"meta\": {{\"v\": 1}}, \"rows\": [{}], \"text\": \"{long}\", \"end\": null}}",
         rows.join(",")
     );
-    let mut limits = Limits::default();
-    limits.chunk_tokens_max = 5000;
+    let limits = Limits { chunk_tokens_max: 5000, ..Limits::default() };
     let sketch = cut("a.json", &text, &limits).unwrap();
     expect!["{meta: {v: integer}, rows: [{n: integer, s: string}; 350 or more], text: string, end: null} (sketched from 114572 of 522834 bytes; what is rare may be missing)"].assert_eq(&sketch.to_string());
 }
@@ -169,7 +167,7 @@ fn records_have_fields_with_types_presence_and_a_class() {
 fn recipes_are_for_fields_that_are_there() {
     let shown = |text: &str| -> String {
         let recipes = records(text).recipes.into_iter();
-        recipes.map(|Recipe { name, filter }| format!("{name}: {filter}\n")).collect()
+        recipes.fold(String::new(), |shown, Recipe { name, filter }| shown + name + ": " + &filter + "\n")
     };
     expect![[r#"
         filter-level: inputs | fromjson? | objects | select((.level | tostring | ascii_downcase) == "error")

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::re::{Flags, MatchCursor, PyPattern, Walk};
+use super::re::{Flags, ITEM_BYTES, MatchCursor, PyPattern};
 use super::{LazyText, TextError};
 
 /// Some parts of a text, and where to go on.
@@ -25,10 +25,12 @@ impl LazyText {
             return Ok(Some(chars.start));
         }
         let pattern = PyPattern::literal(needle);
-        let mut walk = Walk::new(self, &pattern, MatchCursor::from_byte(start.byte), false)?;
-        let found = walk.next(false)?.is_some();
-        let found = if found { walk.hunt.group_chars(0)? } else { None };
-        self.require_fresh()?;
+        let found = self.walk(&pattern, MatchCursor::from_byte(start.byte), false, |walk| {
+            match walk.next(false)? {
+                Some(_) => walk.hunt.group_chars(0),
+                None => Ok(None),
+            }
+        })?;
         Ok(found.filter(|found| found.end <= chars.end).map(|found| found.start))
     }
 
@@ -71,13 +73,13 @@ impl LazyText {
             return Ok(end.char - start.char + 1);
         }
         let pattern = PyPattern::literal(needle);
-        let mut walk = Walk::new(self, &pattern, MatchCursor::from_byte(start.byte), false)?;
-        let mut n_found = 0;
-        while walk.next(false)?.is_some_and(|found| found.end <= end.byte) {
-            n_found += 1;
-        }
-        self.require_fresh()?;
-        Ok(n_found)
+        self.walk(&pattern, MatchCursor::from_byte(start.byte), false, |walk| {
+            let mut n_found = 0;
+            while walk.next(false)?.is_some_and(|found| found.end <= end.byte) {
+                n_found += 1;
+            }
+            Ok(n_found)
+        })
     }
 
     /// `needle in text`
@@ -86,9 +88,7 @@ impl LazyText {
             return Ok(true);
         }
         let pattern = PyPattern::literal(needle);
-        let found = Walk::new(self, &pattern, MatchCursor::default(), false)?.next(false)?;
-        self.require_fresh()?;
-        Ok(found.is_some())
+        self.walk(&pattern, MatchCursor::default(), false, |walk| Ok(walk.next(false)?.is_some()))
     }
 
     /// `text.startswith(needle)`
@@ -133,24 +133,20 @@ impl LazyText {
         bytes_max: u64,
     ) -> Result<TextParts, TextError> {
         let word = PyPattern::compile(r"\S+", Flags::NONE)?;
-        let mut walk = Walk::new(self, &word, from, true)?;
-        let (mut items, mut bytes) = (Vec::new(), 0);
-        while bytes < bytes_max {
-            let is_over = splits_max > 0 && walk.cursor.n_matches() >= splits_max;
-            let Some(found) = walk.next(false)? else {
-                self.require_fresh()?;
-                return Ok(TextParts { items, next: None });
-            };
-            if is_over {
-                items.push(walk.part(found.start..self.bytes())?);
-                self.require_fresh()?;
-                return Ok(TextParts { items, next: None });
+        self.walk(&word, from, true, |walk| {
+            let (mut items, mut bytes) = (Vec::new(), 0);
+            while bytes < bytes_max {
+                let is_over = splits_max > 0 && walk.cursor.n_matches() >= splits_max;
+                let Some(found) = walk.next(false)? else { return Ok(TextParts { items, next: None }) };
+                if is_over {
+                    items.push(walk.part(found.start..self.bytes())?);
+                    return Ok(TextParts { items, next: None });
+                }
+                let item = walk.hunt.group(0).unwrap_or_default().to_owned();
+                bytes += item.len() as u64 + ITEM_BYTES;
+                items.push(item);
             }
-            let item = walk.hunt.group(0).unwrap_or_default().to_owned();
-            bytes += item.len() as u64 + 24;
-            items.push(item);
-        }
-        self.require_fresh()?;
-        Ok(TextParts { items, next: Some(walk.cursor) })
+            Ok(TextParts { items, next: Some(walk.cursor) })
+        })
     }
 }

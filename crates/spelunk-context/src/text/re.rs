@@ -6,9 +6,10 @@ mod emit;
 mod engine;
 mod expand;
 mod fault;
-mod flags;
-mod parse;
 mod feed;
+mod flags;
+mod functions;
+mod parse;
 mod search;
 mod sieve;
 mod stream;
@@ -23,11 +24,12 @@ use self::engine::{BACKTRACKS_MAX, Engine, How};
 pub use self::expand::Replacement;
 pub use self::fault::PatternFault;
 pub use self::flags::Flags;
+pub use self::functions::{FindAll, Found, Group, Matches, PyMatch, SplitPart, Splits};
 pub(crate) use self::search::Sizes;
 use self::sieve::LineSieve;
 use self::traits::Traits;
-pub(super) use self::walk::Walk;
-pub use self::walk::{FindAll, Found, Group, MatchCursor, Matches, PyMatch, SplitPart, Splits};
+pub(super) use self::walk::ITEM_BYTES;
+pub use self::walk::MatchCursor;
 
 /// A Python pattern that is ready to search with. Cloning is cheap.
 ///

@@ -14,7 +14,13 @@ use crate::{ReadError, Reader, TextError, View};
 /// The text of these bytes as it is, in windows of a few bytes.
 pub(super) fn raw(bytes: &[u8]) -> LazyText {
     let reader = Reader::of_bytes("any", bytes.into()).with_redaction(false);
-    let sizes = Sizes { window_bytes: 16, backtracking_bytes: 16, window_bytes_max: 1 << 20 };
+    let sizes = Sizes {
+        window_bytes: 16,
+        backtracking_bytes: 16,
+        window_bytes_max: 1 << 20,
+        lead_bytes: 9,
+        windows_alone: u64::MAX,
+    };
     LazyText::over(reader).with_sizes(sizes)
 }
 

@@ -16,8 +16,19 @@ pub(super) fn describe(environment: &Environment, variables: &[(String, Value)])
             format!("`context` is a `str` of {} characters that was written for you.", note.chars().count())
         }
         (Shape::Text, value) => {
-            let n_chars = value.and_then(Value::as_str).map_or(0, |text| text.chars().count());
-            format!("`context` is a `str` of {n_chars} characters: the document {}.", environment.only_name())
+            let name = environment.only_name();
+            match value.and_then(Value::as_str) {
+                Some(text) => {
+                    format!(
+                        "`context` is a `str` of {} characters: the document {name}.",
+                        text.chars().count()
+                    )
+                }
+                None => format!(
+                    "`context` is a `str`: the document {name} of {} bytes. It stays outside of the session: slices, `len`, `in`, `for line in context`, `find`, `count` and `re` work on it without copying it; what would copy all of it is refused.",
+                    environment.view.bytes()
+                ),
+            }
         }
         (Shape::Json, value) => {
             let type_name = value.map_or("dict", Value::type_name);
@@ -26,12 +37,12 @@ pub(super) fn describe(environment: &Environment, variables: &[(String, Value)])
         }
         (Shape::Records, value) => {
             let n_records = match value {
-                Some(Value::List(records)) => records.len(),
-                _ => 0,
+                Some(Value::List(records)) => format!("{} ", records.len()),
+                _ => String::new(),
             };
             let name = environment.only_name();
             format!(
-                "`context` is a `list` of {n_records} records: the parsed lines of {name}. `context_text` is its text."
+                "`context` is a `list` of {n_records}records: the parsed lines of {name}. `context_text` is its text."
             )
         }
         (Shape::Documents | Shape::Note, _) => documents(environment),
@@ -64,6 +75,7 @@ fn preview(environment: &Environment, context: Option<&Value>) -> String {
     let chars_max = usize::try_from(environment.limits.preview_chars_max).unwrap_or(usize::MAX);
     let shown = match (environment.shape, context) {
         (Shape::Documents, _) | (_, None) => return String::new(),
+        (_, Some(Value::Handle(_))) => environment.head(environment.limits.preview_chars_max),
         (_, Some(Value::Str(text))) => text.chars().take(chars_max).collect::<String>(),
         (_, Some(value)) => super::json_of_value(value).to_string().chars().take(chars_max).collect(),
     };
@@ -71,6 +83,13 @@ fn preview(environment: &Environment, context: Option<&Value>) -> String {
 }
 
 impl Environment {
+    /// The first characters of the only document.
+    fn head(&self, n_chars: u64) -> String {
+        let only = self.view.documents().next();
+        let text = only.and_then(|document| self.objects.lazy(document.idx).ok());
+        text.and_then(|text| text.slice(0..n_chars).ok()).unwrap_or_default()
+    }
+
     fn only_name(&self) -> String {
         let name = self.view.documents().next().map_or("", |document| document.name.as_str());
         format!("`{}`", name.chars().take(NAME_CHARS_MAX).collect::<String>().replace(['`', '\n'], "?"))

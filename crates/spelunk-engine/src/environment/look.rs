@@ -1,14 +1,17 @@
 //! Looking at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each names documents and lines, so that what is
 //! found can be cited.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use spelunk_context::{
-    ContentType, Detector, DocEntry, Extent, GrepQuery, Reader, SourceError, grep_view, pack, splitter,
+    ContentType, Detector, DocEntry, Extent, GrepQuery, LazyText, Reader, SourceError, grep_view, pack,
+    splitter,
 };
 use spelunk_index::{RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
 
+use super::objects::Part;
 use super::{Arguments, Environment, Refusal};
 
 /// Every function with its documentation, the signature first.
@@ -69,18 +72,27 @@ pub(super) fn serve(environment: &Environment, call: &mut HostCall) -> Result<Va
 fn peek(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
     let start = arguments.count("start")?.unwrap_or(0);
     let end = arguments.count("end")?.unwrap_or(start.saturating_add(2000));
-    let text = read(environment, arguments.text("doc")?.as_deref())?;
-    let (skip, take) = (to_usize(start), to_usize(end.saturating_sub(start)));
-    Ok(Value::Str(text.chars().skip(skip).take(take).collect()))
+    let text = text_of(environment, arguments.text("doc")?.as_deref())?;
+    Ok(Value::Str(text.slice(start..end.max(start)).map_err(refused)?))
 }
 
 fn lines(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
     let start = arguments.count("start")?.unwrap_or(1).max(1);
     let end = arguments.count("end")?.unwrap_or(start.saturating_add(environment.limits.page_lines - 1));
-    let text = read(environment, arguments.text("doc")?.as_deref())?;
-    let (skip, take) = (to_usize(start - 1), to_usize(end.saturating_add(1).saturating_sub(start)));
-    let numbered =
-        text.lines().enumerate().skip(skip).take(take).map(|(idx, line)| format!("{}| {line}\n", idx + 1));
+    let text = text_of(environment, arguments.text("doc")?.as_deref())?;
+    let n_lines = text.n_lines().map_err(refused)?;
+    if start > n_lines || end < start {
+        return Ok(Value::Str(String::new()));
+    }
+    let end = end.min(n_lines);
+    let from = text.char_of_line(start).map_err(refused)?;
+    let to = if end == n_lines {
+        text.chars().map_err(refused)?
+    } else {
+        text.char_of_line(end + 1).map_err(refused)?
+    };
+    let shown = text.slice(from..to).map_err(refused)?;
+    let numbered = shown.lines().zip(start..).map(|(line, number)| format!("{number}| {line}\n"));
     Ok(Value::Str(numbered.collect()))
 }
 
@@ -160,6 +172,10 @@ fn chunk(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Valu
     };
     let mut chunks = Vec::new();
     for document in documents {
+        if document.bytes > environment.limits.cell_context_bytes_max {
+            chunks.extend(large_pieces(environment, &document, chars, overlap)?);
+            continue;
+        }
         let text = environment.view.read_owned(&document).map_err(unread)?;
         chunks.extend(pieces(&document.name, &text, chars, overlap));
     }
@@ -184,6 +200,36 @@ fn pieces(name: &str, text: &str, chars: u64, overlap: u64) -> Vec<Value> {
         ]));
     }
     chunks
+}
+
+/// Pieces of a document that stays outside, cut at line ends; their text is read when it is touched.
+fn large_pieces(
+    environment: &Environment,
+    document: &DocEntry,
+    chars: u64,
+    overlap: u64,
+) -> Result<Vec<Value>, Refusal> {
+    let text = environment.objects.lazy(document.idx)?;
+    let len = text.chars().map_err(refused)?;
+    let (mut start, mut chunks) = (0, Vec::new());
+    while start < len {
+        let piece = text.slice(start..(start + chars - overlap).min(len)).map_err(refused)?;
+        let whole = piece.chars().count() as u64;
+        let is_last = start + whole >= len;
+        let kept = match piece.rfind('\n') {
+            Some(at) if !is_last => piece.get(..=at).map_or(whole, |piece| piece.chars().count() as u64),
+            Some(_) | None => whole,
+        };
+        let from = start.saturating_sub(overlap);
+        let part = Part { doc_idx: document.idx, chars: from..start + kept };
+        chunks.push(Value::Dict(vec![
+            field("doc", Value::from(document.name.as_str())),
+            field("line", int(text.line_of_char(from).map_err(refused)?)),
+            field("text", environment.objects.part(part)),
+        ]));
+        start += kept.max(1);
+    }
+    Ok(chunks)
 }
 
 fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
@@ -225,11 +271,11 @@ impl Environment {
     }
 }
 
-fn read(environment: &Environment, doc: Option<&str>) -> Result<String, Refusal> {
-    if let Some(note) = environment.note_text(doc) {
-        return Ok(note.to_owned());
+fn text_of(environment: &Environment, doc: Option<&str>) -> Result<Arc<LazyText>, Refusal> {
+    match environment.note_text(doc) {
+        Some(note) => Ok(Arc::new(LazyText::of_string("context", note))),
+        None => environment.objects.lazy(environment.document(doc)?.idx),
     }
-    environment.view.read_owned(environment.document(doc)?).map_err(unread)
 }
 
 fn head(text: &str) -> &str {

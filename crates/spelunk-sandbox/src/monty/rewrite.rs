@@ -64,7 +64,7 @@ pub(super) struct Flags {
     lazy: bool,
     /// Some code looks at its own namespace.
     namespace: bool,
-    /// Some class has `__getattr__`, `__setattr__` or `__delitem__`.
+    /// Some class has `__getattr__` or `__setattr__`.
     hooks: bool,
 }
 
@@ -179,9 +179,7 @@ impl Session {
         flags.truth |= survey.defines("__bool__") || survey.defines("__len__");
         flags.order |= ["__lt__", "__gt__", "__le__", "__ge__"].iter().any(|name| survey.defines(name));
         flags.order |= survey.names.contains("total_ordering");
-        flags.hooks |= ["__getattr__", "__setattr__", "__delitem__", "__missing__"]
-            .iter()
-            .any(|name| survey.defines(name));
+        flags.hooks |= ["__getattr__", "__setattr__"].iter().any(|name| survey.defines(name));
         flags.inherits |= survey.inherits;
         flags.lazy |= survey.yields;
         flags.namespace |= ["globals", "dir", "vars", "locals", "exec", "eval"]
@@ -201,8 +199,7 @@ pub(super) fn prelude_code(code: &str) -> String {
     let mut session = Session::default();
     let survey = Survey::of(&parsed.syntax().body);
     session.learn(&survey);
-    session.flags.inherits = false;
-    session.flags.namespace = false;
+    session.flags = Flags::default();
     Walk::new(code, &mut session, &survey, true).module(&parsed.syntax().body).finish(code).text
 }
 

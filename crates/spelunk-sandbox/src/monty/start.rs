@@ -10,6 +10,7 @@ use monty_types::{
 
 use super::capture::Capture;
 use super::files::Files;
+use super::names;
 use super::prelude;
 use super::rewrite::Session;
 use super::system::Clock;
@@ -47,6 +48,12 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
             MontyObject::function(function.name.clone(), Some(function.doc.clone())),
         );
     }
+    for function in setup.functions.iter().filter(|function| function.is_awaitable) {
+        for way in [names::NOW, names::LATER] {
+            let name = format!("{way}{}", function.name);
+            bound.push(name.clone(), MontyObject::function(name, Some(function.doc.clone())));
+        }
+    }
     for (name, value) in &setup.variables {
         bound.push(name.clone(), to_monty(value.clone(), &mut handles));
     }
@@ -67,6 +74,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
             .iter()
             .map(|function| (function.name.clone(), function.is_awaitable))
             .collect(),
+        has_awaitable: setup.functions.iter().any(|function| function.is_awaitable),
         docs: setup.functions.iter().map(|function| (function.name.clone(), function.doc.clone())).collect(),
         exceptions: setup.exceptions.clone(),
         limits: setup.limits,
@@ -88,16 +96,18 @@ fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
         .iter()
         .map(|name| format!("class {name}:\n    pass\n{name} = __sp_class({name}, (Exception,), [])\n__sp_host_exceptions[\"{name}\"] = {name}\n"))
         .collect();
+    let functions: String = setup
+        .functions
+        .iter()
+        .filter(|function| function.is_awaitable)
+        .map(|function| format!("{0} = __sp_host_function(__sp_f_{0}, __sp_a_{0})\n", function.name))
+        .collect();
+    let code = exceptions + &functions;
     let mut sources = vec![prelude::opening()];
     sources.extend(
-        session
-            .needed(&format!("__sp_echo\n{exceptions}"))
-            .into_iter()
-            .map(|part| prelude::code(part).to_owned()),
+        session.needed(&format!("__sp_echo\n{code}")).into_iter().map(|part| prelude::code(part).to_owned()),
     );
-    if !exceptions.is_empty() {
-        sources.push(exceptions);
-    }
+    sources.push(code);
     sources
 }
 

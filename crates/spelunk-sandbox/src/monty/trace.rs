@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use monty_types::{CodeLoc, ExcType, MontyException, StackFrame};
 
 use super::hints::hint_for;
+use super::names::RESERVED;
 use super::rope::Rewritten;
 use crate::Raised;
 
@@ -168,13 +169,14 @@ fn offset_of(text: &str, place: CodeLoc) -> usize {
 
 /// Exceptions of classes that the interpreter does not know travel inside one that it knows.
 fn kind_and_message(exception: &MontyException) -> (String, String) {
-    let message = exception.message().unwrap_or_default();
+    let message = exception.message().unwrap_or_default().replace(RESERVED, "");
     if let Some(marked) = message.strip_prefix(MARK)
         && let Some((head, message)) = marked.split_once(MARK)
         && let Some((_, kind)) = head.split_once(':')
     {
         return (kind.to_owned(), message.to_owned());
     }
+    let message = message.as_str();
     let kind = exception.exc_type().to_string();
     // Python names these without their module.
     let kind = match kind.as_str() {

@@ -35,7 +35,7 @@ def __sp_raise(error, *cause):
     elif cause:
         kept = __sp_Native()
         kept.error = error
-        carrier = __sp_carry(kept, type(error), __sp_name_of(type(error)))
+        carrier = __sp_carry(kept, __sp_maker(type(error)), __sp_name_of(type(error)))
     elif __sp_is_native_exception(type(error)) or "Error" in str(type(error)):
         return error
     elif not isinstance(error, BaseException):
@@ -170,3 +170,12 @@ def __sp_error_attr(error, name):
     if name == "value":
         return None
     raise AttributeError("'" + __sp_name_of(type(error)) + "' object has no attribute '" + name + "'")
+
+
+def __sp_maker(kind):
+    # The type of a caught exception cannot be called; the class of the same name can.
+    name = __sp_name_of(kind)
+    for native in __sp_native_exceptions:
+        if __sp_name_of(native) == name:
+            return native
+    return Exception

@@ -82,17 +82,18 @@ def __sp_load_pprint():
     def pp(value, *args, sort_dicts=False, **options):
         pprint(value, *args, sort_dicts=sort_dicts, **options)
 
-    class PrettyPrinter:
-        def __init__(self, indent=1, width=80, depth=None, stream=None, *, compact=False, sort_dicts=True):
-            self.options = {"indent": indent, "width": width, "sort_dicts": sort_dicts}
+    return {"pformat": pformat, "pprint": pprint, "pp": pp, "PrettyPrinter": __sp_PrettyPrinter}
 
-        def pformat(self, value):
-            return pformat(value, **self.options)
 
-        def pprint(self, value):
-            print(self.pformat(value))
+class __sp_PrettyPrinter:
+    def __init__(self, indent=1, width=80, depth=None, stream=None, *, compact=False, sort_dicts=True):
+        self.options = {"indent": indent, "width": width, "sort_dicts": sort_dicts}
 
-    return {"pformat": pformat, "pprint": pprint, "pp": pp, "PrettyPrinter": PrettyPrinter}
+    def pformat(self, value):
+        return __sp_loaded("pprint").pformat(value, **self.options)
+
+    def pprint(self, value):
+        print(self.pformat(value))
 
 
 __sp_module("pprint", __sp_load_pprint)

@@ -13,7 +13,7 @@ class __sp_Thread:
     def join(self, timeout=None):
         waiting = [thread.future for thread in __sp_threads]
         __sp_threads.clear()
-        __sp_settle_all(waiting)
+        __sp_settle_all(waiting, True)
 
     def is_alive(self):
         return self.future is not None and self.future.state == "pending"

@@ -262,7 +262,7 @@ def __sp_is_type(value):
 
 def __sp_meth(value, name, call):
     try:
-        return getattr(value, name)
+        return __sp_get(value, name)
     except AttributeError:
         if name == "groups" and hasattr(value, "pattern"):
             return __sp_n_groups(value.pattern)
@@ -368,7 +368,8 @@ def __sp_name_of(value):
         return text[8:-2].split(".")[-1]
     for start in ("<function '", "<built-in function ", "<function "):
         if text.startswith(start):
-            return text[len(start):].split("'")[0].split(" at ")[0].rstrip(">").split(".")[-1]
+            name = text[len(start):].split("'")[0].split(" at ")[0]
+            return (name if name.startswith("<") else name.rstrip(">")).split(".")[-1]
     if isinstance(value, __sp_Wrapped):
         return value.name
     raise AttributeError("'" + type(value).__name__ + "' object has no attribute '__name__'")

@@ -21,8 +21,7 @@ class __sp_Future:
 
     def wait(self):
         if self.state == "pending" and self.pending is not None:
-            pending = self.pending
-            self.settle(lambda: __sp_asyncio.run(__sp_awaitable(pending)))
+            __sp_settle_all(self.group if hasattr(self, "group") else [self], True)
 
     def result(self, timeout=None):
         self.wait()
@@ -91,9 +90,12 @@ def __sp_together(awaitables):
     return __sp_asyncio.run(__sp_asyncio.gather(*[__sp_guarded(one) for one in awaitables]))
 
 
-def __sp_settle_all(futures):
+def __sp_settle_all(futures, is_pool=False):
     waiting = [future for future in futures if future.state == "pending" and future.pending is not None]
-    for future, (is_fine, found) in zip(waiting, __sp_together([future.pending for future in waiting])):
+    __sp_pool[0] += 1 if is_pool else 0
+    results = __sp_together([future.pending for future in waiting])
+    __sp_pool[0] -= 1 if is_pool else 0
+    for future, (is_fine, found) in zip(waiting, results):
         if is_fine:
             future.value = found
         else:
@@ -122,29 +124,29 @@ class __sp_Executor:
     def map(self, function, *iterables, timeout=None, chunksize=1):
         calls = zip(*[__sp_all(one) for one in iterables])
         futures = [self.submit(function, *args) for args in calls]
-        __sp_settle_all(futures)
+        __sp_settle_all(futures, True)
         return iter([future.result() for future in futures])
 
     def shutdown(self, wait=True, cancel_futures=False):
-        __sp_settle_all(self.futures)
+        __sp_settle_all(self.futures, True)
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, traceback):
         if error is None:
-            __sp_settle_all(self.futures)
+            __sp_settle_all(self.futures, True)
 
 
 def __sp_as_completed(futures, timeout=None):
     futures = list(__sp_all(futures))
-    __sp_settle_all(futures)
+    __sp_settle_all(futures, True)
     return iter(futures)
 
 
 def __sp_wait(futures, timeout=None, return_when=None):
     futures = list(__sp_all(futures))
-    __sp_settle_all(futures)
+    __sp_settle_all(futures, True)
     return __sp_Waited(set(futures), set())
 
 

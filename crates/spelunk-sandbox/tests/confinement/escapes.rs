@@ -101,103 +101,103 @@ fn monty_has_no_way_out() {
     attempt_all(
         Backend::Worker,
         &expect![[r#"
-        open('/etc/passwd').read()
-            FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd'
-        open('/proc/self/environ').read()
-            FileNotFoundError: [Errno 2] No such file or directory: '/proc/self/environ'
-        open('/proc/self/mem', 'rb').read(1)
-            FileNotFoundError: [Errno 2] No such file or directory: '/proc/self/mem'
-        open('/proc/%d/environ' % os.getppid()).read()
-            AttributeError: module 'os' has no attribute 'getppid'
-        os.listdir('/')
-            gave ['notes.txt']
-        os.listdir('/proc/self/fd')
-            PermissionError: `Path.iterdir` is not there in this sandbox
-        import pathlib; pathlib.Path('/etc/passwd').read_text()
-            FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd'
-        os.open('/etc/passwd', os.O_RDONLY)
-            AttributeError: module 'os' has no attribute 'O_RDONLY'
-        os.open('FILE', os.O_WRONLY)
-            AttributeError: module 'os' has no attribute 'O_WRONLY'
-        os.truncate('FILE', 0)
-            AttributeError: module 'os' has no attribute 'truncate'
-        os.remove('FILE')
-            FileNotFoundError: [Errno 2] No such file or directory: 'FILE'
-        os.rename('FILE', 'DIR/mine')
-            PermissionError: `Path.rename` is not there in this sandbox
-        os.chmod('FILE', 0)
-            AttributeError: module 'os' has no attribute 'chmod'
-        os.utime('FILE', (0, 0))
-            AttributeError: module 'os' has no attribute 'utime'
-        os.symlink('/etc/passwd', 'DIR/mine')
-            AttributeError: module 'os' has no attribute 'symlink'
-        os.mkdir('DIR/mine')
-            gave 
-        import shutil; shutil.rmtree('DIR')
-            ModuleNotFoundError: No module named 'shutil'
-        import glob; glob.glob('/etc/*')
-            ModuleNotFoundError: No module named 'glob'
-        import socket; socket.socket()
-            ModuleNotFoundError: No module named 'socket'
-        import socket; socket.socketpair()
-            ModuleNotFoundError: No module named 'socket'
-        import socket; socket.create_connection(('127.0.0.1', 80))
-            ModuleNotFoundError: No module named 'socket'
-        import urllib.request; urllib.request.urlopen('http://127.0.0.1/')
-            ModuleNotFoundError: No module named 'urllib'
-        os.environ['PATH']
-            KeyError: PATH
-        import subprocess; subprocess.run(['/bin/sh', '-c', 'id'])
-            ModuleNotFoundError: No module named 'subprocess'
-        os.system('id')
-            AttributeError: module 'os' has no attribute 'system'
-        os.popen('id').read()
-            AttributeError: module 'os' has no attribute 'popen'
-        os.fork()
-            AttributeError: module 'os' has no attribute 'fork'
-        os.execv('/bin/sh', ['sh'])
-            AttributeError: module 'os' has no attribute 'execv'
-        os.posix_spawn('/bin/sh', ['sh'], {})
-            AttributeError: module 'os' has no attribute 'posix_spawn'
-        import multiprocessing; multiprocessing.Process(target=print).start()
-            ModuleNotFoundError: No module named 'multiprocessing'
-        os.kill(os.getppid(), 9)
-            AttributeError: module 'os' has no attribute 'getppid'
-        import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
-            ModuleNotFoundError: No module named 'resource'
-        import ctypes
-            ModuleNotFoundError: No module named 'ctypes'
-        import sys; sys.meta_path.clear(); import ctypes
-            AttributeError: module 'sys' has no attribute 'meta_path'
-        ().__class__.__mro__[-1].__subclasses__()[0].__name__
-            AttributeError: 'tuple' object has no attribute '__class__'
-        [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0].__init__.__globals__['system']('id')
-            AttributeError: 'tuple' object has no attribute '__class__'
-        ask.__globals__['os'].system('id')
-            AttributeError: 'function' object has no attribute '__globals__'
-        __import__('os').system('id')
-            AttributeError: module 'os' has no attribute 'system'
-        eval("__import__('os').getcwd()")
-            gave '/'
-        exec('import os\nos.fork()')
-            AttributeError: module 'os' has no attribute 'fork'
-        globals()['__builtins__']
-            KeyError: __builtins__
-        import gc; len(gc.get_objects()) > 0
-            ModuleNotFoundError: No module named 'gc'
-        import sys; sys._getframe(2).f_code.co_name
-            AttributeError: module 'sys' has no attribute '_getframe'
-        type(context)('Text', 2)
-            TypeError: cannot create instances of host objects
-        context.__class__ = int
-            gave 
-        context.__reduce__()
-            AttributeError: 'Text' object has no attribute '__reduce__'
-        import signal; signal.raise_signal(9)
-            ModuleNotFoundError: No module named 'signal'
-        import mmap; mmap.mmap(-1, 1 << 40)
-            ModuleNotFoundError: No module named 'mmap'
-    "#]],
+            open('/etc/passwd').read()
+                FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd'
+            open('/proc/self/environ').read()
+                FileNotFoundError: [Errno 2] No such file or directory: '/proc/self/environ'
+            open('/proc/self/mem', 'rb').read(1)
+                FileNotFoundError: [Errno 2] No such file or directory: '/proc/self/mem'
+            open('/proc/%d/environ' % os.getppid()).read()
+                AttributeError: module 'os' has no attribute 'getppid'
+            os.listdir('/')
+                gave ['notes.txt']
+            os.listdir('/proc/self/fd')
+                PermissionError: `Path.iterdir` is not there in this sandbox
+            import pathlib; pathlib.Path('/etc/passwd').read_text()
+                FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd'
+            os.open('/etc/passwd', os.O_RDONLY)
+                AttributeError: module 'os' has no attribute 'O_RDONLY'
+            os.open('FILE', os.O_WRONLY)
+                AttributeError: module 'os' has no attribute 'O_WRONLY'
+            os.truncate('FILE', 0)
+                AttributeError: module 'os' has no attribute 'truncate'
+            os.remove('FILE')
+                FileNotFoundError: [Errno 2] No such file or directory: 'FILE'
+            os.rename('FILE', 'DIR/mine')
+                PermissionError: `Path.rename` is not there in this sandbox
+            os.chmod('FILE', 0)
+                AttributeError: module 'os' has no attribute 'chmod'
+            os.utime('FILE', (0, 0))
+                AttributeError: module 'os' has no attribute 'utime'
+            os.symlink('/etc/passwd', 'DIR/mine')
+                AttributeError: module 'os' has no attribute 'symlink'
+            os.mkdir('DIR/mine')
+                gave 
+            import shutil; shutil.rmtree('DIR')
+                ModuleNotFoundError: No module named 'shutil'
+            import glob; glob.glob('/etc/*')
+                ModuleNotFoundError: No module named 'glob'
+            import socket; socket.socket()
+                ModuleNotFoundError: No module named 'socket'
+            import socket; socket.socketpair()
+                ModuleNotFoundError: No module named 'socket'
+            import socket; socket.create_connection(('127.0.0.1', 80))
+                ModuleNotFoundError: No module named 'socket'
+            import urllib.request; urllib.request.urlopen('http://127.0.0.1/')
+                ModuleNotFoundError: No module named 'urllib'
+            os.environ['PATH']
+                KeyError: PATH
+            import subprocess; subprocess.run(['/bin/sh', '-c', 'id'])
+                ModuleNotFoundError: No module named 'subprocess'
+            os.system('id')
+                AttributeError: module 'os' has no attribute 'system'
+            os.popen('id').read()
+                AttributeError: module 'os' has no attribute 'popen'
+            os.fork()
+                AttributeError: module 'os' has no attribute 'fork'
+            os.execv('/bin/sh', ['sh'])
+                AttributeError: module 'os' has no attribute 'execv'
+            os.posix_spawn('/bin/sh', ['sh'], {})
+                AttributeError: module 'os' has no attribute 'posix_spawn'
+            import multiprocessing; multiprocessing.Process(target=print).start()
+                ModuleNotFoundError: No module named 'multiprocessing'
+            os.kill(os.getppid(), 9)
+                AttributeError: module 'os' has no attribute 'getppid'
+            import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+                ModuleNotFoundError: No module named 'resource'
+            import ctypes
+                ModuleNotFoundError: No module named 'ctypes'
+            import sys; sys.meta_path.clear(); import ctypes
+                AttributeError: 'Module' object has no attribute 'meta_path'
+            ().__class__.__mro__[-1].__subclasses__()[0].__name__
+                AttributeError: type object 'object' has no attribute '__subclasses__'
+            [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0].__init__.__globals__['system']('id')
+                AttributeError: type object 'tuple' has no attribute '__base__'
+            ask.__globals__['os'].system('id')
+                AttributeError: 'function' object has no attribute '__globals__'
+            __import__('os').system('id')
+                AttributeError: module 'os' has no attribute 'system'
+            eval("__import__('os').getcwd()")
+                gave '/'
+            exec('import os\nos.fork()')
+                AttributeError: module 'os' has no attribute 'fork'
+            globals()['__builtins__']
+                KeyError: __builtins__
+            import gc; len(gc.get_objects()) > 0
+                AttributeError: 'Module' object has no attribute 'get_objects'
+            import sys; sys._getframe(2).f_code.co_name
+                AttributeError: 'Module' object has no attribute '_getframe'
+            type(context)('Text', 2)
+                TypeError: cannot create instances of host objects
+            context.__class__ = int
+                gave 
+            context.__reduce__()
+                AttributeError: 'Text' object has no attribute '__reduce__'
+            import signal; signal.raise_signal(9)
+                ModuleNotFoundError: No module named 'signal'
+            import mmap; mmap.mmap(-1, 1 << 40)
+                ModuleNotFoundError: No module named 'mmap'
+        "#]],
     );
 }
 

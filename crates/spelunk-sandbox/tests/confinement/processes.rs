@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use spelunk_sandbox::Sandbox;
 
-use crate::scene::{Session, setup, worker};
+use crate::scene::{Backend, Session, setup, worker};
 
 /// A frame, as the host writes it.
 fn frame(body: &str) -> Vec<u8> {
@@ -96,4 +96,30 @@ fn many_sessions_at_once_each_have_their_own() {
     for (idx, session) in sessions.iter_mut().enumerate() {
         assert_eq!(session.run("x"), format!("{idx}\n= done"));
     }
+}
+
+#[test]
+fn a_cell_that_ends_its_process_ends_its_session_only() {
+    let Some(sandbox) = Backend::Cpython.sandbox() else { return };
+    let mut session = Session::open(&sandbox, &setup());
+    let error = session.run_to_end("import os\nos._exit(3)").1.unwrap_err().to_string();
+    assert_eq!(error, "the sandbox process died: exit code 3");
+    let error = session.run_to_end("1").1.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the sandbox process died: it ended before; open a new session and feed the same cells"
+    );
+    assert_eq!(Session::open(&sandbox, &setup()).run("1"), "1\n= done");
+}
+
+#[test]
+fn a_session_that_was_stopped_can_only_be_opened_anew() {
+    let sandbox = Sandbox::monty(worker());
+    let mut session = Session::open(&sandbox, &setup());
+    assert_eq!(session.fail("'a' * 10**12").kind, "MemoryError");
+    let error = session.run_to_end("1").1.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the sandbox process died: it was stopped at a limit; open a new session and feed the same cells"
+    );
 }

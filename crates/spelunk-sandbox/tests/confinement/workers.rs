@@ -6,7 +6,11 @@ use crate::scene::{setup, worker};
 
 /// A worker that is a shell script.
 fn script(text: &str) -> Sandbox {
-    Sandbox::monty(WorkerCommand { program: "/bin/sh".into(), arguments: vec!["-c".into(), text.into()] })
+    Sandbox::monty(shell(text))
+}
+
+fn shell(text: &str) -> WorkerCommand {
+    WorkerCommand { program: "/bin/sh".into(), arguments: vec!["-c".into(), text.into()] }
 }
 
 fn refusal(sandbox: &Sandbox) -> String {
@@ -52,7 +56,8 @@ fn a_worker_that_says_nonsense_is_refused() {
         (says("\"no_variable\""), "`no_variable`, which answers nothing it was asked"),
     ];
     for (text, what) in cases {
-        assert_eq!(refusal(&script(&text)), wrong(what), "{text}");
+        // It goes on listening, so that it is its words that are refused and not its end.
+        assert_eq!(refusal(&script(&format!("{text} exec cat > /dev/null"))), wrong(what), "{text}");
     }
     assert_eq!(refusal(&script("printf 'ab'")), "the sandbox process died: exit code 0");
 }
@@ -60,7 +65,7 @@ fn a_worker_that_says_nonsense_is_refused() {
 #[test]
 fn a_worker_that_answers_what_was_not_asked_is_refused_and_gone() {
     let feed = |body: &str| {
-        let sandbox = script(&format!("{}{}sleep 100", says("\"opened\""), says(body)));
+        let sandbox = script(&format!("{}{}exec cat > /dev/null", says("\"opened\""), says(body)));
         let mut setup = setup();
         setup.limits.cell_calls_max = 1;
         let mut session = sandbox.open(&setup).unwrap();
@@ -124,4 +129,19 @@ fn a_program_that_is_no_python_is_named() {
         (program.as_str(), source.to_string().as_str()),
         ("/bin/echo", "it is no Python of version 3.10 or newer")
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_python_that_cannot_be_confined_is_refused() {
+    let python = || Python { program: "python3".into(), modules: PythonModules::Standard };
+    let refused = |text: String| refusal(&Sandbox::cpython(shell(&text), python()));
+    // What a worker says where the kernel lacks something.
+    let words = says("{\"unconfined\":{\"why\":\"landlock: the kernel does not enforce it\"}}");
+    let told = refused(format!("{words} exec cat > /dev/null"));
+    assert_eq!(told, "this machine cannot confine `cpython`: landlock: the kernel does not enforce it");
+    // And a real one: too few descriptors are left to confine what it executes.
+    let told = refused(format!("ulimit -n 100; exec '{}'", worker().program.display()));
+    let (why, end) = (told.starts_with("this machine cannot confine `cpython`: `/"), "(os error 22)");
+    assert!(why && told.ends_with(end), "{told}");
 }

@@ -51,64 +51,25 @@ pub(crate) fn all_kinds() -> Value {
 }
 
 fn on_text(call: &HostCall) -> HostReply {
-    let chars: Vec<char> = TEXT.chars().collect();
     let first = call.args.first().cloned().unwrap_or(Value::None);
-    let found = |start: usize| {
-        let text = |a: usize, b: usize| Value::Str(TEXT[a..b].to_owned());
-        let span = |a: i64, b: i64| Value::Tuple(vec![Value::Int(a), Value::Int(b)]);
-        // Matches of `(?P<word>[a-z]+) (\d+)`.
-        let (word, number, end) = [(0, 6, 7), (8, 13, 15), (16, 22, 25)][start];
-        let int = |at: usize| i64::try_from(at).unwrap();
-        Value::Dict(vec![
-            ("groups".into(), Value::List(vec![text(word, end), text(word, number - 1), text(number, end)])),
-            (
-                "spans".into(),
-                Value::List(vec![
-                    span(int(word), int(end)),
-                    span(int(word), int(number) - 1),
-                    span(int(number), int(end)),
-                ]),
-            ),
-            ("names".into(), Value::Dict(vec![("word".into(), Value::Int(1))])),
-        ])
-    };
     let value = match call.name.as_str() {
-        "__len__" => Value::Int(i64::try_from(chars.len()).unwrap()),
+        "__len__" => int(TEXT.chars().count()),
         "__str__" => TEXT.into(),
         "__contains__" => Value::Bool(first.as_str().is_some_and(|needle| TEXT.contains(needle))),
-        "__getitem__" => match first {
-            Value::Int(at) => {
-                let at = if at < 0 { at + i64::try_from(chars.len()).unwrap() } else { at };
-                match usize::try_from(at).ok().and_then(|at| chars.get(at)) {
-                    Some(c) => c.to_string().into(),
-                    None => {
-                        let message = "string index out of range".into();
-                        return HostReply::Raise { kind: "IndexError".into(), message };
-                    }
-                }
-            }
-            Value::Slice(start, stop, None) => {
-                let len = i64::try_from(chars.len()).unwrap();
-                let clamp =
-                    |at: i64| usize::try_from(if at < 0 { at + len } else { at }.clamp(0, len)).unwrap();
-                let (start, stop) = (clamp(start.unwrap_or(0)), clamp(stop.unwrap_or(len)));
-                chars.get(start..stop).unwrap_or_default().iter().collect::<String>().into()
-            }
-            other => panic!("no such key: {other:?}"),
-        },
+        "__getitem__" => return item(&first),
         // By lines, two at a time.
         "__iter__" => {
-            let cursor = if let Value::Int(cursor) = first { usize::try_from(cursor).unwrap() } else { 0 };
+            let Value::Int(cursor) = first else { panic!("no cursor: {first:?}") };
+            let cursor = usize::try_from(cursor).unwrap();
             let lines: Vec<Value> = TEXT.lines().skip(cursor).take(2).map(Value::from).collect();
-            let next =
-                if cursor + 2 < 4 { Value::Int(i64::try_from(cursor + 2).unwrap()) } else { Value::None };
+            let next = if cursor + 2 < 4 { int(cursor + 2) } else { Value::None };
             Value::Tuple(vec![Value::List(lines), next])
         }
         "upper" => TEXT.to_uppercase().into(),
         "re.findall" => Value::List(["1", "22", "333"].map(Value::from).into()),
-        "re.search" => found(0),
+        "re.search" => matched(0),
         "re.match" => Value::None,
-        "re.finditer" => Value::Tuple(vec![Value::List(vec![found(0), found(1), found(2)]), Value::None]),
+        "re.finditer" => Value::Tuple(vec![Value::List((0..3).map(matched).collect()), Value::None]),
         "re.split" => Value::List(TEXT.split('\n').map(Value::from).collect()),
         other => {
             let message = format!("'Text' object has no attribute '{other}'");
@@ -116,4 +77,38 @@ fn on_text(call: &HostCall) -> HostReply {
         }
     };
     HostReply::Return(value)
+}
+
+/// A character or a slice, by characters.
+fn item(key: &Value) -> HostReply {
+    let chars: Vec<char> = TEXT.chars().collect();
+    let len = i64::try_from(chars.len()).unwrap();
+    let from_start = |at: i64| if at < 0 { at + len } else { at };
+    if let Value::Slice(from, to, None) = key {
+        let clamp = |at: i64| usize::try_from(from_start(at).clamp(0, len)).unwrap();
+        let range = clamp(from.unwrap_or(0))..clamp(to.unwrap_or(len));
+        return HostReply::Return(chars.get(range).unwrap_or_default().iter().collect::<String>().into());
+    }
+    let Value::Int(at) = key else { panic!("no such key: {key:?}") };
+    match usize::try_from(from_start(*at)).ok().and_then(|at| chars.get(at)) {
+        Some(c) => HostReply::Return(c.to_string().into()),
+        None => HostReply::Raise { kind: "IndexError".into(), message: "string index out of range".into() },
+    }
+}
+
+/// The matches of `(?P<word>[a-z]+) (\d+)`.
+fn matched(idx: usize) -> Value {
+    let (word, number, end) = [(0, 6, 7), (8, 13, 15), (16, 22, 25)][idx];
+    let spans = [(word, end), (word, number - 1), (number, end)];
+    let text = |(from, to): (usize, usize)| Value::Str(TEXT.get(from..to).unwrap().to_owned());
+    let span = |(from, to): (usize, usize)| Value::Tuple(vec![int(from), int(to)]);
+    Value::Dict(vec![
+        ("groups".into(), Value::List(spans.map(text).into())),
+        ("spans".into(), Value::List(spans.map(span).into())),
+        ("names".into(), Value::Dict(vec![("word".into(), Value::Int(1))])),
+    ])
+}
+
+fn int(number: usize) -> Value {
+    Value::Int(i64::try_from(number).unwrap())
 }

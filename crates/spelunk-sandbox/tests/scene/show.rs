@@ -50,7 +50,7 @@ pub(crate) fn value(content: &Value) -> String {
             let pairs = pairs.iter().map(|(key, content)| format!("{}: {}", value(key), value(content)));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
         }
-        Value::Slice(start, stop, step) => format!("slice({start:?}, {stop:?}, {step:?})"),
+        Value::Slice(from, to, step) => format!("slice({from:?}, {to:?}, {step:?})"),
         Value::Handle(handle) => format!("<{} {}>", handle.class, handle.id),
         Value::Opaque { type_name, repr } => format!("opaque({type_name}, {repr})"),
     }

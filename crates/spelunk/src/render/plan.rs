@@ -47,7 +47,7 @@ fn usage(plan: &Plan, query: &str, limits: &Limits) -> Usage {
 /// What a type of the user's own and the schema of its document add to the prompt.
 fn own_prompt_tokens(task: &PlanTask) -> u64 {
     let prompt = task.detected.custom.as_ref().and_then(|custom| custom.analyst_prompt.as_deref());
-    let schema = task.schema.as_ref().map(|schema| schema.to_string());
+    let schema = task.schema.as_ref().map(ToString::to_string);
     prompt.map_or(0, estimate_tokens) + schema.map_or(0, |schema| estimate_tokens(&schema))
 }
 

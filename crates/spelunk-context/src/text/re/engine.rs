@@ -152,7 +152,13 @@ impl Engine {
     }
 
     /// The same within a range, whose surroundings are still seen. For the linear engine alone.
-    pub(super) fn find_within(&self, text: &str, range: Range<usize>, wants_groups: bool, slots: &mut Slots) -> bool {
+    pub(super) fn find_within(
+        &self,
+        text: &str,
+        range: Range<usize>,
+        wants_groups: bool,
+        slots: &mut Slots,
+    ) -> bool {
         slots.0.clear();
         let Self::Linear { regex, slots_len, .. } = self else { return false };
         let input = Input::new(text).span(range);

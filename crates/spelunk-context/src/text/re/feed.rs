@@ -70,7 +70,7 @@ impl Feed {
                 let lane = &self.lanes[self.n_taken % self.lanes.len()];
                 if let Some(buffer) = buffer.take() {
                     // A thread that is done needs no buffer.
-                    let _ = lane.buffers.send(buffer);
+                    drop(lane.buffers.send(buffer));
                 }
                 let Ok(received) = lane.pieces.recv() else { return Ok(None) };
                 self.n_taken += 1;

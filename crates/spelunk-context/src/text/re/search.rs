@@ -28,8 +28,13 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    pub(crate) const DEFAULT: Self =
-        Self { window_bytes: 1024 * 1024, backtracking_bytes: 64 * 1024, window_bytes_max: 16 * 1024 * 1024 };
+    pub(crate) const DEFAULT: Self = Self {
+        window_bytes: 1024 * 1024,
+        backtracking_bytes: 64 * 1024,
+        window_bytes_max: 16 * 1024 * 1024,
+        lead_bytes: 64 * 1024,
+        windows_alone: 4,
+    };
 }
 
 /// How far back a window is searched for a character that ends everything.
@@ -84,6 +89,7 @@ impl<'t> Hunt<'t> {
         text: &'t LazyText,
         pattern: &'t PyPattern,
         masks_first: bool,
+        spawn: Spawn<'t>,
     ) -> Result<Self, TextError> {
         let redacts = text.reader.redacts();
         let ends_with_newline = pattern.traits.has_dollar && text.ends_with_newline()?;
@@ -118,10 +124,13 @@ impl<'t> Hunt<'t> {
             let engine = self.pattern.engine(how, target)?;
             let at = self.window.piece.text_at(from);
             let text = &self.window.piece.text;
-            let is_found = match self.pattern.sieve().filter(|_| how == How::Search && target == Target::Linear) {
-                Some(sieve) => sieve.find(engine, text, at, wants_groups, &mut self.slots),
-                None => engine.find(text, at, wants_groups, &mut self.slots).map_err(|_| self.gave_up())?,
-            };
+            let is_found =
+                match self.pattern.sieve().filter(|_| how == How::Search && target == Target::Linear) {
+                    Some(sieve) => sieve.find(engine, text, at, wants_groups, &mut self.slots),
+                    None => {
+                        engine.find(text, at, wants_groups, &mut self.slots).map_err(|_| self.gave_up())?
+                    }
+                };
             let found = self.slots.group(0).filter(|_| is_found);
             let is_last = self.window.is_last;
             let begins_before = |found: &Range<usize>| {
@@ -196,7 +205,7 @@ impl<'t> Hunt<'t> {
         if self.window.decides(from, how) {
             return Ok(Way::Window);
         }
-        let Sizes { window_bytes, backtracking_bytes, window_bytes_max } = self.text.sizes;
+        let Sizes { window_bytes, backtracking_bytes, window_bytes_max, .. } = self.text.sizes;
         let bytes_left = self.text.bytes().saturating_sub(from);
         let traits = &self.pattern.traits;
         let mut bytes = match (how, traits.needs_backtracking) {

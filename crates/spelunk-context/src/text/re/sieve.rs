@@ -4,11 +4,11 @@
 use grep_matcher::{LineMatchKind, Matcher as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
+use super::PyPattern;
 use super::ast::{Node, Place};
 use super::emit::{Emitter, Target};
 use super::engine::{Engine, Slots};
 use super::traits::Barrier;
-use super::PyPattern;
 
 /// Searched without the sieve first: where matches are close to each other, sieving costs more than it saves.
 const NEAR_BYTES: usize = 4 * 1024;
@@ -23,9 +23,9 @@ impl LineSieve {
     /// Nothing for a pattern that is not within a line, or asks where the text begins or ends.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;
-        let asks_for_ends = pattern.node.any(&|node| {
-            matches!(node, Node::Place(Place::TextStart | Place::TextEnd | Place::Dollar))
-        });
+        let asks_for_ends = pattern
+            .node
+            .any(&|node| matches!(node, Node::Place(Place::TextStart | Place::TextEnd | Place::Dollar)));
         let is_within_line = matches!(traits.barrier, Some(Barrier::Newline));
         if !is_within_line || asks_for_ends || traits.may_be_empty || traits.needs_backtracking {
             return None;

@@ -16,7 +16,13 @@ fn masked(text: &str) -> String {
 }
 
 fn lazy(text: &str, window_bytes: u64) -> LazyText {
-    let sizes = Sizes { window_bytes, backtracking_bytes: window_bytes, window_bytes_max: 1 << 20 };
+    let sizes = Sizes {
+        window_bytes,
+        backtracking_bytes: window_bytes,
+        window_bytes_max: 1 << 20,
+        lead_bytes: 9,
+        windows_alone: u64::MAX,
+    };
     LazyText::over(Reader::of_bytes("any", text.as_bytes().into())).with_sizes(sizes)
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Begun {
     pub(super) is_effect: bool,
 }
 
-pub(super) fn functions(may_descend: bool) -> Vec<HostFunction> {
+pub(super) fn functions() -> Vec<HostFunction> {
     let ask = [
         ("llm_query", "llm_query(prompt, model=None, schema=None) -> str\n\nAsks a sub-model.", true),
         ("_llm_batch", "", false),
@@ -36,7 +36,6 @@ pub(super) fn functions(may_descend: bool) -> Vec<HostFunction> {
         ("FINAL", "FINAL(answer, cite=None)\n\nEnds the work with this answer.", false),
         ("budget", "budget() -> dict\n\nWhat is left: calls, tokens, dollars, depth.", false),
     ];
-    let _ = may_descend;
     let function = |(name, doc, is_awaitable): (&str, &str, bool)| HostFunction {
         name: name.to_owned(),
         doc: doc.to_owned(),
@@ -76,9 +75,9 @@ pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'
     }))
 }
 
-type Reply_ = BoxFuture<'static, Result<HostReply, FrameError>>;
+type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 
-fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompt", "model", "schema"])?;
     let prompt = arguments.need("prompt")?;
     let schema = schema(arguments.take("schema"))?;
@@ -86,7 +85,7 @@ fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, R
     Ok(asking.map(|answered| reply(answered?)).boxed())
 }
 
-fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
     let schema = schema(arguments.take("schema"))?;
@@ -96,7 +95,7 @@ fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, R
     Ok(join_all(asking).map(batch_reply).boxed())
 }
 
-fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompt", "context", "model", "schema"])?;
     let prompt = arguments.need_text("prompt")?;
     let context = arguments.take("context");
@@ -105,7 +104,7 @@ fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, R
     Ok(descending.map(|answered| reply(answered?)).boxed())
 }
 
-fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, Refusal> {
+fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompts", "contexts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
     let contexts = arguments.need_items("contexts")?;
@@ -119,9 +118,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, R
     }
     let mut descending = Vec::new();
     for (prompt, context) in prompts.into_iter().zip(contexts) {
-        let Value::Str(prompt) = prompt else {
-            return Err(Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name())));
-        };
+        let prompt = prompt_text(session, &prompt)?;
         let context = Some(context).filter(|context| *context != Value::None);
         descending.push(descend(session, prompt, context, schema.clone())?);
     }
@@ -129,7 +126,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Reply_, R
 }
 
 /// What is left, read once and then taken from the record.
-fn budget(session: &Session<'_>) -> Reply_ {
+fn budget(session: &Session<'_>) -> Replying {
     let frame = session.frame.clone();
     Box::pin(async move {
         let left = frame.observe("budget", || frame.budget_left().to_string()).await?;
@@ -162,9 +159,7 @@ fn ask(
     schema: Option<Arc<Schema>>,
 ) -> Result<BoxFuture<'static, Asked>, Refusal> {
     let limits = session.frame.limits();
-    let Value::Str(prompt) = prompt else {
-        return Err(Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name())));
-    };
+    let prompt = prompt_text(session, prompt)?;
     let n_chars = prompt.chars().count() as u64;
     if n_chars > limits.query_chars_max {
         let max = limits.query_chars_max;
@@ -183,7 +178,7 @@ fn ask(
         ));
     }
     let output_tokens_max = limits.sub_output_tokens_max;
-    let mut text = prompt.clone();
+    let mut text = prompt;
     if let Some(schema) = &schema {
         text += SCHEMA_LINE;
         text += schema.text();
@@ -265,6 +260,16 @@ fn descend(
             Err(error) => refused(error).map(Err),
         }
     }))
+}
+
+/// A prompt as text; a text that stays outside is read here.
+fn prompt_text(session: &Session<'_>, prompt: &Value) -> Result<String, Refusal> {
+    let wrong = || Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name()));
+    match prompt {
+        Value::Str(text) => Ok(text.clone()),
+        Value::Handle(handle) => session.environment.text_of(handle).ok_or_else(wrong),
+        _ => Err(wrong()),
+    }
 }
 
 fn check_batch(session: &Session<'_>, n: usize) -> Result<(), Refusal> {

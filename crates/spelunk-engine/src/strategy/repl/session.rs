@@ -50,8 +50,7 @@ pub(super) enum Ran {
 impl<'a> Session<'a> {
     pub(super) async fn open(frame: &'a Frame, task: &'a Task, opened: Opened) -> Result<Self, FrameError> {
         let Opened { environment, variables, .. } = opened;
-        let may_descend = u64::from(frame.id().depth()) < frame.limits().depth_max;
-        let setup = environment.setup(variables, serve::functions(may_descend), frame.started_at_ms());
+        let setup = environment.setup(variables, serve::functions(), frame.started_at_ms());
         let mut session = Self {
             frame,
             task,
@@ -278,7 +277,11 @@ pub(super) const NOTHING_PRINTED: &str = "Output: (nothing was printed)";
 
 /// What a cell printed, as the model is shown it.
 fn shown(output: &str) -> String {
-    if output.trim().is_empty() { NOTHING_PRINTED.to_owned() } else { format!("Output:\n{}", output.trim_end_matches('\n')) }
+    if output.trim().is_empty() {
+        NOTHING_PRINTED.to_owned()
+    } else {
+        format!("Output:\n{}", output.trim_end_matches('\n'))
+    }
 }
 
 fn limited(output: &str, outcome: &CellOutcome) -> Ran {

@@ -6,6 +6,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
+use super::survey::is_gathering;
 use super::walk::Walk;
 use super::{new_text, range_of, tables};
 use crate::monty::rope::Rope;
@@ -74,6 +75,18 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn call(&mut self, call: &'a ExprCall) -> Option<Rope> {
+        let is_awaited = std::mem::replace(&mut self.is_awaited, false);
+        if let Expr::Name(name) = &*call.func
+            && self.survey.awaits
+            && self.session.awaitable.contains(name.id.as_str())
+            && !self.survey.bound.contains(name.id.as_str())
+        {
+            let rope = self.plain_call(call);
+            return Some(if is_awaited { rope } else { rope.wrapped("__sp_now(", ")", &range_of(call)) });
+        }
+        let is_append =
+            matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "append");
+        self.is_awaited = is_gathering(&call.func) || is_append && self.survey.gathers;
         if call.arguments.keywords.iter().filter(|keyword| keyword.arg.is_none()).count() > 1 {
             return Some(self.merged_call(call));
         }
@@ -315,11 +328,8 @@ impl<'a> Walk<'a> {
             return Some(self.all_of_argument(call));
         }
         if (self.flags().hooks || self.session.properties.contains(name)) && !is_module {
-            let function = self.expr(&attribute.value).wrapped(
-                "__sp_attr(",
-                format!(", \"{name}\")"),
-                &range_of(attribute),
-            );
+            let call_it = format!(", \"{name}\", lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
+            let function = self.expr(&attribute.value).wrapped("__sp_meth(", call_it, &range_of(attribute));
             self.open(call.start().to_usize());
             self.splice(range_of(&*call.func), function);
             self.arguments(call);
@@ -405,7 +415,9 @@ impl<'a> Walk<'a> {
 
     pub(super) fn awaited(&mut self, await_: &'a ExprAwait) -> Rope {
         self.open(await_.start().to_usize());
+        self.is_awaited = true;
         let value = self.expr(&await_.value);
+        self.is_awaited = false;
         let value = if self.is_prelude {
             value
         } else {

@@ -28,6 +28,10 @@ pub(super) struct Survey {
     pub(super) properties: HashSet<String>,
     /// Methods of classes.
     methods: HashSet<String>,
+    /// Whether it awaits several things at once.
+    pub(super) gathers: bool,
+    /// Names that stand for something to await.
+    pub(super) awaited: HashSet<String>,
     /// Names that exceptions are caught under.
     pub(super) caught: HashSet<String>,
     /// Modules it imports.
@@ -212,7 +216,14 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
                 }
             }
             Expr::Named(named) => self.assign(&named.target, Some(&named.value)),
-            Expr::Await(_) => self.awaits = true,
+            Expr::Await(await_) => {
+                self.awaits = true;
+                names_in(&await_.value, &mut self.awaited);
+            }
+            Expr::Call(call) if is_gathering(&call.func) => {
+                self.gathers = true;
+                call.arguments.args.iter().for_each(|arg| names_in(arg, &mut self.awaited));
+            }
             Expr::Yield(_) | Expr::YieldFrom(_) => self.yields = true,
             Expr::Lambda(_) => {
                 self.scoped(|this| walk_expr(this, expr));
@@ -261,5 +272,36 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
             self.bind(name, name.start().to_usize());
         }
         ruff_python_ast::visitor::source_order::walk_pattern(self, pattern);
+    }
+}
+
+/// Functions that take things to await.
+pub(super) fn is_gathering(function: &Expr) -> bool {
+    let name = match function {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => return false,
+    };
+    matches!(
+        name,
+        "gather"
+            | "create_task"
+            | "ensure_future"
+            | "as_completed"
+            | "wait"
+            | "wait_for"
+            | "shield"
+            | "run_until_complete"
+    )
+}
+
+fn names_in(expr: &Expr, names: &mut HashSet<String>) {
+    match expr {
+        Expr::Name(name) => {
+            names.insert(name.id.to_string());
+        }
+        Expr::Starred(starred) => names_in(&starred.value, names),
+        Expr::List(list) => list.elts.iter().for_each(|one| names_in(one, names)),
+        _ => {}
     }
 }

@@ -268,7 +268,8 @@ pub(super) const METHODS: [&str; 100] = [
 ];
 
 /// Attributes that need a look of our own.
-pub(super) const ATTRIBUTES: [&str; 24] = [
+pub(super) const ATTRIBUTES: [&str; 25] = [
+    "__class__",
     "__name__",
     "__dict__",
     "__doc__",
@@ -316,7 +317,10 @@ pub(super) const METHOD_CALLS: [(&str, &str); 10] = [
 /// Modules with things in them that the interpreter does not know how to treat.
 pub(super) const MODULE_FLAGS: [(&str, fn(&mut Flags)); 8] = [
     ("collections", |flags| flags.len = true),
-    ("enum", |flags| flags.inherits = true),
+    ("enum", |flags| {
+        flags.inherits = true;
+        flags.len = true;
+    }),
     ("fractions", |flags| flags.order = true),
     ("array", |flags| flags.len = true),
     ("contextlib", |flags| flags.inherits = true),

@@ -33,6 +33,8 @@ pub(super) struct Walk<'a> {
     /// Whether the innermost function is a generator.
     pub(super) generators: Vec<bool>,
     pub(super) n_temporaries: usize,
+    /// Whether the place takes something to await.
+    pub(super) is_awaited: bool,
 }
 
 /// A node whose text is being put together.
@@ -53,6 +55,7 @@ impl<'a> Walk<'a> {
             classes: Vec::new(),
             generators: Vec::new(),
             n_temporaries: 0,
+            is_awaited: false,
         }
     }
 
@@ -136,7 +139,20 @@ impl<'a> Walk<'a> {
             return Rope::kept(range_of(expr));
         }
         self.depth += 1;
+        let is_awaited = self.is_awaited;
+        let is_passed_on = matches!(
+            expr,
+            Expr::List(_)
+                | Expr::Tuple(_)
+                | Expr::Starred(_)
+                | Expr::ListComp(_)
+                | Expr::Generator(_)
+                | Expr::If(_)
+                | Expr::Call(_)
+        );
+        self.is_awaited = is_awaited && is_passed_on;
         let rope = self.ruled_expr(expr);
+        self.is_awaited = is_awaited;
         self.depth -= 1;
         rope
     }

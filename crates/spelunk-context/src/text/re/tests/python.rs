@@ -13,7 +13,13 @@ const TEMPLATES: &str = include_str!("templates.jsonl");
 /// Windows of so many bytes, and large ones where nothing is sure.
 fn text_in_windows(text: &str, window_bytes: u64) -> LazyText {
     let reader = Reader::of_bytes("any", text.as_bytes().into()).with_redaction(false);
-    let sizes = Sizes { window_bytes, backtracking_bytes: window_bytes, window_bytes_max: 1 << 20 };
+    let sizes = Sizes {
+        window_bytes,
+        backtracking_bytes: window_bytes,
+        window_bytes_max: 1 << 20,
+        lead_bytes: 9,
+        windows_alone: u64::MAX,
+    };
     LazyText::over(reader).with_sizes(sizes)
 }
 

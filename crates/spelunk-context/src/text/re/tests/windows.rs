@@ -46,7 +46,13 @@ const PATTERNS: &[(&str, u64)] = &[
 
 fn in_windows(bytes: &[u8], window_bytes: u64) -> LazyText {
     let reader = Reader::of_bytes("any", bytes.into()).with_redaction(false);
-    let sizes = Sizes { window_bytes, backtracking_bytes: window_bytes, window_bytes_max: 1 << 20 };
+    let sizes = Sizes {
+        window_bytes,
+        backtracking_bytes: window_bytes,
+        window_bytes_max: 1 << 20,
+        lead_bytes: 9,
+        windows_alone: u64::MAX,
+    };
     LazyText::over(reader).with_sizes(sizes)
 }
 
@@ -108,9 +114,35 @@ proptest! {
 }
 
 #[test]
+fn windows_that_are_read_ahead_hold_what_others_hold() {
+    let line = |idx: u32| match idx % 1000 {
+        7 => format!("{} very long ä{}\n", idx, "x".repeat(3000)),
+        500 => "token ghp_R4nd0mT0k3nV4lu3Abc9Xyz7Qwe5Rty3Uio1 here\n".to_owned(),
+        _ => format!("line {idx} of many, größer\n"),
+    };
+    let text: String = (0..220_000).map(line).collect();
+    let lazy = |window_bytes, windows_alone| {
+        let sizes = Sizes { window_bytes, lead_bytes: 2000, windows_alone, ..Sizes::DEFAULT };
+        LazyText::over(Reader::of_bytes("any", text.as_bytes().into())).with_sizes(sizes)
+    };
+    assert!(text.len() > 5_000_000);
+    for pattern in [r"line \d*000\b", r"\d+ very.*", r"x\n", r"token\s+\S+", r"(?s)token.*?line"] {
+        let pattern = PyPattern::compile(pattern, Flags::NONE).unwrap();
+        let (ahead, alone) = (lazy(50_000, 1), lazy(1 << 20, u64::MAX));
+        assert_eq!(matches(&ahead, &pattern, u64::MAX), matches(&alone, &pattern, u64::MAX));
+    }
+}
+
+#[test]
 fn a_match_longer_than_the_largest_window_is_refused() {
     let reader = Reader::of_bytes("long", format!("a{}b", "x".repeat(5000)).into_bytes().into());
-    let sizes = Sizes { window_bytes: 64, backtracking_bytes: 64, window_bytes_max: 1024 };
+    let sizes = Sizes {
+        window_bytes: 64,
+        backtracking_bytes: 64,
+        window_bytes_max: 1024,
+        lead_bytes: 9,
+        windows_alone: u64::MAX,
+    };
     let text = LazyText::over(reader.with_redaction(false)).with_sizes(sizes);
     let search = |pattern: &str| {
         let pattern = PyPattern::compile(pattern, Flags::DOT_ALL).unwrap();

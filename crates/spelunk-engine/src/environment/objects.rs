@@ -1,0 +1,237 @@
+//! Host objects: contexts that are too large to be copied into the interpreter. To the code they behave like the `str`,
+//! `dict` or `list` they stand for; each operation arrives here and reads what it needs.
+
+mod documents;
+mod pattern;
+mod records;
+mod text;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use spelunk_context::{JsonRecords, LazyText, TextError, View};
+use spelunk_sandbox::{Handle, HostCall, Value};
+use spelunk_types::Limits;
+
+use super::Refusal;
+
+/// Documents whose indexes are kept at once.
+const OPEN_MAX: usize = 64;
+
+/// The objects of one environment, by the id in their handle. An id says everything, so a cell that is run again gets
+/// the same ones.
+pub(super) struct Objects {
+    view: View,
+    limits: Limits,
+    open: Mutex<HashMap<u32, Arc<LazyText>>>,
+    records: Mutex<HashMap<u32, Arc<JsonRecords>>>,
+    parts: Mutex<Parts>,
+}
+
+/// Pieces of documents that were handed out.
+#[derive(Default)]
+struct Parts {
+    by_id: Vec<Part>,
+    ids: HashMap<Part, u64>,
+}
+
+/// Characters of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Part {
+    pub(super) doc_idx: u32,
+    pub(super) chars: Range<u64>,
+}
+
+/// What an id stands for.
+enum Object {
+    Documents,
+    Text(u32),
+    Records(u32),
+    Part(Part),
+}
+
+const KIND_SHIFT: u32 = 32;
+const DOCUMENTS: u64 = 1;
+const TEXT: u64 = 2;
+const RECORDS: u64 = 3;
+const PART: u64 = 4;
+
+impl Objects {
+    pub(super) fn new(view: View, limits: Limits) -> Self {
+        Self { view, limits, open: Mutex::default(), records: Mutex::default(), parts: Mutex::default() }
+    }
+
+    /// The dictionary of all documents.
+    pub(super) fn documents() -> Value {
+        handle("Documents", DOCUMENTS << KIND_SHIFT)
+    }
+
+    /// A document as text.
+    pub(super) fn text(doc_idx: u32) -> Value {
+        handle("Text", TEXT << KIND_SHIFT | u64::from(doc_idx))
+    }
+
+    /// A document as a list of records.
+    pub(super) fn list(doc_idx: u32) -> Value {
+        handle("Records", RECORDS << KIND_SHIFT | u64::from(doc_idx))
+    }
+
+    /// Part of a document as text.
+    pub(super) fn part(&self, part: Part) -> Value {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = parts.by_id.len() as u64;
+        let id = *parts.ids.entry(part.clone()).or_insert(next);
+        if id == next {
+            parts.by_id.push(part);
+        }
+        handle("Text", PART << KIND_SHIFT | id)
+    }
+
+    /// Answers an operation on an object. Ids that were never handed out are refused.
+    pub(super) fn serve(&self, call: &mut HostCall) -> Result<Value, Refusal> {
+        let object = call.receiver.as_ref().and_then(|handle| self.object(handle));
+        match object {
+            Some(Object::Documents) => documents::serve(self, call),
+            Some(Object::Text(doc_idx)) => {
+                text::serve(self, self.lazy(doc_idx)?.as_ref(), Some(doc_idx), call)
+            }
+            Some(Object::Records(doc_idx)) => records::serve(self.json(doc_idx)?.as_ref(), call),
+            Some(Object::Part(part)) => {
+                let whole = self.lazy(part.doc_idx)?;
+                let piece = whole.slice(part.chars).map_err(refused)?;
+                text::serve(self, &LazyText::of_string(whole.name(), &piece), None, call)
+            }
+            None => Err(Refusal::new("RuntimeError", "this object is not known to the host")),
+        }
+    }
+
+    /// The text that an object stands for, if it is no more than so many bytes.
+    pub(super) fn read(&self, handle: &Handle, bytes_max: u64) -> Option<String> {
+        match self.object(handle)? {
+            Object::Text(doc_idx) => self.lazy(doc_idx).ok()?.to_string_bounded(bytes_max).ok(),
+            Object::Part(part) => self.lazy(part.doc_idx).ok()?.slice(part.chars).ok(),
+            Object::Documents | Object::Records(_) => None,
+        }
+    }
+
+    /// The document that an object stands for as a whole.
+    pub(super) fn document_of(&self, handle: &Handle) -> Option<u32> {
+        match self.object(handle)? {
+            Object::Text(doc_idx) | Object::Records(doc_idx) => Some(doc_idx),
+            Object::Documents | Object::Part(_) => None,
+        }
+    }
+
+    fn object(&self, handle: &Handle) -> Option<Object> {
+        let idx = u32::try_from(handle.id & u64::from(u32::MAX)).ok()?;
+        let is_ours = || self.view.documents().any(|document| document.idx == idx);
+        match handle.id >> KIND_SHIFT {
+            DOCUMENTS => Some(Object::Documents),
+            TEXT => is_ours().then_some(Object::Text(idx)),
+            RECORDS => is_ours().then_some(Object::Records(idx)),
+            PART => {
+                let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+                parts.by_id.get(idx as usize).cloned().map(Object::Part)
+            }
+            _ => None,
+        }
+    }
+
+    /// The text of a document, with the indexes that earlier looks have built.
+    pub(super) fn lazy(&self, doc_idx: u32) -> Result<Arc<LazyText>, Refusal> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = open.get(&doc_idx) {
+            return Ok(Arc::clone(text));
+        }
+        let document = self.view.documents().find(|document| document.idx == doc_idx);
+        let document =
+            document.ok_or_else(|| Refusal::new("RuntimeError", "this document is not in the context"))?;
+        let text = Arc::new(LazyText::open(&self.view, document).map_err(refused)?);
+        if open.len() >= OPEN_MAX {
+            open.clear();
+        }
+        open.insert(doc_idx, Arc::clone(&text));
+        Ok(text)
+    }
+
+    /// The records of a document.
+    pub(super) fn json(&self, doc_idx: u32) -> Result<Arc<JsonRecords>, Refusal> {
+        if let Some(records) = self.records.lock().unwrap_or_else(PoisonError::into_inner).get(&doc_idx) {
+            return Ok(Arc::clone(records));
+        }
+        let text = self.lazy(doc_idx)?;
+        let records = Arc::new(records::open(text).map_err(refused)?);
+        self.records.lock().unwrap_or_else(PoisonError::into_inner).insert(doc_idx, Arc::clone(&records));
+        Ok(records)
+    }
+}
+
+fn handle(class: &str, id: u64) -> Value {
+    Value::Handle(Handle { class: class.to_owned(), id })
+}
+
+/// Python's words where it has some.
+fn refused(error: TextError) -> Refusal {
+    let kind = match &error {
+        TextError::Pattern(_) => "re.error",
+        TextError::Read(_) => "NotFound",
+        TextError::NoRecord { .. } => "IndexError",
+        TextError::Value { .. }
+        | TextError::Backtracks { .. }
+        | TextError::MatchTooLong { .. }
+        | TextError::ResultTooLarge { .. }
+        | TextError::NoRecords { .. } => "ValueError",
+    };
+    let hint = spelunk_types::Explain::hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
+    Refusal::new(kind, format!("{error}{hint}"))
+}
+
+/// `context[a:b]` as a range from the beginning, as Python clips it. A step other than 1 is not for texts of this size.
+fn range(start: Option<i64>, stop: Option<i64>, step: Option<i64>, len: u64) -> Result<Range<u64>, Refusal> {
+    if !matches!(step, None | Some(1)) {
+        return Err(Refusal::value("a slice with a step needs a real string: take context[a:b] first"));
+    }
+    let place = |bound: i64| match u64::try_from(bound) {
+        Ok(bound) => bound.min(len),
+        Err(_) => len.saturating_sub(bound.unsigned_abs()),
+    };
+    let (start, stop) = (start.map_or(0, place), stop.map_or(len, place));
+    Ok(start..stop.max(start))
+}
+
+/// One place, counted from the end if negative.
+fn position(idx: i64, len: u64, what: &str) -> Result<u64, Refusal> {
+    let place = match u64::try_from(idx) {
+        Ok(idx) => Some(idx),
+        Err(_) => len.checked_sub(idx.unsigned_abs()),
+    };
+    let out = || Refusal::new("IndexError", format!("{what} index out of range"));
+    place.filter(|place| *place < len).ok_or_else(out)
+}
+
+fn count(n: u64) -> Value {
+    i64::try_from(n).map_or_else(|_| Value::BigInt(n.to_string()), Value::Int)
+}
+
+fn strings(items: impl IntoIterator<Item = String>) -> Value {
+    Value::List(items.into_iter().map(Value::Str).collect())
+}
+
+/// A place to go on from, as code carries it: nothing, a number, or numbers.
+fn cursor(value: Option<Value>) -> Vec<u64> {
+    let number = |value: &Value| match value {
+        Value::Int(n) => u64::try_from(*n).ok(),
+        _ => None,
+    };
+    match value {
+        Some(Value::Tuple(parts) | Value::List(parts)) => parts.iter().filter_map(number).collect(),
+        Some(value) => number(&value).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// What `__iter__` gives back.
+fn batch(items: Value, next: Option<Value>) -> Value {
+    Value::Tuple(vec![items, next.unwrap_or(Value::None)])
+}

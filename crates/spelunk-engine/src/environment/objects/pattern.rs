@@ -1,0 +1,120 @@
+//! Python's `re` on a host object: the pattern, its flags, and then what the function takes besides the text.
+
+use spelunk_context::{Flags, Found, LazyText, MatchCursor, PyMatch, PyPattern, Replacement};
+use spelunk_sandbox::{HostCall, Value};
+use spelunk_types::Limits;
+
+use super::{batch, count, cursor, refused};
+use crate::environment::{Arguments, Refusal};
+
+/// Matches and bytes that one step of `finditer` hands over.
+const BATCH_MATCHES: u64 = 5_000;
+const BATCH_BYTES: u64 = 1 << 20;
+/// The most bytes that `findall`, `split` and `sub` give back.
+const RESULT_BYTES_MAX: u64 = 256 << 20;
+
+pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Result<Value, Refusal> {
+    let function = call.name.clone();
+    let mut arguments = Arguments::of(call, &["pattern", "flags", "a", "b"])?;
+    let (source, flags) = (arguments.need_text("pattern")?, arguments.int("flags")?.unwrap_or(0));
+    let pattern = PyPattern::compile(&source, Flags::from_python(flags.unsigned_abs()))
+        .map_err(|fault| Refusal::new("re.error", fault.to_string()))?;
+    match function.as_str() {
+        "re.search" => one(&pattern, text.re_search(&pattern).map_err(refused)?),
+        "re.match" => one(&pattern, text.re_match(&pattern).map_err(refused)?),
+        "re.fullmatch" => one(&pattern, text.re_fullmatch(&pattern).map_err(refused)?),
+        "re.findall" => findall(text, &pattern, limits),
+        "re.finditer" => finditer(text, &pattern, arguments.take("a")),
+        "re.split" => split(text, &pattern, arguments.count("a")?.unwrap_or(0)),
+        "re.sub" | "re.subn" => {
+            let template = arguments.need_text("a")?;
+            let replacement = Replacement::parse(&template, &pattern)
+                .map_err(|fault| Refusal::new("re.error", fault.to_string()))?;
+            let n_max = arguments.count("b")?.unwrap_or(0);
+            let (replaced, n) =
+                text.re_sub(&pattern, &replacement, n_max, RESULT_BYTES_MAX).map_err(refused)?;
+            Ok(if function == "re.sub" {
+                Value::Str(replaced)
+            } else {
+                Value::Tuple(vec![Value::Str(replaced), count(n)])
+            })
+        }
+        other => Err(Refusal::new(
+            "AttributeError",
+            format!("{other} does not work on a text of this size; take a slice first"),
+        )),
+    }
+}
+
+fn one(pattern: &PyPattern, found: Option<PyMatch>) -> Result<Value, Refusal> {
+    Ok(found.map_or(Value::None, |found| of_match(pattern, found)))
+}
+
+/// A match as data: the session makes it behave like `re.Match`.
+fn of_match(pattern: &PyPattern, found: PyMatch) -> Value {
+    let (mut groups, mut spans) = (Vec::new(), Vec::new());
+    for group in found.groups {
+        match group {
+            Some(group) => {
+                spans.push(Value::Tuple(vec![count(group.chars.start), count(group.chars.end)]));
+                groups.push(Value::Str(group.text));
+            }
+            None => {
+                spans.push(Value::Tuple(vec![Value::Int(-1), Value::Int(-1)]));
+                groups.push(Value::None);
+            }
+        }
+    }
+    let names =
+        pattern.group_names().iter().map(|(name, idx)| (Value::from(name.as_str()), count(*idx as u64)));
+    Value::Dict(vec![
+        (Value::from("groups"), Value::List(groups)),
+        (Value::from("spans"), Value::List(spans)),
+        (Value::from("names"), Value::Dict(names.collect())),
+    ])
+}
+
+fn findall(text: &LazyText, pattern: &PyPattern, limits: &Limits) -> Result<Value, Refusal> {
+    let matches_max = limits.cell_matches_max;
+    let found =
+        text.re_findall(pattern, MatchCursor::default(), matches_max, RESULT_BYTES_MAX).map_err(refused)?;
+    if found.next.is_some() {
+        let n = found.items.len();
+        return Err(Refusal::value(format!(
+            "there are more than {n} matches: go through them with re.finditer, or narrow the pattern"
+        )));
+    }
+    let item = |found| match found {
+        Found::Text(text) => Value::Str(text),
+        Found::Groups(groups) => Value::Tuple(groups.into_iter().map(Value::Str).collect()),
+    };
+    Ok(Value::List(found.items.into_iter().map(item).collect()))
+}
+
+fn finditer(text: &LazyText, pattern: &PyPattern, from: Option<Value>) -> Result<Value, Refusal> {
+    let from = match cursor(from).try_into() {
+        Ok(parts) => MatchCursor::from_parts(parts),
+        Err(_) => MatchCursor::default(),
+    };
+    let found = text.re_finditer(pattern, from, BATCH_MATCHES, BATCH_BYTES).map_err(refused)?;
+    let next = found.next.map(|next| Value::Tuple(next.to_parts().map(count).to_vec()));
+    Ok(batch(Value::List(found.items.into_iter().map(|found| of_match(pattern, found)).collect()), next))
+}
+
+fn split(text: &LazyText, pattern: &PyPattern, splits_max: u64) -> Result<Value, Refusal> {
+    let (mut items, mut bytes, mut next) = (Vec::new(), 0, Some(MatchCursor::default()));
+    while let Some(from) = next {
+        let parts = text.re_split(pattern, splits_max, from, BATCH_BYTES).map_err(refused)?;
+        for part in parts.items {
+            bytes += part.as_ref().map_or(0, String::len) as u64;
+            items.push(part.map_or(Value::None, Value::Str));
+        }
+        if bytes > RESULT_BYTES_MAX {
+            return Err(Refusal::value(format!(
+                "the parts have more than {RESULT_BYTES_MAX} bytes: split a slice"
+            )));
+        }
+        next = parts.next;
+    }
+    Ok(Value::List(items))
+}

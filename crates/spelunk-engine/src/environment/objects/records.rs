@@ -1,0 +1,61 @@
+//! A document of many records, as Python's `list`.
+
+use std::sync::Arc;
+
+use spelunk_context::{JsonRecords, LazyText, RecordShape, TextError};
+use spelunk_sandbox::{HostCall, Value};
+
+use super::{batch, count, cursor, position, range, refused};
+use crate::environment::{Arguments, Refusal, value_of_json};
+
+/// Records that one step of an iteration hands over.
+const BATCH_RECORDS: u64 = 1_000;
+/// The most records of one slice.
+const SLICE_RECORDS_MAX: u64 = 100_000;
+
+/// JSON Lines by its name, else the elements of an array.
+pub(super) fn open(text: Arc<LazyText>) -> Result<JsonRecords, TextError> {
+    let is_lines = [".jsonl", ".ndjson"].iter().any(|extension| text.name().ends_with(extension));
+    JsonRecords::open(text, if is_lines { RecordShape::Lines } else { RecordShape::Array })
+}
+
+pub(super) fn serve(records: &JsonRecords, call: &mut HostCall) -> Result<Value, Refusal> {
+    let len = records.n_records();
+    match call.name.as_str() {
+        "__len__" => Ok(count(len)),
+        "__getitem__" => match Arguments::of(call, &["key"])?.need("key")? {
+            Value::Int(idx) => record(records, position(idx, len, "list")?),
+            Value::Slice(start, stop, step) => {
+                let range = range(start, stop, step, len)?;
+                if range.end - range.start > SLICE_RECORDS_MAX {
+                    return Err(Refusal::value(format!(
+                        "one slice may hold {SLICE_RECORDS_MAX} records: go through them with a loop"
+                    )));
+                }
+                Ok(Value::List(range.map(|idx| record(records, idx)).collect::<Result<_, _>>()?))
+            }
+            other => Err(Refusal::of_type(format!(
+                "list indices must be integers or slices, not {}",
+                other.type_name()
+            ))),
+        },
+        "__iter__" => {
+            let from = cursor(Arguments::of(call, &["cursor"])?.take("cursor")).first().copied().unwrap_or(0);
+            let end = from.saturating_add(BATCH_RECORDS).min(len);
+            let items = (from..end).map(|idx| record(records, idx)).collect::<Result<_, _>>()?;
+            Ok(batch(Value::List(items), (end < len).then(|| count(end))))
+        }
+        "__str__" | "__repr__" => Ok(Value::Str(format!("<list of {len} records>"))),
+        other => Err(Refusal::new(
+            "AttributeError",
+            format!("'list' object has no attribute '{other}' that works on this many records"),
+        )),
+    }
+}
+
+fn record(records: &JsonRecords, idx: u64) -> Result<Value, Refusal> {
+    let text = records.record(idx).map_err(refused)?;
+    serde_json::from_str(&text)
+        .map(value_of_json)
+        .map_err(|error| Refusal::value(format!("record {idx} is not JSON: {error}")))
+}

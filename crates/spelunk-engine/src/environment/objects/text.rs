@@ -1,0 +1,158 @@
+//! A text of any size, as Python's `str`.
+
+use spelunk_context::{LazyText, MatchCursor};
+use spelunk_sandbox::{HostCall, Value};
+
+use super::{Objects, batch, count, cursor, pattern, position, range, refused, strings};
+use crate::environment::{Arguments, Refusal};
+
+/// Text that one step of an iteration hands over.
+const BATCH_BYTES: u64 = 1 << 20;
+/// The most of a text that is handed over at once.
+const WHOLE_BYTES_MAX: u64 = 64 << 20;
+
+pub(super) fn serve(
+    objects: &Objects,
+    text: &LazyText,
+    doc_idx: Option<u32>,
+    call: &mut HostCall,
+) -> Result<Value, Refusal> {
+    if call.name.starts_with("re.") {
+        return pattern::serve(text, &objects.limits, call);
+    }
+    match call.name.as_str() {
+        "__len__" => Ok(count(text.chars().map_err(refused)?)),
+        "__getitem__" => item(text, Arguments::of(call, &["key"])?.need("key")?),
+        "__contains__" => {
+            let needle = Arguments::of(call, &["needle"])?.need_text("needle")?;
+            Ok(Value::Bool(text.contains(&needle).map_err(refused)?))
+        }
+        "__str__" | "__repr__" => whole(text).map(Value::Str),
+        "__iter__" => {
+            let from = cursor(Arguments::of(call, &["cursor"])?.take("cursor")).first().copied().unwrap_or(0);
+            let lines = text.lines(from, BATCH_BYTES, true).map_err(refused)?;
+            Ok(batch(strings(lines.items), lines.next.map(count)))
+        }
+        "find" | "index" => find(text, call, LazyText::find),
+        "rfind" | "rindex" => find(text, call, LazyText::rfind),
+        "count" => {
+            let (needle, chars) = bounds(text, call)?;
+            Ok(count(text.count(&needle, chars).map_err(refused)?))
+        }
+        "startswith" => any_of(call, |needle| text.starts_with(needle).map_err(refused)),
+        "endswith" => any_of(call, |needle| text.ends_with(needle).map_err(refused)),
+        "splitlines" => splitlines(text, call),
+        "split" => split(text, call),
+        "encode" | "lower" | "upper" | "strip" | "lstrip" | "rstrip" | "replace" | "title" | "casefold" => {
+            Err(too_large(text, &call.name, doc_idx))
+        }
+        other => Err(Refusal::new(
+            "AttributeError",
+            format!(
+                "'str' object has no attribute '{other}' that works on a text of this size; take a slice first"
+            ),
+        )),
+    }
+}
+
+fn item(text: &LazyText, key: Value) -> Result<Value, Refusal> {
+    let len = text.chars().map_err(refused)?;
+    let chars = match key {
+        Value::Int(idx) => {
+            let at = position(idx, len, "string")?;
+            at..at + 1
+        }
+        Value::Slice(start, stop, step) => range(start, stop, step, len)?,
+        other => {
+            return Err(Refusal::of_type(format!(
+                "string indices must be integers, not '{}'",
+                other.type_name()
+            )));
+        }
+    };
+    Ok(Value::Str(text.slice(chars).map_err(refused)?))
+}
+
+fn whole(text: &LazyText) -> Result<String, Refusal> {
+    if text.bytes() > WHOLE_BYTES_MAX {
+        return Err(too_large(text, "str", None));
+    }
+    text.to_string_bounded(WHOLE_BYTES_MAX).map_err(refused)
+}
+
+fn too_large(text: &LazyText, what: &str, _doc_idx: Option<u32>) -> Refusal {
+    Refusal::value(format!(
+        "`{}` has {} bytes and stays outside of the session: {what}() would copy all of it. Take a slice, go through it with `for line in context`, or use grep() and re",
+        text.name(),
+        text.bytes()
+    ))
+}
+
+type Find = fn(&LazyText, &str, std::ops::Range<u64>) -> Result<Option<u64>, spelunk_context::TextError>;
+
+fn find(text: &LazyText, call: &mut HostCall, find: Find) -> Result<Value, Refusal> {
+    let must_find = call.name.ends_with("index");
+    let (needle, chars) = bounds(text, call)?;
+    match find(text, &needle, chars).map_err(refused)? {
+        Some(at) => Ok(count(at)),
+        None if must_find => Err(Refusal::value("substring not found")),
+        None => Ok(Value::Int(-1)),
+    }
+}
+
+/// `(needle, start, end)` of `find` and its kin.
+fn bounds(text: &LazyText, call: &mut HostCall) -> Result<(String, std::ops::Range<u64>), Refusal> {
+    let mut arguments = Arguments::of(call, &["needle", "start", "end"])?;
+    let needle = arguments.need_text("needle")?;
+    let (start, end) = (arguments.int("start")?, arguments.int("end")?);
+    Ok((needle, range(start, end, None, text.chars().map_err(refused)?)?))
+}
+
+fn any_of(call: &mut HostCall, holds: impl Fn(&str) -> Result<bool, Refusal>) -> Result<Value, Refusal> {
+    let mut arguments = Arguments::of(call, &["needle"])?;
+    let needles = match arguments.need("needle")? {
+        Value::Tuple(items) => items,
+        one => vec![one],
+    };
+    for needle in &needles {
+        let wrong =
+            || Refusal::of_type(format!("a str or a tuple of str is needed, not {}", needle.type_name()));
+        if holds(needle.as_str().ok_or_else(wrong)?)? {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+fn splitlines(text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
+    let keeps_ends = Arguments::of(call, &["keepends"])?.flag("keepends")?.unwrap_or(false);
+    if text.bytes() > WHOLE_BYTES_MAX {
+        return Err(too_large(text, "splitlines", None));
+    }
+    let (mut items, mut next) = (Vec::new(), Some(0));
+    while let Some(from) = next {
+        let lines = text.lines(from, BATCH_BYTES, keeps_ends).map_err(refused)?;
+        items.extend(lines.items);
+        next = lines.next;
+    }
+    Ok(strings(items))
+}
+
+fn split(text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
+    let mut arguments = Arguments::of(call, &["sep", "maxsplit"])?;
+    let (separator, splits_max) = (arguments.text("sep")?, arguments.int("maxsplit")?.unwrap_or(-1));
+    if text.bytes() > WHOLE_BYTES_MAX && splits_max < 0 {
+        return Err(too_large(text, "split", None));
+    }
+    if splits_max == 0 {
+        return Ok(Value::List(vec![Value::Str(whole(text)?)]));
+    }
+    let splits_max = u64::try_from(splits_max).unwrap_or(0);
+    let (mut items, mut next) = (Vec::new(), Some(MatchCursor::default()));
+    while let Some(from) = next {
+        let parts = text.split(separator.as_deref(), splits_max, from, BATCH_BYTES).map_err(refused)?;
+        items.extend(parts.items);
+        next = parts.next;
+    }
+    Ok(strings(items))
+}
