@@ -23,9 +23,7 @@ pub fn plans(data: &[u8]) {
     assert_eq!(row.tier == Tier::Small, row.n_chunks == 0, "what is small is not cut");
     for task in &plan.tasks {
         match &task.work {
-            Work::Chunk(chunk) => {
-                assert_eq!(task.schema, row.schema, "chunk {} knows its document", chunk.index)
-            }
+            Work::Chunk(_) => assert_eq!(task.schema, row.schema, "a chunk knows its document"),
             Work::Batch(batch) => assert_eq!((batch.items.len(), batch.lines), (1, row.lines)),
         }
     }

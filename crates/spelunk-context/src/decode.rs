@@ -15,6 +15,13 @@ pub(crate) fn sniff(head: &[u8]) -> Result<(), NotText> {
     }
 }
 
+/// Whether a file that is this and no more holds no text: nothing, or a byte order mark.
+pub(crate) fn is_empty(bytes: &[u8]) -> bool {
+    match Encoding::of(bytes) {
+        Encoding::Utf16 { rest, .. } | Encoding::Utf8 { rest } => rest.is_empty(),
+    }
+}
+
 /// The text of a whole file. Total: what `sniff` refuses still decodes to something.
 pub(crate) fn decode(bytes: Vec<u8>) -> String {
     match Encoding::of(&bytes) {

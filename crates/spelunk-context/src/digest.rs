@@ -185,7 +185,8 @@ fn read_one(
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
     let mut n_read = fill(input, buffer)?;
-    if n_read == 0 {
+    // A buffer is longer than any mark, so this is the whole file.
+    if decode::is_empty(&buffer[..n_read]) {
         return Ok(Reading::Empty);
     }
     if let Err(why) = decode::sniff(&buffer[..n_read.min(HEAD_BYTES)]) {

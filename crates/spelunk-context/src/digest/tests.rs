@@ -82,6 +82,20 @@ fn a_reader_that_gives_little_at_a_time_fills_the_buffer() {
     assert_eq!(buffer, [2, 4, 6, 8]);
 }
 
+/// Found by `fuzz`: a document of no text had no task.
+#[test]
+fn a_file_of_nothing_but_a_byte_order_mark_is_empty() {
+    let root = tree(&[("a.txt", "x")]);
+    let marks: [(&str, &[u8]); 4] =
+        [("b.txt", b"\xef\xbb\xbf"), ("c.txt", b"\xff\xfe"), ("d.txt", b"\xfe\xff"), ("e.txt", b"")];
+    for (name, mark) in marks {
+        put(root.path(), name, mark);
+    }
+    let corpus = scan(&[root.path()]).unwrap();
+    assert_eq!(crate::testing::names(&corpus), "a.txt\n");
+    assert_eq!(crate::testing::skipped(&corpus), "4 empty: b.txt c.txt d.txt e.txt\n");
+}
+
 /// What is read must not depend on what the scan remembers: it is always the redacted text.
 fn read_as_scanned(bytes: &[u8]) -> String {
     let source = crate::SourceInput::Text { name: "a".into(), bytes: bytes.to_vec() };

@@ -5,13 +5,77 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use spelunk_testkit::{Crash, FaultDisk, Rule, facts, on, status};
-use spelunk_types::{Event, EventKind, RunOutcome, Usage};
+use spelunk_types::{Event, EventKind, RunOutcome, Strategy, Usage};
 
 use crate::stage::{Stage, engine_on, events, only_run, survey, view};
 
 const FILES: [(&str, &str); 3] =
     [("a.md", "Alpha is first.\n"), ("b.md", "Beta is broken.\n"), ("c.md", "Gamma is third.\n")];
 const PARALLEL_MAX: u64 = 4;
+
+/// A run that is crashed at every write.
+struct Scenario {
+    stage: fn() -> Stage,
+    answer: &'static str,
+    /// Calls that are answered, each of which may be paid once.
+    calls: &'static [&'static str],
+    spent: Usage,
+}
+
+const SURVEY: Scenario = Scenario {
+    stage,
+    answer: "Alpha and Gamma.",
+    calls: &["0.0#0", "0.2#0", "0#0", "0#2"],
+    spent: Usage { input_tokens: 412, cached_tokens: 0, output_tokens: 52, cost_microusd: 464 },
+};
+
+/// The recursive loop: sub-calls in a loop, a batch with a failure, a child, a block that breaks half-way, and one that
+/// is stopped at its limit.
+const LOOP: Scenario = Scenario {
+    stage: loop_stage,
+    answer: "Alpha, Beta, Gamma",
+    calls: &["0#0", "0#1", "0#2", "0#3", "0#5", "0.0#0", "0#6", "0#7"],
+    spent: Usage { input_tokens: 800, cached_tokens: 0, output_tokens: 80, cost_microusd: 880 },
+};
+
+const ASKING: &str = "```repl
+said = []
+for name in context:
+    said.append(llm_query('name ' + context[name]))
+    if len(said) == 2:
+        break
+print(said, budget()['depth'])
+```";
+const DESCENDING: &str = "```repl
+more = llm_query_batched(['bad', 'good'])
+print([type(item).__name__ for item in more])
+said.append(rlm_query('third?', context='c.md'))
+print(missing)
+```";
+const ENDLESS: &str = "```repl
+said.clear()
+while True:
+    pass
+```";
+
+fn loop_stage() -> Stage {
+    let rules = [
+        on("0#0").reply(ASKING).usage(100, 10),
+        on("0#1").reply("Alpha").usage(100, 10),
+        on("0#2").reply("Beta").usage(100, 10),
+        on("0#3").reply(DESCENDING).usage(100, 10),
+        on("0#4").always(status(400)),
+        on("0#5").reply("good").usage(100, 10),
+        on("0.0#0").reply("```repl\nFINAL(context.split()[0])\n```").usage(100, 10),
+        on("0#6").reply(ENDLESS).usage(100, 10),
+        on("0#7").reply("```repl\nFINAL(', '.join(said))\n```").usage(100, 10),
+    ];
+    let mut stage = Stage::new(&FILES, rules);
+    stage.limits.calls_parallel_max = PARALLEL_MAX;
+    stage.limits.cell_ms_max = 100;
+    stage.strategy = Strategy::Repl;
+    stage
+}
 
 /// One document's child fails and one of two parallel calls fails, both for good; a third call is tried twice.
 fn script() -> Vec<Rule> {
@@ -79,16 +143,26 @@ async fn a_run_without_a_crash_has_these_facts() {
 
 #[tokio::test]
 async fn a_crash_at_every_write_resumes_to_the_same_answer_facts_and_spend() {
-    let reference = stage();
+    crash_everywhere(&SURVEY).await;
+}
+
+#[tokio::test]
+async fn a_crash_at_every_write_of_the_recursive_loop_resumes_inside_its_blocks() {
+    crash_everywhere(&LOOP).await;
+}
+
+async fn crash_everywhere(scenario: &Scenario) {
+    let reference = (scenario.stage)();
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = reference.ask(&engine, "What is there?").await;
+    assert_eq!(result.answer.map(|answer| answer.text).as_deref(), Some(scenario.answer));
     let expected = events(&engine, &result.run);
     let mut n = 1;
     let mut n_resumed = 0;
     loop {
         let mut has_died = false;
         for crash in [Crash::Torn, Crash::LostTail] {
-            let crashed = crash_and_resume(n, crash, &expected).await;
+            let crashed = crash_and_resume(scenario, n, crash, &expected).await;
             has_died |= crashed.has_died;
             n_resumed += u32::from(crashed.was_resumed);
         }
@@ -105,8 +179,8 @@ struct Crashed {
     was_resumed: bool,
 }
 
-async fn crash_and_resume(n: u64, crash: Crash, expected: &[Event]) -> Crashed {
-    let stage = stage();
+async fn crash_and_resume(scenario: &Scenario, n: u64, crash: Crash, expected: &[Event]) -> Crashed {
+    let stage = (scenario.stage)();
     let dying = Arc::new(FaultDisk::sound().dying_at(n));
     let engine = engine_on(dying.clone());
     let started = match stage.start(&engine, "What is there?") {
@@ -131,22 +205,19 @@ async fn crash_and_resume(n: u64, crash: Crash, expected: &[Event]) -> Crashed {
     }
     let result = stage.resume(&engine, &run).unwrap().join().await;
     let answer = result.answer.unwrap_or_else(|| panic!("write {n} {crash:?}: {:?}", result.error));
-    assert_eq!(answer.text, "Alpha and Gamma.", "write {n} {crash:?}");
+    assert_eq!(answer.text, scenario.answer, "write {n} {crash:?}");
     let resumed = events(&engine, &run);
     assert_eq!(lasting_facts(&resumed), lasting_facts(expected), "write {n} {crash:?}");
     assert_eq!(view(&resumed).spent, view(expected).spent, "write {n} {crash:?}");
-    assert_eq!(
-        view(&resumed).spent,
-        Usage { input_tokens: 412, cached_tokens: 0, output_tokens: 52, cost_microusd: 464 }
-    );
-    check_requests(&stage, &survived, n, crash);
+    assert_eq!(view(&resumed).spent, scenario.spent);
+    check_requests(scenario, &stage, &survived, n, crash);
     Crashed { has_died: true, was_resumed: true }
 }
 
 /// An acknowledged reply is never asked for again, and at most the calls in flight are.
-fn check_requests(stage: &Stage, survived: &[Event], n: u64, crash: Crash) {
+fn check_requests(scenario: &Scenario, stage: &Stage, survived: &[Event], n: u64, crash: Crash) {
     let mut n_repeated = 0;
-    for call in ["0.0#0", "0.2#0", "0#0", "0#2"] {
+    for &call in scenario.calls {
         let served = stage.server.times_served(call);
         n_repeated += served.saturating_sub(1);
         let is_settled = survived.iter().any(|event| {

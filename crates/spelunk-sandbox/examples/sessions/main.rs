@@ -179,7 +179,7 @@ fn setup(session: &Value) -> Setup {
             continue;
         }
         let is_awaitable = matches!(text(kind).as_str(), "llm" | "llm_batch");
-        functions.push(HostFunction { name: text(name), doc: format!("{}(...)", text(name)), is_awaitable });
+        functions.push(HostFunction { name: text(name), doc: format!("{}{}", text(name), signature(&text(kind))), is_awaitable });
     }
     if field(session, "context_object") == &Value::Bool(true) {
         prelude.push_str(CONTEXT_CLASS);
@@ -202,6 +202,15 @@ fn setup(session: &Value) -> Setup {
             output_chars_max: 8_000_000,
             cell_calls_max: 100_000,
         },
+    }
+}
+
+/// The signature of a host function in the recording.
+fn signature(kind: &str) -> &'static str {
+    match kind {
+        "llm" => "(prompt='', *a, **k)",
+        "llm_batch" => "(prompts=(), *a, **k)",
+        _ => "(*a, **k)",
     }
 }
 

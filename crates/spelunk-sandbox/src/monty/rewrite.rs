@@ -32,6 +32,8 @@ use crate::Setup;
 #[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) has_handles: bool,
+    /// Whether all host objects of the setup are texts.
+    pub(super) has_texts_only: bool,
     /// Names bound at the top of cells, in order.
     names: Vec<String>,
     /// Builtins that cells have bound to something else.

@@ -67,6 +67,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
             })?;
     }
     session.has_handles = !handles.is_empty();
+    session.has_texts_only = handles.has_texts_only();
     let mut interpreter = MontyInterpreter {
         state: State::Idle(Box::new(repl)),
         functions: setup
@@ -100,7 +101,7 @@ fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
         .functions
         .iter()
         .filter(|function| function.is_awaitable)
-        .map(|function| format!("{0} = __sp_host_function(__sp_f_{0}, __sp_a_{0})\n", function.name))
+        .map(|function| format!("def {0}(*args, **kwargs):\n    return __sp_ask(__sp_f_{0}, __sp_a_{0}, args, kwargs)\n", function.name))
         .collect();
     let code = exceptions + &functions;
     let mut sources = vec![prelude::opening()];

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use monty_types::{CodeLoc, ExcType, MontyException, StackFrame};
+use monty_types::{CodeLoc, ExcType, MontyException, StackFrame, StringRepr};
 
 use super::hints::hint_for;
 use super::names::RESERVED;
@@ -176,7 +176,7 @@ fn kind_and_message(exception: &MontyException) -> (String, String) {
     {
         return (kind.to_owned(), message.to_owned());
     }
-    let message = message.as_str();
+    let message = shown_message(exception.exc_type(), &message);
     let kind = exception.exc_type().to_string();
     // Python names these without their module.
     let kind = match kind.as_str() {
@@ -185,5 +185,14 @@ fn kind_and_message(exception: &MontyException) -> (String, String) {
         "_csv.Error" => "Error".to_owned(),
         other => other.rsplit('.').next().unwrap_or(other).to_owned(),
     };
-    (kind, message.to_owned())
+    (kind, message)
+}
+
+/// `str(KeyError("a"))` is `'a'`, with the quotes of the key.
+fn shown_message(kind: ExcType, message: &str) -> String {
+    let is_quoted = message.parse::<f64>().is_ok() || message.starts_with(['(', '\'', '"', '<']);
+    if kind == ExcType::KeyError && !message.is_empty() && !is_quoted && !matches!(message, "None" | "True" | "False") {
+        return StringRepr(message).to_string();
+    }
+    message.to_owned()
 }

@@ -33,6 +33,11 @@ impl Handles {
         self.classes.values().any(|class| *class == id)
     }
 
+    /// Whether all of them are texts.
+    pub(super) fn has_texts_only(&self) -> bool {
+        self.classes.keys().all(|class| class == "Text")
+    }
+
     /// Whether there is any.
     pub(super) fn is_empty(&self) -> bool {
         self.by_id.is_empty()

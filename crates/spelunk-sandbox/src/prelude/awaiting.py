@@ -47,14 +47,12 @@ __sp_async = False
 __sp_pool = [0]
 
 
-def __sp_host_function(now, later):
-    def ask(*args, **kwargs):
-        if __sp_pool[0]:
-            return __sp_asyncio.run(later(*args, **kwargs))
-        if __sp_async:
-            return later(*args, **kwargs)
-        return now(*args, **kwargs)
-    return ask
+def __sp_ask(now, later, args, kwargs):
+    if __sp_pool[0]:
+        return __sp_asyncio.run(later(*args, **kwargs))
+    if __sp_async:
+        return later(*args, **kwargs)
+    return now(*args, **kwargs)
 
 
 def __sp_now(value):

@@ -1,6 +1,7 @@
 # Bases, properties and the other things of classes that the interpreter does not have.
 
 __sp_infos = {}
+__sp_field_defaults = {}
 
 
 class __sp_Info:
@@ -173,6 +174,9 @@ def __sp_inherit_annotations(cls, base):
         own = getattr(cls, "__annotations__")
     except AttributeError:
         return
+    for name, value in __sp_field_defaults.get(base, {}).items():
+        if name not in own:
+            setattr(cls, name, value)
     if inherited:
         merged = dict(inherited)
         merged.update(own)

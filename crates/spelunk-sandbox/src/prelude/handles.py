@@ -38,3 +38,9 @@ def __sp_in(item, value):
     if __sp_is_handle(value):
         return __sp_host_call(value, "__contains__", item)
     return item in value
+
+
+def __sp_shown(value):
+    if __sp_is_handle(value):
+        return __sp_host_call(value, "__str__")
+    return value

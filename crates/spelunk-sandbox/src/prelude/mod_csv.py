@@ -83,7 +83,7 @@ class __sp_Dialect:
 def __sp_load_csv():
     return {
         "reader": __sp_csv_reader, "DictReader": __sp_csv_dict_reader, "writer": __sp_csv_writer, "DictWriter": __sp_CsvDictWriter,
-        "QUOTE_ALL": 1, "QUOTE_MINIMAL": 0, "QUOTE_NONE": 3, "QUOTE_NONNUMERIC": 2, "field_size_limit": __sp_csv.field_size_limit,
+        "QUOTE_ALL": 1, "QUOTE_MINIMAL": 0, "QUOTE_NONE": 3, "QUOTE_NONNUMERIC": 2, "field_size_limit": lambda *limit: 131072,
         "Error": __sp_csv.Error, "excel": __sp_csv.excel, "excel_tab": __sp_csv.excel_tab, "Sniffer": __sp_Sniffer,
         "list_dialects": __sp_csv.list_dialects, "Dialect": __sp_csv.Dialect,
     }

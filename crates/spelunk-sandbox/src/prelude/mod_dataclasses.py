@@ -58,6 +58,7 @@ def __sp_dataclass(*args, **options):
     options.pop("kw_only", None)
 
     def decorate(cls):
+        __sp_field_defaults[cls] = {name: getattr(cls, name) for name in __sp_field_names(cls) if hasattr(cls, name)}
         made = __sp_dataclasses.dataclass(**options)(cls) if options else __sp_dataclasses.dataclass(cls)
         if order:
             for name, run in __sp_tuple_orders().items():

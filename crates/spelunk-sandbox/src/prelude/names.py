@@ -353,7 +353,7 @@ def __sp_attr(value, name):
 
 def __sp_doc_of(value):
     text = repr(value)
-    if text.startswith("<function '") and text.endswith("external>"):
+    if text.startswith("<function '"):
         return __sp_host_doc(text[11:].split("'")[0])
     return None
 

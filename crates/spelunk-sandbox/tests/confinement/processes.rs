@@ -2,6 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use spelunk_sandbox::Sandbox;
 
@@ -33,9 +35,14 @@ fn compute_forever(child: &mut Child, parent: u32) {
 
 /// Waits until the process at the other end of its output is gone.
 fn wait_for_end(child: &mut Child) {
-    let mut rest = Vec::new();
-    child.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
-    assert_eq!(rest, b"");
+    let mut output = child.stdout.take().unwrap();
+    let (sender, ended) = channel();
+    std::thread::spawn(move || {
+        let mut rest = Vec::new();
+        sender.send(output.read_to_end(&mut rest).map(|_| rest)).unwrap();
+    });
+    let rest = ended.recv_timeout(Duration::from_secs(30)).expect("the worker is still there");
+    assert_eq!(rest.unwrap(), b"");
 }
 
 #[cfg(target_os = "linux")]
@@ -122,4 +129,22 @@ fn a_session_that_was_stopped_can_only_be_opened_anew() {
         error,
         "the sandbox process died: it was stopped at a limit; open a new session and feed the same cells"
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the kernel says in files what a process may do")]
+fn every_thread_of_a_worker_is_locked_down_before_its_first_cell() {
+    let mut child = Command::new(worker().program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    compute_forever(&mut child, std::process::id());
+    for thread in std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap() {
+        let path = thread.unwrap().path();
+        let (name, status) = (path.join("comm"), path.join("status"));
+        let name = std::fs::read_to_string(name).unwrap();
+        let status = std::fs::read_to_string(status).unwrap();
+        let field = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+        assert_eq!((field("NoNewPrivs:"), field("Seccomp:")), (Some("1"), Some("2")), "{name}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

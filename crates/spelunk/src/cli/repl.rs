@@ -16,7 +16,7 @@ use self::line::Editor;
 use super::app::{App, Failure, print};
 use super::ask::keep;
 use super::scan::{ScanFlags, inputs, scan};
-use super::{ModelFlags, watch};
+use super::ModelFlags;
 use crate::provider;
 
 const ALL_FILES: u64 = 0;

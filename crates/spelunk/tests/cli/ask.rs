@@ -185,7 +185,7 @@ fn json_is_one_object() {
 
 #[test]
 fn a_busy_provider_is_asked_again_and_the_tree_says_so() {
-    let busy = || spelunk_testkit::status(429).retry_after_ms(1);
+    let busy = || status(429).retry_after_ms(1);
     let server =
         ModelServer::start_blocking([to_all().fault(busy()).fault(busy()).reply(REPLY).usage(100, 20)]);
     let scene = Scene::new(&NOTE);

@@ -1,7 +1,7 @@
 //! Rules for expressions: calls, attributes, comparisons, truth.
 
 use ruff_python_ast::{
-    CmpOp, Expr, ExprAttribute, ExprAwait, ExprCall, ExprCompare, ExprGenerator, ExprSubscript, Keyword,
+    CmpOp, Expr, ExprAttribute, ExprAwait, ExprBinOp, ExprCall, ExprCompare, ExprGenerator, ExprSubscript, Keyword,
     UnaryOp,
 };
 use ruff_text_size::Ranged;
@@ -145,6 +145,9 @@ impl<'a> Walk<'a> {
     }
 
     fn argument(&mut self, call: &'a ExprCall, value: &'a Expr) -> Rope {
+        if self.session.has_handles && is_named(&call.func, &["print"]) {
+            return self.shown(value);
+        }
         // A generator expression that is used up at once needs to be no iterator.
         if let Expr::Generator(_) = value
             && !is_named(&call.func, &["next", "iter", "islice"])
@@ -485,11 +488,41 @@ impl<'a> Walk<'a> {
         Some(rope)
     }
 
+    /// A value that becomes part of a text: a host object gives its own.
+    pub(super) fn shown(&mut self, expr: &'a Expr) -> Rope {
+        let is_open = self.session.has_handles
+            && !self.is_prelude
+            && matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_))
+            && !self.is_never_handle(expr);
+        let rope = self.expr(expr);
+        if is_open { rope.wrapped("__sp_shown(", ")", &range_of(expr)) } else { rope }
+    }
+
+    /// `"text" + x`.
+    pub(super) fn joined(&mut self, op: &'a ExprBinOp) -> Option<Rope> {
+        let is_text = |expr: &Expr| matches!(expr, Expr::StringLiteral(_) | Expr::FString(_)) || matches!(expr, Expr::BinOp(inner) if is_plain_value(&inner.left));
+        if !self.session.has_handles || op.op != Operator::Add || !(is_text(&op.left) || is_text(&op.right)) {
+            return None;
+        }
+        self.open(op.start().to_usize());
+        for side in [&*op.left, &*op.right] {
+            let rope = self.shown(side);
+            self.splice(range_of(side), rope);
+        }
+        Some(self.close(op.end().to_usize()))
+    }
+
     /// Whether a value is clearly no host object.
     pub(super) fn is_never_handle(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => self.is_plain_name(&name.id),
-            Expr::Subscript(subscript) => self.is_never_handle(&subscript.value),
+            // What is in a list may be a host object, unless there are texts only, which nobody keeps in lists.
+            Expr::Subscript(subscript) => {
+                (self.session.has_texts_only || matches!(&*subscript.slice, Expr::Slice(_))) && self.is_never_handle(&subscript.value)
+            }
+            Expr::Call(call) if is_named(&call.func, &["enumerate", "zip", "reversed"]) => {
+                call.arguments.args.iter().all(|arg| self.is_never_handle(arg))
+            }
             _ => is_plain_value(expr),
         }
     }
@@ -581,7 +614,7 @@ pub(super) fn is_plain_value(expr: &Expr) -> bool {
 }
 
 /// Functions whose results are builtin values.
-const PLAIN_CALLS: [&str; 22] = [
+const PLAIN_CALLS: [&str; 20] = [
     "range",
     "len",
     "list",
@@ -593,8 +626,8 @@ const PLAIN_CALLS: [&str; 22] = [
     "float",
     "str",
     "sum",
-    "enumerate",
-    "zip",
+    
+    
     "repr",
     "round",
     "abs",

@@ -5,7 +5,6 @@ use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 use ruff_python_ast::{Comprehension, StmtFor};
 use ruff_text_size::Ranged;
 
-use super::calls::is_plain_value;
 use super::walk::Walk;
 use super::{new_text, range_of};
 use crate::monty::rope::Rope;
@@ -14,7 +13,7 @@ impl<'a> Walk<'a> {
     pub(super) fn for_loop(&mut self, for_: &'a StmtFor) -> Option<Rope> {
         let is_open = (self.flags().lazy || self.session.has_handles)
             && !self.is_prelude
-            && !is_plain_value(&for_.iter);
+            && !self.is_never_handle(&for_.iter);
         if !for_.is_async && !is_open {
             return None;
         }

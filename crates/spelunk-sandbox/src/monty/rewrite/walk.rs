@@ -167,6 +167,7 @@ impl<'a> Walk<'a> {
             Expr::Yield(yield_) => Some(self.yielded(yield_)),
             Expr::YieldFrom(yield_) => Some(self.yielded_from(yield_)),
             Expr::Compare(compare) => self.compare(compare),
+            Expr::BinOp(op) => self.joined(op),
             Expr::Subscript(subscript) if subscript.ctx == ExprContext::Load => self.subscript(subscript),
             Expr::BoolOp(_) | Expr::UnaryOp(_) | Expr::If(_) => self.truth(expr),
             Expr::Lambda(lambda) => {
@@ -252,6 +253,16 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
     fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
         let InterpolatedStringElement::Interpolation(inner) = element else { return };
         if inner.debug_text.is_none() {
+            if self.session.has_handles {
+                let value = self.shown(&inner.expression);
+                self.splice(range_of(&*inner.expression), value);
+                if let Some(spec) = &inner.format_spec {
+                    for element in &spec.elements {
+                        self.visit_interpolated_string_element(element);
+                    }
+                }
+                return;
+            }
             walk_interpolated_string_element(self, element);
             return;
         }
