@@ -271,7 +271,7 @@ fn admit(
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
-            let has_secrets = !secrets.counts.is_empty();
+            let has_secrets = secrets.is_unknown || !secrets.counts.is_empty();
             let (origin, extracted) = (moved_to.map_or(origin, Origin::File), extract.is_some());
             let entry = DocEntry { idx: 0, name, bytes, digest, origin, extracted, redacts, has_secrets };
             return Ok(Some(entry));

@@ -15,6 +15,7 @@ use spelunk_types::BlobId;
 use crate::corpus::Origin;
 use crate::decode::{self, HEAD_BYTES};
 use crate::extract::{self, ExtractKind};
+use crate::sample;
 use crate::scratch::Scratch;
 use crate::secrets::{SecretTally, SecretWatch};
 use crate::source::Candidate;
@@ -139,8 +140,12 @@ pub(crate) fn read_again(
         Err(error) if error::is_absence(&error) => return Err(changed()),
         Err(error) => return Err(SourceError::from_io(path, error)),
     };
-    let is_same =
-        content.len() as u64 == bytes && BlobId::from_hash(*blake3::hash(&content).as_bytes()) == *digest;
+    let digest_now = if bytes > sample::WHOLE_BYTES_MAX {
+        open_regular(path).and_then(|file| sample::digest(&file)).map_err(|error| SourceError::from_io(path, error))?
+    } else {
+        BlobId::from_hash(*blake3::hash(&content).as_bytes())
+    };
+    let is_same = content.len() as u64 == bytes && digest_now == *digest;
     if is_same { Ok(content) } else { Err(changed()) }
 }
 
@@ -165,6 +170,9 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
         let reading = match (&candidate.origin, candidate.extract) {
             (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
             (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
+            (Origin::File(path), None) if candidate.bytes > sample::WHOLE_BYTES_MAX => {
+                open_regular(path).and_then(|file| sample_one(&file, candidate)).inspect(|_| tick(candidate.bytes))
+            }
             (Origin::File(path), None) => open_regular(path)
                 .and_then(|mut file| read_one(&mut file, candidate.redacts, &mut buffer, &mut tick)),
         };
@@ -210,6 +218,18 @@ fn read_one(
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
     let secrets = watch.map(SecretWatch::finish).unwrap_or_default();
+    Ok(Reading::Text { bytes, digest, moved_to: None, secrets })
+}
+
+/// A file that is too large to be read before anything is asked: its head says whether it is text.
+fn sample_one(mut file: &File, candidate: &Candidate) -> io::Result<Reading> {
+    let mut head = vec![0; HEAD_BYTES];
+    let n_read = fill(&mut file, &mut head)?;
+    if let Err(why) = decode::sniff(&head[..n_read]) {
+        return Ok(Reading::NotText(why));
+    }
+    let (bytes, digest) = (candidate.bytes, sample::digest(file)?);
+    let secrets = SecretTally { is_unknown: candidate.redacts, ..SecretTally::default() };
     Ok(Reading::Text { bytes, digest, moved_to: None, secrets })
 }
 

@@ -18,6 +18,7 @@ mod pack;
 mod plan;
 mod reader;
 mod report;
+mod sample;
 mod schema;
 mod scratch;
 mod secrets;

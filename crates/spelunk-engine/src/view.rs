@@ -116,8 +116,8 @@ pub struct CellView {
     pub output: Text,
     /// How long it took, waiting for models included.
     pub took_ms: u64,
-    /// Its event.
-    pub seq: u64,
+    /// When it had run.
+    pub ran_at_ms: u64,
 }
 
 /// The state of a call.
@@ -236,7 +236,7 @@ impl RunView {
                     outcome: outcome.clone(),
                     output: output.clone(),
                     took_ms: *took_ms,
-                    seq: event.seq,
+                    ran_at_ms: at_ms,
                 };
                 self.cells.entry(event.frame.clone()).or_default().push(cell);
             }

@@ -34,6 +34,8 @@ fn started() -> EventKind {
             name: "m".into(),
             base_url: "http://127.0.0.1:1/v1".into(),
         },
+        sub_model: None,
+        schema: None,
         corpus_digest: spelunk_journal::digest(b"corpus"),
         settings_digest: spelunk_journal::digest(b"settings"),
         limits: Box::new(Limits::default()),

@@ -12,6 +12,8 @@ pub(crate) struct SecretTally {
     pub(crate) counts: BTreeMap<&'static str, u64>,
     /// The first few. A key of many lines counts once.
     pub(crate) first: Vec<Redaction>,
+    /// Whether nobody has looked: the document is too large for that, and what leaves it is looked through then.
+    pub(crate) is_unknown: bool,
 }
 
 /// Places kept per document.

@@ -240,8 +240,8 @@ fn the_first_line_of_a_definition_is_no_chunk_of_its_own() {
         "{functions}impl A {{\n    const B: [u8; 400] = [\n{}    ];\n}}\n",
         "        1,\n".repeat(400)
     );
-    let cutting =
-        cut(&text, &of(ContentType::SourceCode, Some(Language::Rust)), &Limits::default(), Mode::ByType);
+    // By how lines begin: a parsed list can be cut between its elements.
+    let cutting = cut(&text, &detected(ContentType::SourceCode), &Limits::default(), Mode::ByType);
     let lines: Vec<(u64, u64, Option<&str>)> = cutting
         .chunks
         .iter()

@@ -43,7 +43,7 @@ impl CharIndex {
         while self.end().char < char && self.end().byte < reader.bytes() {
             // A character has at least one byte.
             let least = char - self.end().char;
-            let goal = (self.end().byte + least.max(BLOCK_BYTES).min(STEP_BYTES)).min(reader.bytes());
+            let goal = (self.end().byte + least.clamp(BLOCK_BYTES, STEP_BYTES)).min(reader.bytes());
             self.extend_to(goal, reader)?;
         }
         let (from, to) = self.around(|mark| mark.char <= char);

@@ -45,6 +45,11 @@ impl Piece {
         }
     }
 
+    /// Whether a key may be in it, the one form of secret that goes over several lines.
+    pub(super) fn may_hold_key(&self) -> bool {
+        memchr::memmem::find(self.text.as_bytes(), KEY_HEAD).is_some()
+    }
+
     /// Gives the buffer back to be filled again.
     pub(super) fn into_buffer(self) -> Vec<u8> {
         self.text.into_bytes()
@@ -69,7 +74,7 @@ impl Piece {
 
     /// Masks the secrets. Right for what has `REDACT_REACH_BYTES` around it in this piece, or the end of the document.
     pub(super) fn mask(&mut self) {
-        let secrets = secrets_of(&self.text);
+        let secrets = secrets_of(&self.text, self.may_hold_key());
         if secrets.is_empty() {
             return;
         }
@@ -100,9 +105,9 @@ impl Piece {
 }
 
 /// The secrets of a text. But for keys each is known by its line alone, and most lines are seen to have none at a glance.
-fn secrets_of(text: &str) -> Vec<Range<usize>> {
+fn secrets_of(text: &str, has_key: bool) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    if memchr::memmem::find(bytes, KEY_HEAD).is_some() {
+    if has_key {
         return find_secrets(text).into_iter().map(|secret| secret.bytes).collect();
     }
     let (mut secrets, mut start) = (Vec::new(), 0);

@@ -19,6 +19,8 @@ fn started() -> EventKind {
         sources: Vec::new(),
         scan: Box::default(),
         model: ModelRef { provider: "openai".into(), name: "scripted".into(), base_url: "http://x".into() },
+        sub_model: None,
+        schema: None,
         corpus_digest: BlobId::from_hash([1; 32]),
         settings_digest: BlobId::from_hash([2; 32]),
         limits: Box::default(),
@@ -150,7 +152,7 @@ fn frame_kind() -> impl Generate<Value = EventKind> {
     let citation = || Citation { document: "a.md".into(), line: 1, quote: "42".into() };
     let view = BlobId::from_hash([4; 32]);
     prop_oneof![
-        Just(EventKind::FrameOpened { strategy: Strategy::Program, question: text("Why?"), view }),
+        Just(EventKind::FrameOpened { strategy: Strategy::Program, question: text("Why?"), view, note: None }),
         Just(EventKind::FrameClosed { outcome: answered(Grounding::Uncited) }),
         Just(EventKind::FrameClosed {
             outcome: FrameOutcome::Failed { code: ErrorCode::Bug, message: "broke".into() }

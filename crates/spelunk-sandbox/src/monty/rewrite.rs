@@ -181,6 +181,7 @@ impl Session {
         flags.truth |= survey.defines("__bool__") || survey.defines("__len__");
         flags.order |= ["__lt__", "__gt__", "__le__", "__ge__"].iter().any(|name| survey.defines(name));
         flags.order |= survey.names.contains("total_ordering");
+        flags.order |= survey.names.contains("dataclass") && survey.keywords.contains("order");
         flags.hooks |= ["__getattr__", "__setattr__"].iter().any(|name| survey.defines(name));
         flags.inherits |= survey.inherits;
         flags.lazy |= survey.yields;

@@ -202,9 +202,20 @@ def __sp_defines(cls, name):
         return False
 
 
+__sp_own_names = {}
+
+# Members that a class of the prelude may have.
+__sp_probed = "__init__ __str__ __repr__ __eq__ __hash__ __len__ __iter__ __next__ __getitem__ __setitem__ __delitem__ __contains__ __call__ __enter__ __exit__ __lt__ __bool__ default encode decode run start join is_alive update keys values items get pop setdefault copy clear popitem move_to_end write read getvalue emit format"
+
+
+def __sp_members(cls, names):
+    __sp_own_names[cls] = names
+
+
 def __sp_info_of(cls):
     if cls not in __sp_infos:
-        own = [name for name in __sp_host_attributes(cls) if name not in ("__annotations__", "__doc__", "__dataclass_fields__")]
+        names = __sp_own_names[cls] if cls in __sp_own_names else __sp_probed.split()
+        own = [name for name in names if hasattr(cls, name)]
         info = __sp_Info(cls, [], own)
         info.raw = {name: getattr(cls, name) for name in own}
         __sp_infos[cls] = info

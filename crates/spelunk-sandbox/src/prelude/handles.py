@@ -37,6 +37,10 @@ def __sp_slice(value, start, stop, step):
 def __sp_in(item, value):
     if __sp_is_handle(value):
         return __sp_host_call(value, "__contains__", item)
+    if type(value) in (str, list, dict, set, tuple):
+        return item in value
+    if __sp_is_lazy(value):
+        return item in __sp_all(value)
     return item in value
 
 

@@ -523,8 +523,11 @@ def __sp_as_integer_ratio(value):
         return (int(value), den)
 
 
-def __sp_fromisoformat(kind, text):
-    return kind.fromisoformat(text)
+def __sp_round(value, digits):
+    # The interpreter multiplies and divides; Python rounds the exact value.
+    if isinstance(value, float) and isinstance(digits, int) and 0 <= digits < 18 and abs(value) < 1e15:
+        return float(("%." + str(digits) + "f") % value)
+    return round(value, digits)
 
 
 def __sp_len(value):

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use spelunk_engine::{CallState, EngineError, RunView};
 use spelunk_journal::{JournalError, Record, Workspace};
-use spelunk_types::{CallId, RunId, RunOutcome};
+use spelunk_types::{CallId, CellOutcome, RunId, RunOutcome};
 
 use super::app::{App, Failure, Usage, print};
 use crate::render::answer::{answer_text, closing_line, remarks};
@@ -23,6 +23,9 @@ pub(crate) struct ShowArgs {
     /// Show what one call said and was told, such as `0#0`
     #[arg(long, value_name = "CALL")]
     call: Option<String>,
+    /// Show the code of one cell and what it printed, such as `0:2` for the third cell of the root frame
+    #[arg(long, value_name = "FRAME:CELL")]
+    cell: Option<String>,
 }
 
 pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
@@ -41,6 +44,9 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(call) = &args.call {
         return show_call(&workspace, &view, call);
     }
+    if let Some(cell) = &args.cell {
+        return show_cell(&workspace, &view, cell);
+    }
     if app.json {
         return show_json(&workspace, &run, &view);
     }
@@ -58,6 +64,28 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         print(&format!("{remark}\n"));
     }
     print(&format!("\n{}\n", closing_line(&view, &run)));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
+    let unknown = || Usage {
+        message: format!("this run has no cell `{name}`"),
+        hint: "see the cells of each frame with `spelunk show`; name one as `FRAME:CELL`, such as `0:0`".into(),
+    };
+    let (frame, number) = name.split_once(':').ok_or_else(unknown)?;
+    let (frame, number) = (frame.parse().map_err(|_| unknown())?, number.parse().map_err(|_| unknown())?);
+    let cells = view.cells.get(&frame).into_iter().flatten();
+    let cell = cells.into_iter().find(|cell| cell.cell == number).ok_or_else(unknown)?;
+    let blobs = workspace.blobs();
+    let mut text = safe(&blobs.text(&cell.code)?).trim_end().to_owned();
+    text += &format!("\n\n-- {} --\n", cell.outcome);
+    text += safe(&blobs.text(&cell.output)?).trim_end();
+    match &cell.outcome {
+        CellOutcome::Raised { traceback, .. } => text += &format!("\n{}", safe(traceback)),
+        CellOutcome::Limited { message, .. } => text += &format!("\n{}", safe(message)),
+        CellOutcome::Printed | CellOutcome::Answered => {}
+    }
+    print(&format!("{}\n", text.trim_end()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -127,6 +155,11 @@ fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitC
         };
         json!({ "call": id, "state": state, "usage": usage, "retries": call.retries })
     });
+    let cells = view.cells.iter().flat_map(|(frame, cells)| {
+        cells.iter().map(move |cell| {
+            json!({ "frame": frame, "cell": cell.cell, "outcome": cell.outcome, "took_ms": cell.took_ms })
+        })
+    });
     let shown = json!({
         "run": run,
         "outcome": view.outcome,
@@ -145,6 +178,7 @@ fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitC
         "resumed": view.n_resumed,
         "frames": view.frames.keys().collect::<Vec<_>>(),
         "calls": calls.collect::<Vec<_>>(),
+        "cells": cells.collect::<Vec<_>>(),
     });
     print(&format!("{shown}\n"));
     Ok(ExitCode::SUCCESS)

@@ -33,7 +33,10 @@ pub(crate) fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> S
 /// The last line for people: what was read, asked and paid, and the run's name.
 pub(crate) fn closing_line(view: &RunView, run: &RunId) -> String {
     let mut parts = vec![count(view.n_documents, "file")];
-    parts.push(if view.bytes_read >= view.corpus_bytes {
+    let n_cells: usize = view.cells.values().map(Vec::len).sum();
+    parts.push(if n_cells > 0 && view.bytes_read == 0 {
+        format!("{} explored in {}", bytes(view.corpus_bytes), count(n_cells as u64, "cell"))
+    } else if view.bytes_read >= view.corpus_bytes {
         format!("{} read", bytes(view.corpus_bytes))
     } else {
         format!("{} read of {}", bytes(view.bytes_read), bytes(view.corpus_bytes))

@@ -67,7 +67,8 @@ pub(crate) fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration)
         .collect();
     let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
     let doing = match open.as_slice() {
-        [] => "reading".to_owned(),
+        [] if view.cells.is_empty() => "reading".to_owned(),
+        [] => "running code".to_owned(),
         [one] if streamed_bytes > 0 => format!("{one} {model} writes"),
         [one] => format!("{one} asks {model}"),
         many => format!("{} to {model}", count(many.len() as u64, "call")),

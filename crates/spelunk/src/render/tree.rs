@@ -1,9 +1,9 @@
 //! The tree of a run: frames and their calls, with what each cost.
 
-use spelunk_engine::{CallState, CallView, FrameState, FrameView, RunView};
-use spelunk_types::{CallId, FrameId, Served};
+use spelunk_engine::{CallState, CallView, CellView, FrameState, FrameView, RunView};
+use spelunk_types::{CallId, FrameId, Grounding, Served, Text};
 
-use super::units::{dollars, time, tokens};
+use super::units::{dollars, head, time, tokens};
 
 /// The tree for people, a line for each frame and call.
 pub(crate) fn tree(view: &RunView) -> String {
@@ -18,6 +18,7 @@ pub(crate) fn tree(view: &RunView) -> String {
 enum Twig<'a> {
     Frame(&'a FrameId, &'a FrameView),
     Call(&'a CallId, &'a CallView),
+    Cell(&'a CellView),
 }
 
 /// Depth is bounded by `depth_max`, so recursion is too.
@@ -27,6 +28,8 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
     let mut twigs: Vec<(u64, Twig<'_>)> =
         children.map(|(id, child)| (child.opened_at_ms, Twig::Frame(id, child))).collect();
     twigs.extend(calls.map(|(id, call)| (call.started_at_ms, Twig::Call(id, call))));
+    let cells = view.cells.get(frame).into_iter().flatten();
+    twigs.extend(cells.map(|cell| (cell.ran_at_ms, Twig::Cell(cell))));
     twigs.sort_by_key(|(at_ms, _)| *at_ms);
     let n_twigs = twigs.len();
     for (idx, (_, twig)) in twigs.into_iter().enumerate() {
@@ -37,6 +40,7 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
                 branch(view, id, &format!("{indent}{below}"), lines);
             }
             Twig::Call(id, call) => lines.push(format!("{indent}{fork}{}", call_line(id, call))),
+            Twig::Cell(cell) => lines.push(format!("{indent}{fork}{}", cell_line(cell))),
         }
     }
 }
@@ -44,12 +48,22 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
 fn frame_line(id: &FrameId, frame: &FrameView) -> String {
     let state = match &frame.state {
         FrameState::Open => "open".to_owned(),
+        FrameState::Answered { grounding: Grounding::Partial { stopped_by }, .. } => format!("partial: {stopped_by}"),
         FrameState::Answered { citations, .. } if citations.is_empty() => "answered".to_owned(),
         FrameState::Answered { citations, .. } => format!("answered, {} cited", citations.len()),
         FrameState::Failed { code, .. } => format!("failed: {code}"),
     };
     let took = frame.closed_at_ms.map(|at| format!("  {}", time(at.saturating_sub(frame.opened_at_ms))));
     format!("{id}  {}  {state}{}", frame.strategy, took.unwrap_or_default())
+}
+
+/// A cell by its first line; all of it is in `show --cell`.
+fn cell_line(cell: &CellView) -> String {
+    let code = match &cell.code {
+        Text::Inline { text } => head(text.lines().next().unwrap_or_default(), 60),
+        Text::Blob { bytes, .. } => format!("{bytes} bytes of code"),
+    };
+    format!("cell {}  {}  {}  {code}", cell.cell, cell.outcome, time(cell.took_ms))
 }
 
 fn call_line(id: &CallId, call: &CallView) -> String {

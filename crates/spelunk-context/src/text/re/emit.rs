@@ -58,9 +58,10 @@ impl Emitter {
             }
             Node::Concat(nodes) => {
                 for node in nodes {
-                    match node {
-                        Node::Alt(_) => self.wrapped("(?:", node, out),
-                        node => self.node(node, out),
+                    if matches!(node, Node::Alt(_)) {
+                        self.wrapped("(?:", node, out);
+                    } else {
+                        self.node(node, out);
                     }
                 }
             }

@@ -31,6 +31,31 @@ struct Lane {
 pub(super) struct Ahead {
     pub(super) piece: Piece,
     pub(super) range: Range<u64>,
+    pub(super) is_masked: bool,
+}
+
+/// What is masked before a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Masks {
+    /// Nothing: the document is given out as it is.
+    None,
+    /// Everything where there is a key. Other secrets are looked for where something is found.
+    NearKeys,
+    All,
+}
+
+impl Ahead {
+    pub(super) fn new(mut piece: Piece, range: Range<u64>, masks: Masks) -> Self {
+        let is_masked = match masks {
+            Masks::None => false,
+            Masks::NearKeys => piece.may_hold_key(),
+            Masks::All => true,
+        };
+        if is_masked {
+            piece.mask();
+        }
+        Self { piece, range, is_masked }
+    }
 }
 
 /// What to read.
@@ -41,7 +66,7 @@ pub(super) struct Order {
     /// How much of the window before is in each.
     pub(super) lead_bytes: u64,
     pub(super) margin: u64,
-    pub(super) masks: bool,
+    pub(super) masks: Masks,
 }
 
 impl Feed {
@@ -115,9 +140,6 @@ fn work(
 fn read_ahead(text: &LazyText, order: Order, start: u64, buffer: Vec<u8>) -> Result<Ahead, TextError> {
     let end = start.saturating_add(order.window_bytes).min(text.bytes());
     let range = text.floor_char(start.saturating_sub(order.lead_bytes))?..text.floor_char(end)?;
-    let mut piece = text.piece(range.clone(), order.margin, buffer)?;
-    if order.masks {
-        piece.mask();
-    }
-    Ok(Ahead { piece, range })
+    let piece = text.piece(range.clone(), order.margin, buffer)?;
+    Ok(Ahead::new(piece, range, order.masks))
 }

@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use super::engine::{How, Slots};
-use super::feed::{Ahead, Feed, Order, Spawn};
+use super::feed::{Ahead, Feed, Masks, Order, Spawn};
 use super::stream::Stepper;
 use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
-use crate::secrets::{KEY_HEAD, REDACT_REACH_BYTES, secrets_in_line};
+use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
 use crate::text::piece::{Piece, count_chars};
 use crate::text::{LazyText, TextError};
 
@@ -44,8 +44,7 @@ const BARRIER_BYTES: usize = 64 * 1024;
 pub(in crate::text) struct Hunt<'t> {
     pub(super) text: &'t LazyText,
     pub(super) pattern: &'t PyPattern,
-    /// Whether windows are masked before they are searched.
-    masks_first: bool,
+    masks: Masks,
     /// Whether `$` may also be before the last character.
     ends_with_newline: bool,
     pub(super) window: Window,
@@ -67,8 +66,6 @@ pub(super) struct Window {
     settled: u64,
     is_last: bool,
     pub(super) is_masked: bool,
-    /// Whether it may hold a key, which is masked over many lines.
-    may_hold_key: Option<bool>,
     /// Text that was looked through for secrets and has none.
     clean: Range<usize>,
     /// A place in the text, and how many characters of the document are before it.
@@ -91,12 +88,16 @@ impl<'t> Hunt<'t> {
         masks_first: bool,
         spawn: Spawn<'t>,
     ) -> Result<Self, TextError> {
-        let redacts = text.reader.redacts();
+        let masks = match (text.reader.redacts(), masks_first || !pattern.traits.is_found_unmasked) {
+            (false, _) => Masks::None,
+            (true, false) => Masks::NearKeys,
+            (true, true) => Masks::All,
+        };
         let ends_with_newline = pattern.traits.has_dollar && text.ends_with_newline()?;
         Ok(Self {
             text,
             pattern,
-            masks_first: redacts && (masks_first || !pattern.traits.is_found_unmasked),
+            masks,
             ends_with_newline,
             window: Window::default(),
             slots: Slots::default(),
@@ -253,18 +254,15 @@ impl<'t> Hunt<'t> {
     fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
         let buffer = std::mem::take(&mut self.window.piece).into_buffer();
-        let Ahead { piece, range } = match self.take_ahead(from, bytes, margin, buffer)? {
+        let Ahead { piece, range, is_masked } = match self.take_ahead(from, bytes, margin, buffer)? {
             Ok(ahead) => ahead,
             Err(buffer) => {
                 let end = self.text.floor_char(from.saturating_add(bytes).min(self.text.bytes()))?.max(from);
-                let mut piece = self.text.piece(from..end, margin, buffer)?;
-                if self.masks_first {
-                    piece.mask();
-                }
-                Ahead { piece, range: from..end }
+                let piece = self.text.piece(from..end, margin, buffer)?;
+                Ahead::new(piece, from..end, self.masks)
             }
         };
-        let (is_last, end, is_masked) = (piece.end == self.text.bytes(), range.end, self.masks_first);
+        let (is_last, end) = (piece.end == self.text.bytes(), range.end);
         let settled = if is_last { piece.end } else { settled(&piece, from, end, &self.pattern.traits) };
         self.window = Window { piece, from, end, settled, is_last, is_masked, ..Window::default() };
         Ok(())
@@ -284,7 +282,7 @@ impl<'t> Hunt<'t> {
             return Ok(Err(buffer));
         }
         if self.n_windows == windows_alone + 1 {
-            let order = Order { from, window_bytes, lead_bytes, margin, masks: self.masks_first };
+            let order = Order { from, window_bytes, lead_bytes, margin, masks: self.masks };
             self.feed = Feed::start(self.text, order, &self.spawn);
         }
         let Some(feed) = &mut self.feed else { return Ok(Err(buffer)) };
@@ -299,9 +297,6 @@ impl<'t> Hunt<'t> {
             return false;
         }
         let text = window.piece.text.as_bytes();
-        if *window.may_hold_key.get_or_insert_with(|| memchr::memmem::find(text, KEY_HEAD).is_some()) {
-            return true;
-        }
         if window.clean.start <= found.start && found.end <= window.clean.end {
             return false;
         }

@@ -1,14 +1,13 @@
-//! A sieve for lines: where a match stays within a line, rare words anywhere in the pattern say which lines are worth
-//! searching. This is how `rg` finds its lines, and it is the same code.
-
-use grep_matcher::{LineMatchKind, Matcher as _};
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+//! A sieve for lines: where a match stays within a line, a text that every match contains says which lines are worth
+//! searching. The engines look for what a match begins with; this is often common where something behind it is rare.
 
 use super::PyPattern;
-use super::ast::{Node, Place};
-use super::emit::{Emitter, Target};
+use super::ast::{Fold, Kind, Node, Place};
 use super::engine::{Engine, Slots};
 use super::traits::Barrier;
+
+/// Shorter texts are in too many lines.
+const NEEDLE_BYTES_MIN: usize = 3;
 
 /// Searched without the sieve first: where matches are close to each other, sieving costs more than it saves.
 const NEAR_BYTES: usize = 4 * 1024;
@@ -16,11 +15,11 @@ const NEAR_BYTES: usize = 4 * 1024;
 /// Chooses lines.
 #[derive(Debug)]
 pub(super) struct LineSieve {
-    matcher: RegexMatcher,
+    needle: memchr::memmem::Finder<'static>,
 }
 
 impl LineSieve {
-    /// Nothing for a pattern that is not within a line, or asks where the text begins or ends.
+    /// Nothing for a pattern that is not within a line, asks where the text ends, or has no text of its own.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;
         let asks_for_ends = pattern
@@ -30,9 +29,11 @@ impl LineSieve {
         if !is_within_line || asks_for_ends || traits.may_be_empty || traits.needs_backtracking {
             return None;
         }
-        let emitted = Emitter { target: Target::Linear, words: traits.words }.pattern(&pattern.node);
-        let matcher = RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(&emitted).ok()?;
-        matcher.line_terminator().is_some().then_some(Self { matcher })
+        let mut literals = Literals::default();
+        literals.add(&pattern.node);
+        literals.end_run();
+        let needle = literals.longest.filter(|needle| needle.len() >= NEEDLE_BYTES_MIN)?;
+        Some(Self { needle: memchr::memmem::Finder::new(&needle).into_owned() })
     }
 
     /// The first match from `at` on.
@@ -49,25 +50,59 @@ impl LineSieve {
             let rest = bytes.get(from..).unwrap_or_default();
             memchr::memchr(b'\n', rest).map_or(bytes.len(), |idx| from + idx + 1)
         };
-        let mut at = at;
         let near = line_end((at + NEAR_BYTES).min(bytes.len()));
         if engine.find_within(text, at..near, wants_groups, slots) {
             return true;
         }
-        at = near;
-        while at < bytes.len() {
-            let found = self.matcher.find_candidate_line(&bytes[at..]).expect("searching has no errors");
-            let (LineMatchKind::Confirmed(offset) | LineMatchKind::Candidate(offset)) = match found {
-                Some(found) => found,
-                None => return false,
-            };
+        let mut at = near;
+        while let Some(offset) = self.needle.find(&bytes[at..]) {
             let start = memchr::memrchr(b'\n', &bytes[at..at + offset]).map_or(at, |idx| at + idx + 1);
             let end = line_end(at + offset);
             if engine.find_within(text, start..end, wants_groups, slots) {
                 return true;
             }
-            at = end.max(at + 1);
+            at = end;
         }
         false
+    }
+}
+
+/// The texts that every match contains.
+#[derive(Default)]
+struct Literals {
+    run: String,
+    longest: Option<String>,
+}
+
+impl Literals {
+    fn add(&mut self, node: &Node) {
+        match node {
+            Node::Char { c, fold: Fold::Exact } => self.run.push(*c),
+            Node::Concat(nodes) => nodes.iter().for_each(|node| self.add(node)),
+            Node::Group { node, .. } | Node::Atomic(node) => self.add(node),
+            Node::Repeat { node, min: 1.., kind: Kind::Greedy | Kind::Lazy | Kind::Possessive, .. } => {
+                // It is there once at least, but what stands before it may be another one of it.
+                self.end_run();
+                self.add(node);
+                self.end_run();
+            }
+            // A place takes nothing, so what is before and behind it stands together.
+            Node::Place(_) => {}
+            Node::Char { fold: Fold::Ascii | Fold::Unicode, .. }
+            | Node::Any { .. }
+            | Node::Set { .. }
+            | Node::Backref { .. }
+            | Node::Alt(_)
+            | Node::Repeat { .. }
+            | Node::Look { .. }
+            | Node::Condition { .. } => self.end_run(),
+        }
+    }
+
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        if run.len() > self.longest.as_ref().map_or(0, String::len) {
+            self.longest = Some(run);
+        }
     }
 }

@@ -15,6 +15,7 @@ const REACH_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// What is known about a pattern.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Traits {
     /// Look-around, back-references, atomic groups: what the linear engine does not have.
     pub(super) needs_backtracking: bool,
@@ -32,8 +33,8 @@ pub(super) struct Traits {
     pub(super) may_be_empty: bool,
     /// Whether it may prefer an empty match to a longer one at the same place.
     pub(super) may_prefer_empty: bool,
-    /// Whether a match in the masked text is always one in the text as it is, too: the search may then look at the
-    /// text first and for secrets only where it finds something.
+    /// Whether a match in the masked text is always one in the text as it is, too, keys aside: the search may then look
+    /// at the text first and for secrets only where it finds something.
     pub(super) is_found_unmasked: bool,
 }
 
@@ -143,7 +144,7 @@ impl Barrier {
 /// The characters that a pattern takes or looks at.
 struct Taken {
     chars: ClassUnicode,
-    /// Whether every part that takes a mask takes every other character of a line, too.
+    /// Whether every part that takes a mask takes every other character but blanks, too.
     masks_are_anything: bool,
 }
 
@@ -159,8 +160,10 @@ impl Taken {
             Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
                 let class = class_of(node, emitter);
                 if contains(&class, MASK) {
-                    let is_newline = |range: &ClassUnicodeRange| (range.start(), range.end()) == ('\n', '\n');
-                    self.masks_are_anything &= complement(&class).ranges().iter().all(is_newline);
+                    // Secrets that are no keys have no blanks in them, so a class without blanks takes them, too.
+                    let is_blank = |c: char| c <= ' ' || c == '\x7f' || c.is_whitespace();
+                    let is_blanks = |range: &ClassUnicodeRange| (range.start()..=range.end()).all(is_blank);
+                    self.masks_are_anything &= complement(&class).ranges().iter().all(is_blanks);
                 }
                 self.chars.union(&class);
             }
@@ -189,7 +192,7 @@ impl Taken {
 /// The characters that one node takes, as the engine will understand it.
 fn class_of(node: &Node, emitter: Emitter) -> ClassUnicode {
     let hir = regex_syntax::parse(&emitter.pattern(node));
-    match hir.as_ref().map(|hir| hir.kind()) {
+    match hir.as_ref().map(regex_syntax::hir::Hir::kind) {
         Ok(HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => class.clone(),
         Ok(HirKind::Literal(literal)) => {
             let text = str::from_utf8(&literal.0).unwrap_or_default();
@@ -235,9 +238,10 @@ fn reach(node: &Node) -> Option<u64> {
 
 /// The characters before a match that a look-behind sees.
 fn behind(node: &Node) -> u64 {
-    let own = match node {
-        Node::Look { node, is_ahead: false, .. } => node.width(&[]).max.unwrap_or(0),
-        _ => 0,
+    let own = if let Node::Look { node, is_ahead: false, .. } = node {
+        node.width(&[]).max.unwrap_or(0)
+    } else {
+        0
     };
     own + node.children().into_iter().map(behind).max().unwrap_or(0)
 }

@@ -52,7 +52,7 @@ fn part(chars: &[char], start: u64, end: u64) -> Option<(usize, String)> {
 }
 
 fn char_offset(text: &str, byte: usize) -> u64 {
-    text[..byte].chars().count() as u64
+    text.get(..byte).unwrap().chars().count() as u64
 }
 
 /// `str.splitlines`, character by character.

@@ -63,7 +63,7 @@ fn secrets_in_records_are_masked() {
 fn records_far_apart_are_found_by_marks() {
     let values: Vec<Value> =
         (0..20_000).map(|idx| serde_json::json!({ "idx": idx, "text": "x,]\"ä".repeat(idx % 7) })).collect();
-    let lines: String = values.iter().map(|value| format!("{value}\n")).collect();
+    let lines = values.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let array = serde_json::to_string(&values).unwrap();
     for (text, shape) in [(lines, RecordShape::Lines), (array, RecordShape::Array)] {
         let records = open(&text, shape).unwrap();

@@ -1,6 +1,7 @@
 //! Rules for expressions: calls, attributes, comparisons, truth.
 
 use ruff_python_ast::{
+    Operator,
     CmpOp, Expr, ExprAttribute, ExprAwait, ExprBinOp, ExprCall, ExprCompare, ExprGenerator, ExprSubscript, Keyword,
     UnaryOp,
 };
@@ -184,6 +185,7 @@ impl<'a> Walk<'a> {
             "iter" if flags.lazy || has_handles => return Some(self.call_of(call, "__sp_iter_of")),
             "eval" | "exec" => return Some(self.evaluated(call, name)),
             "locals" => return Some(self.plain_call(call).wrapped("__sp_hide(", ")", &range_of(call))),
+            "round" if n_args == 2 => return Some(self.call_of(call, "__sp_round")),
             "bytes" if n_args > 0 => return Some(self.call_of(call, "__sp_bytes")),
             "dict" if (has_handles || flags.namespace) && n_args == 1 => {
                 return Some(self.call_of(call, "__sp_dict"));
@@ -296,6 +298,9 @@ impl<'a> Walk<'a> {
     }
 
     fn method_call(&mut self, call: &'a ExprCall, attribute: &'a ExprAttribute) -> Option<Rope> {
+        if self.is_prelude {
+            return None;
+        }
         let name = attribute.attr.as_str();
         let args = &call.arguments.args;
         let is_module = matches!(&*attribute.value, Expr::Name(value) if self.survey.module_aliases.contains(value.id.as_str()));
@@ -434,13 +439,14 @@ impl<'a> Walk<'a> {
         let [left, right] = &*compare.operands else { return None };
         let [op] = &*compare.ops else { return None };
         let range = range_of(compare);
+        let is_open = self.session.has_handles || self.flags().lazy;
         let function = match op {
             CmpOp::Lt if self.flags().order => "__sp_lt(",
             CmpOp::Gt if self.flags().order => "__sp_gt(",
             CmpOp::LtE if self.flags().order => "__sp_le(",
             CmpOp::GtE if self.flags().order => "__sp_ge(",
-            CmpOp::In if self.session.has_handles && !self.is_never_handle(right) => "__sp_in(",
-            CmpOp::NotIn if self.session.has_handles && !self.is_never_handle(right) => "not __sp_in(",
+            CmpOp::In if is_open && !self.is_never_handle(right) => "__sp_in(",
+            CmpOp::NotIn if is_open && !self.is_never_handle(right) => "not __sp_in(",
             _ => return None,
         };
         if self.is_prelude || is_number(left) || is_number(right) {

@@ -111,7 +111,10 @@ impl<'a> Walk<'a> {
         let at = range_of(class).end;
         let name = class.name.as_str();
         let mut rope = Rope::default();
-        if !is_simple {
+        let members: Vec<String> = members(class).into_iter().map(|name| format!("\"{name}\"")).collect();
+        if is_simple {
+            rope.add(format!("\n{indent}__sp_members({name}, [{}])", members.join(", ")), at);
+        } else {
             rope.add(format!("\n{indent}{name} = __sp_class({name}, ("), at);
             if let Some(arguments) = &class.arguments {
                 for base in &arguments.args {
@@ -120,7 +123,6 @@ impl<'a> Walk<'a> {
                     rope.add(", ", at);
                 }
             }
-            let members: Vec<String> = members(class).into_iter().map(|name| format!("\"{name}\"")).collect();
             rope.add(format!("), [{}]", members.join(", ")), at);
             let keywords = class.arguments.as_ref().map(|arguments| &arguments.keywords);
             for keyword in keywords.into_iter().flatten() {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{
-    Alias, Comprehension, ExceptHandler, Expr, ExprContext, Identifier, Parameter, Pattern, Stmt,
+    Alias, Comprehension, ExceptHandler, Expr, ExprContext, Identifier, Keyword, Parameter, Pattern, Stmt,
     StmtClassDef,
 };
 use ruff_text_size::Ranged;
@@ -28,6 +28,8 @@ pub(super) struct Survey {
     pub(super) properties: HashSet<String>,
     /// Methods of classes.
     methods: HashSet<String>,
+    /// Names of keyword arguments in calls.
+    pub(super) keywords: HashSet<String>,
     /// Whether it awaits several things at once.
     pub(super) gathers: bool,
     /// Names that stand for something to await.
@@ -245,6 +247,13 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
         self.assign(&comprehension.target, None);
         self.awaits |= comprehension.is_async;
         ruff_python_ast::visitor::source_order::walk_comprehension(self, comprehension);
+    }
+
+    fn visit_keyword(&mut self, keyword: &'a Keyword) {
+        if let Some(name) = &keyword.arg {
+            self.keywords.insert(name.to_string());
+        }
+        ruff_python_ast::visitor::source_order::walk_keyword(self, keyword);
     }
 
     fn visit_parameter(&mut self, parameter: &'a Parameter) {

@@ -301,7 +301,7 @@ pub(super) const ERROR_ATTRIBUTES: [&str; 8] =
     ["pos", "lineno", "colno", "msg", "doc", "errno", "strerror", "code"];
 
 /// Methods that take more than the interpreter knows: the name, and the function that does it.
-pub(super) const METHOD_CALLS: [(&str, &str); 10] = [
+pub(super) const METHOD_CALLS: [(&str, &str); 8] = [
     ("translate", "__sp_translate"),
     ("maketrans", "__sp_maketrans"),
     ("expand", "__sp_expand"),
@@ -310,8 +310,6 @@ pub(super) const METHOD_CALLS: [(&str, &str); 10] = [
     ("from_bytes", "__sp_from_bytes"),
     ("to_bytes", "__sp_to_bytes"),
     ("format_map", "__sp_format_map"),
-    ("as_integer_ratio", "__sp_as_integer_ratio"),
-    ("fromisoformat", "__sp_fromisoformat"),
 ];
 
 /// Modules with things in them that the interpreter does not know how to treat.
@@ -320,6 +318,7 @@ pub(super) const MODULE_FLAGS: [(&str, fn(&mut Flags)); 8] = [
     ("enum", |flags| {
         flags.inherits = true;
         flags.len = true;
+        flags.order = true;
     }),
     ("fractions", |flags| flags.order = true),
     ("array", |flags| flags.len = true),

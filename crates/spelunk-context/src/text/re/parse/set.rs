@@ -27,7 +27,7 @@ impl Parser {
             let high = self.set_item(last, scope)?;
             match (low, high) {
                 (Item::Range(low, _), Item::Range(high, _)) if low <= high => {
-                    items.push(Item::Range(low, high))
+                    items.push(Item::Range(low, high));
                 }
                 _ => {
                     let message = format!("bad character range {}-{}", first.text(), last.text());

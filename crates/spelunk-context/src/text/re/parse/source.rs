@@ -111,7 +111,7 @@ impl Source {
                     }
                     return Ok(taken);
                 }
-                Some(token) => taken.push_str(&token.text()),
+                Some(other) => taken.push_str(&other.text()),
             }
         }
     }
