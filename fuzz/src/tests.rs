@@ -10,22 +10,22 @@ fn drive(target: Target, n_inputs: usize) {
 
 #[test]
 fn splitters_keep_their_invariants() {
-    drive(splitters, 1500);
+    drive(splitters, 1000);
 }
 
 #[test]
 fn detectors_are_total() {
-    drive(detectors, 3000);
+    drive(detectors, 2000);
 }
 
 #[test]
 fn plans_agree_with_themselves() {
-    drive(plans, 500);
+    drive(plans, 300);
 }
 
 #[test]
 fn landmarks_lie_inside() {
-    drive(structures, 500);
+    drive(structures, 300);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! ASCII and beyond. Every measurement is a process of its own, so start-up counts for both sides and peak memory is
 //! that of one operation. Prints one table; exits with 1 where a promise is broken. `SPELUNK_BENCH_MB` sets the size of
 //! the file (default 1000), `SPELUNK_BENCH_ROUNDS` how often each command runs (default 5); the best round counts.
+//! Each waits a while for other programs to be quiet.
 #![expect(clippy::disallowed_methods, reason = "a bench makes its own file and reads its own settings")]
 #![expect(clippy::print_stdout, reason = "a bench prints a table")]
 
@@ -91,6 +92,7 @@ struct Best {
 
 fn run_one(what: &str, path: &Path) -> Best {
     let program = std::env::current_exe().expect("this program has a path");
+    wait_for_quiet();
     let begun = Instant::now();
     let output = Command::new(program).arg("--one").arg(what).arg(path).output().expect("this program runs");
     let process = begun.elapsed();
@@ -103,11 +105,29 @@ fn run_one(what: &str, path: &Path) -> Best {
 
 /// How long `rg -o` takes, its output thrown away, and how many lines that was.
 fn run_rg(pattern: &str, path: &Path) -> Option<Duration> {
+    wait_for_quiet();
     let begun = Instant::now();
     let mut command = Command::new("rg");
     command.args(["--no-config", "-o", "-N", pattern]).arg(path).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().ok()?;
     Some(begun.elapsed())
+}
+
+/// Waits until nothing else runs, but not for ever: one of the two sides uses all cores and would be measured against
+/// whatever else does.
+fn wait_for_quiet() {
+    const QUIET: Duration = Duration::from_millis(50);
+    const WAIT_MAX: Duration = Duration::from_secs(4);
+    let begun = Instant::now();
+    let mut quiet_since = begun;
+    while quiet_since.elapsed() < QUIET && begun.elapsed() < WAIT_MAX {
+        std::thread::sleep(Duration::from_millis(5));
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let n_running = stat.lines().find_map(|line| line.strip_prefix("procs_running "));
+        if n_running.is_some_and(|n_running| n_running != "1") {
+            quiet_since = Instant::now();
+        }
+    }
 }
 
 fn compare() -> ExitCode {

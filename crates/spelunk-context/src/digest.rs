@@ -141,7 +141,9 @@ pub(crate) fn read_again(
         Err(error) => return Err(SourceError::from_io(path, error)),
     };
     let digest_now = if bytes > sample::WHOLE_BYTES_MAX {
-        open_regular(path).and_then(|file| sample::digest(&file)).map_err(|error| SourceError::from_io(path, error))?
+        open_regular(path)
+            .and_then(|file| sample::digest(&file))
+            .map_err(|error| SourceError::from_io(path, error))?
     } else {
         BlobId::from_hash(*blake3::hash(&content).as_bytes())
     };
@@ -170,9 +172,9 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
         let reading = match (&candidate.origin, candidate.extract) {
             (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
             (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
-            (Origin::File(path), None) if candidate.bytes > sample::WHOLE_BYTES_MAX => {
-                open_regular(path).and_then(|file| sample_one(&file, candidate)).inspect(|_| tick(candidate.bytes))
-            }
+            (Origin::File(path), None) if candidate.bytes > sample::WHOLE_BYTES_MAX => open_regular(path)
+                .and_then(|file| sample_one(&file, candidate))
+                .inspect(|_| tick(candidate.bytes)),
             (Origin::File(path), None) => open_regular(path)
                 .and_then(|mut file| read_one(&mut file, candidate.redacts, &mut buffer, &mut tick)),
         };

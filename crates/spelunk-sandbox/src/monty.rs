@@ -87,7 +87,7 @@ impl MontyInterpreter {
         start::open(setup)
     }
 
-    fn begin(&mut self, code: &str) -> Result<Step, InterpreterError> {
+    fn begin(&mut self, code: &str, is_cell: bool) -> Result<Step, InterpreterError> {
         let State::Idle(repl) = mem::replace(&mut self.state, State::Gone) else {
             return Err(InterpreterError::Protocol { what: "a cell was fed while another runs".to_owned() });
         };
@@ -106,7 +106,11 @@ impl MontyInterpreter {
             Err(what) => return Err(InterpreterError::Protocol { what }),
         };
         let text = rewritten.code.text.clone();
-        self.sources.add_cell(repl.next_script_name(), code, rewritten.code);
+        if is_cell {
+            self.sources.add_cell(repl.next_script_name(), code, rewritten.code);
+        } else {
+            self.sources.add_prelude(repl.next_script_name());
+        }
         let mut inputs = NamedValues::new();
         if self.has_awaitable {
             inputs.push("__sp_async", MontyObject::bool(rewritten.is_async));
@@ -340,7 +344,7 @@ impl MontyInterpreter {
 
 impl Interpreter for MontyInterpreter {
     fn feed(&mut self, code: &str) -> Result<Step, InterpreterError> {
-        self.begin(code)
+        self.begin(code, true)
     }
 
     fn resume(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError> {

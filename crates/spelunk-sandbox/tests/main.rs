@@ -4,4 +4,5 @@
 mod bombs;
 mod confinement;
 mod contract;
+mod python;
 mod scene;

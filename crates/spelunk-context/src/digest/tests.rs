@@ -105,8 +105,8 @@ fn read_as_scanned(bytes: &[u8]) -> String {
 
 #[test]
 fn a_secret_that_only_decoding_completes_is_kept_back() {
-    // 15 bytes are too few for a password like this one, and 17 are not.
-    let broken = b"password = \"12abcdefghijkl\xff\"\n";
+    // Seven bytes are too few for a password; the sign that replaces the last one makes them nine.
+    let broken = b"password = \"x7#Kq2\xff\"\n";
     assert_eq!(read_as_scanned(broken), "password = \"[secret:assigned-secret]\"\n");
 }
 

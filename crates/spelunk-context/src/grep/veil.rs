@@ -75,15 +75,20 @@ impl Veiled {
     }
 }
 
-/// The secrets of one range of a document, looked for where a line matches.
+/// The secrets of one buffer of a document, looked for where a line matches.
 #[derive(Default)]
 pub(super) struct Secrets {
-    /// Lines of keys in or around the range, as offsets in the document; looked for once, with the first match.
+    /// Lines of keys in or around the buffer, as offsets in the document; looked for once the head of one was seen.
     keys: Option<Vec<Range<u64>>>,
+    /// How far heads of keys were looked for.
+    seen_to: usize,
+    /// Whether they were also looked for before the buffer.
+    has_seen_before: bool,
 }
 
 impl Secrets {
     /// The secrets of a line without its end, as places in it. `buffer` is the text from `buffer_start`, the line in it.
+    /// Lines are asked about in their order.
     pub(super) fn of_line(
         &mut self,
         reader: &Reader,
@@ -91,20 +96,42 @@ impl Secrets {
         buffer_start: u64,
         line: Range<usize>,
     ) -> Result<Vec<Range<usize>>, ReadError> {
-        let keys = match &self.keys {
-            Some(keys) => keys,
-            None => self.keys.insert(keys_around(reader, buffer, buffer_start)?),
-        };
         let mut secrets = secrets_in_line(&buffer[line.clone()]);
-        if keys.is_empty() {
-            return Ok(secrets);
+        if self.keys.is_none() && self.sees_head(reader, buffer, buffer_start, line.clone())? {
+            self.keys = Some(keys_around(reader, buffer_start..buffer_start + buffer.len() as u64)?);
         }
+        let Some(keys) = &self.keys else { return Ok(secrets) };
         let (start, end) = (buffer_start + line.start as u64, buffer_start + line.end as u64);
         let first = keys.partition_point(|key| key.end <= start);
         let touching = keys[first..].iter().take_while(|key| key.start < end);
         let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX);
         secrets.extend(touching.map(|key| at(key.start.max(start))..at(key.end.min(end))));
         Ok(united(secrets))
+    }
+
+    /// Whether a key may begin in the line or so little before it that the line is part of it. Most lines have none
+    /// near, and no text is looked at twice to see that.
+    fn sees_head(
+        &mut self,
+        reader: &Reader,
+        buffer: &[u8],
+        buffer_start: u64,
+        line: Range<usize>,
+    ) -> Result<bool, ReadError> {
+        let is_in = |text: &[u8]| memchr::memmem::find(text, KEY_HEAD).is_some();
+        if !self.has_seen_before && line.start < REDACT_REACH_BYTES {
+            self.has_seen_before = true;
+            let end = (buffer_start + KEY_HEAD.len() as u64).min(reader.bytes());
+            let mut before = Vec::new();
+            reader.read(buffer_start.saturating_sub(REACH)..end, &mut before)?;
+            if is_in(&before) {
+                return Ok(true);
+            }
+        }
+        // No head lies across the end of a line, up to which was looked.
+        let from = line.start.saturating_sub(REDACT_REACH_BYTES).max(self.seen_to);
+        self.seen_to = line.end;
+        Ok(is_in(&buffer[from..line.end]))
     }
 }
 
@@ -120,18 +147,9 @@ pub(super) fn secrets_of_piece(reader: &Reader, piece: Range<u64>) -> Result<Vec
     Ok(united(inside.collect()))
 }
 
-/// The lines of keys that may reach into a buffer. Most buffers have no key near, and that is cheap to see.
-fn keys_around(reader: &Reader, buffer: &[u8], buffer_start: u64) -> Result<Vec<Range<u64>>, ReadError> {
-    let buffer_end = buffer_start + buffer.len() as u64;
-    let before =
-        buffer_start.saturating_sub(REACH)..(buffer_start + KEY_HEAD.len() as u64).min(reader.bytes());
-    let mut head = Vec::new();
-    reader.read(before, &mut head)?;
-    let is_near = |text: &[u8]| memchr::memmem::find(text, KEY_HEAD).is_some();
-    if !is_near(&head) && !is_near(buffer) {
-        return Ok(Vec::new());
-    }
-    let (text, start) = with_reach(reader, buffer_start..buffer_end)?;
+/// The lines of keys in a range and around it, as offsets in the document.
+fn keys_around(reader: &Reader, range: Range<u64>) -> Result<Vec<Range<u64>>, ReadError> {
+    let (text, start) = with_reach(reader, range)?;
     let keys = key_bodies(&text).into_iter();
     Ok(keys.map(|key| start + key.start as u64..start + key.end as u64).collect())
 }

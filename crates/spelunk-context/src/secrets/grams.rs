@@ -5,6 +5,8 @@
 /// Bits of the table for three letters. One place in a thousand is taken by chance.
 const GRAM_BITS: u32 = 18;
 
+const FULL: &str = "a table has a bit for each place";
+
 /// Letters from common to rare; all else is rarer.
 const COMMON: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
 
@@ -20,7 +22,10 @@ pub(super) struct Grams {
 impl Grams {
     /// Every word has three letters or more. Of a longer one the rarest three are taken.
     pub(super) fn of<'a>(words: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut grams = Self { pairs: zeroes(), threes: zeroes() };
+        // Made on the heap: the stack of a thread need not have room for them.
+        let zeroes = |bits: u32| vec![0; 1 << (bits - 6)].into_boxed_slice();
+        let (pairs, threes) = (zeroes(16).try_into().expect(FULL), zeroes(GRAM_BITS).try_into().expect(FULL));
+        let mut grams = Self { pairs, threes };
         let rarity = |byte: &u8| {
             let lower = byte.to_ascii_lowercase();
             COMMON.iter().position(|common| *common == lower).unwrap_or(COMMON.len())
@@ -71,11 +76,6 @@ impl Grams {
             })
         })
     }
-}
-
-/// Made on the heap: the stack of a thread need not be that large.
-fn zeroes<const N: usize>() -> Box<[u64; N]> {
-    vec![0; N].into_boxed_slice().try_into().expect("it has the length that was asked for")
 }
 
 /// Where the two lower bytes of a number, case folded, are in the table of pairs.

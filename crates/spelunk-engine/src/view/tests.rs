@@ -152,7 +152,12 @@ fn frame_kind() -> impl Generate<Value = EventKind> {
     let citation = || Citation { document: "a.md".into(), line: 1, quote: "42".into() };
     let view = BlobId::from_hash([4; 32]);
     prop_oneof![
-        Just(EventKind::FrameOpened { strategy: Strategy::Program, question: text("Why?"), view, note: None }),
+        Just(EventKind::FrameOpened {
+            strategy: Strategy::Program,
+            question: text("Why?"),
+            view,
+            note: None
+        }),
         Just(EventKind::FrameClosed { outcome: answered(Grounding::Uncited) }),
         Just(EventKind::FrameClosed {
             outcome: FrameOutcome::Failed { code: ErrorCode::Bug, message: "broke".into() }

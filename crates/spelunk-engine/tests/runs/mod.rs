@@ -4,6 +4,7 @@ mod budget;
 mod cache;
 mod disk;
 mod ending;
+mod hostile_loop;
 mod refusals;
 mod resume;
 mod secrets;

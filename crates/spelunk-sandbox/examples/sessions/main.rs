@@ -179,7 +179,11 @@ fn setup(session: &Value) -> Setup {
             continue;
         }
         let is_awaitable = matches!(text(kind).as_str(), "llm" | "llm_batch");
-        functions.push(HostFunction { name: text(name), doc: format!("{}{}", text(name), signature(&text(kind))), is_awaitable });
+        functions.push(HostFunction {
+            name: text(name),
+            doc: format!("{}{}", text(name), signature(&text(kind))),
+            is_awaitable,
+        });
     }
     if field(session, "context_object") == &Value::Bool(true) {
         prelude.push_str(CONTEXT_CLASS);

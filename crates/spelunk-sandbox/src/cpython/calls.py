@@ -300,6 +300,13 @@ def _host_function(name, doc, is_awaitable):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = doc, "__main__"
+    try:
+        # What `inspect.signature` looks at: the first line of the text is the signature.
+        stub = {}
+        exec("from __future__ import annotations\ndef %s: pass" % doc.split("\n")[0], stub)
+        function.__wrapped__ = stub[name]
+    except (SyntaxError, KeyError):
+        pass
     return function
 
 

@@ -145,7 +145,7 @@ impl Files {
         if is_system || self.by_path.get(path).is_some_and(|file| file.is_given) {
             return Err(MontyException::new(
                 ExcType::PermissionError,
-                Some(format!("[Errno 13] Permission denied: '{path}'")),
+                Some(format!("[Errno 13] Permission denied: '{}'", shown(path))),
             ));
         }
         Ok(())
@@ -163,12 +163,15 @@ fn absolute(path: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("/{}", path.trim_start_matches("./")) }
 }
 
+/// Relative paths arrive below `/`; what is shown is what was written.
+fn shown(path: &str) -> &str {
+    path.strip_prefix('/').filter(|rest| !rest.contains('/')).unwrap_or(path)
+}
+
 fn not_found(path: &str) -> MontyException {
-    // Relative paths arrive below `/`; what is shown is what was written.
-    let shown = path.strip_prefix('/').filter(|rest| !rest.contains('/')).unwrap_or(path);
     MontyException::new(
         ExcType::FileNotFoundError,
-        Some(format!("[Errno 2] No such file or directory: '{shown}'")),
+        Some(format!("[Errno 2] No such file or directory: '{}'", shown(path))),
     )
 }
 

@@ -2,7 +2,8 @@
 //! `docs/limitations/python.md`.
 
 /// What a message contains, and what to write instead.
-const HINTS: [(&str, &str, &str); 8] = [
+const HINTS: [(&str, &str, &str); 9] = [
+    ("SystemExit", "", "the cell ended here; the session goes on with its variables"),
     (
         "NotImplementedError",
         "async for",

@@ -101,7 +101,12 @@ fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
         .functions
         .iter()
         .filter(|function| function.is_awaitable)
-        .map(|function| format!("def {0}(*args, **kwargs):\n    return __sp_ask(__sp_f_{0}, __sp_a_{0}, args, kwargs)\n", function.name))
+        .map(|function| {
+            format!(
+                "def {0}(*args, **kwargs):\n    return __sp_ask(__sp_f_{0}, __sp_a_{0}, args, kwargs)\n",
+                function.name
+            )
+        })
         .collect();
     let code = exceptions + &functions;
     let mut sources = vec![prelude::opening()];
@@ -118,7 +123,7 @@ impl MontyInterpreter {
         if prelude.trim().is_empty() {
             return Ok(());
         }
-        match self.begin(prelude)? {
+        match self.begin(prelude, false)? {
             crate::Step::Finished(crate::CellEnd::Done { .. }) => Ok(()),
             other => Err(InterpreterError::Protocol {
                 what: format!("the prelude of the setup does not run: {other:?}"),

@@ -59,6 +59,9 @@ impl Sources {
             }
             self.frame(frame, &mut lines);
         }
+        if kind == "SystemExit" {
+            lines.clear();
+        }
         let is_syntax = kind == "SyntaxError" || kind == "IndentationError";
         if !lines.is_empty() && !is_syntax {
             lines.insert(0, "Traceback (most recent call last):".to_owned());
@@ -176,6 +179,8 @@ fn kind_and_message(exception: &MontyException) -> (String, String) {
     {
         return (kind.to_owned(), message.to_owned());
     }
+    let message =
+        message.replace("The monty syntax parser does not yet support", "this sandbox does not support");
     let message = shown_message(exception.exc_type(), &message);
     let kind = exception.exc_type().to_string();
     // Python names these without their module.
@@ -191,7 +196,11 @@ fn kind_and_message(exception: &MontyException) -> (String, String) {
 /// `str(KeyError("a"))` is `'a'`, with the quotes of the key.
 fn shown_message(kind: ExcType, message: &str) -> String {
     let is_quoted = message.parse::<f64>().is_ok() || message.starts_with(['(', '\'', '"', '<']);
-    if kind == ExcType::KeyError && !message.is_empty() && !is_quoted && !matches!(message, "None" | "True" | "False") {
+    if kind == ExcType::KeyError
+        && !message.is_empty()
+        && !is_quoted
+        && !matches!(message, "None" | "True" | "False")
+    {
         return StringRepr(message).to_string();
     }
     message.to_owned()

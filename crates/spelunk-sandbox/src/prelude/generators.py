@@ -287,3 +287,33 @@ def __sp_zip(*iterables, strict=False):
         return iter(list(zip(*[__sp_all(one) for one in iterables], strict=strict)))
     steps = [__sp_steps(one) for one in iterables]
     return __sp_Lazy(lambda: tuple([step() for step in steps]))
+
+
+def __sp_flat(make, value):
+    kind = type(value)
+    if kind is list or kind is str or kind is dict or kind is tuple or kind is set:
+        return make(value)
+    batches = __sp_batches(value)
+    if batches.state == "whole":
+        return make(batches.batch)
+    found = make([])
+    while batches.more():
+        part = make(batches.batch)
+        if isinstance(found, list):
+            found.extend(part)
+        else:
+            found.update(part)
+    return found
+
+
+def __sp_stepped(make, value):
+    if not __sp_is_lazy(value):
+        return iter(__sp_flat(make, value))
+    advance = __sp_steps(value)
+    waiting = []
+
+    def step():
+        while not waiting:
+            waiting.extend(make((advance(),)))
+        return waiting.pop(0)
+    return __sp_Lazy(step)

@@ -22,6 +22,26 @@ def __sp_translate(text, table):
     return "".join(found)
 
 
+def __sp_isocalendar(day):
+    # The week that holds the year's first Thursday is the first.
+    import datetime
+    year = int(day.strftime("%Y"))
+    number = (datetime.date(year, int(day.strftime("%m")), int(day.strftime("%d"))) - datetime.date(year, 1, 1)).days + 1
+    week = (number - (day.weekday() + 1) + 10) // 7
+    if week < 1:
+        year -= 1
+        week = 53 if __sp_has_53_weeks(year) else 52
+    elif week == 53 and not __sp_has_53_weeks(year):
+        year, week = year + 1, 1
+    return (year, week, day.weekday() + 1)
+
+
+def __sp_has_53_weeks(year):
+    import datetime
+    first = datetime.date(year, 1, 1).weekday()
+    return first == 3 or (first == 2 and datetime.date(year, 12, 31).weekday() == 3)
+
+
 def __sp_format_map(text, values):
     return text.format(**values)
 

@@ -146,7 +146,7 @@ fn monty_has_no_way_out() {
             import urllib.request; urllib.request.urlopen('http://127.0.0.1/')
                 ModuleNotFoundError: No module named 'urllib'
             os.environ['PATH']
-                KeyError: PATH
+                KeyError: 'PATH'
             import subprocess; subprocess.run(['/bin/sh', '-c', 'id'])
                 ModuleNotFoundError: No module named 'subprocess'
             os.system('id')
@@ -182,7 +182,7 @@ fn monty_has_no_way_out() {
             exec('import os\nos.fork()')
                 AttributeError: module 'os' has no attribute 'fork'
             globals()['__builtins__']
-                KeyError: __builtins__
+                KeyError: '__builtins__'
             import gc; len(gc.get_objects()) > 0
                 AttributeError: 'Module' object has no attribute 'get_objects'
             import sys; sys._getframe(2).f_code.co_name

@@ -135,7 +135,8 @@ fn a_session_that_was_stopped_can_only_be_opened_anew() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the kernel says in files what a process may do")]
 fn every_thread_of_a_worker_is_locked_down_before_its_first_cell() {
-    let mut child = Command::new(worker().program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        Command::new(worker().program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     compute_forever(&mut child, std::process::id());
     for thread in std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap() {
         let path = thread.unwrap().path();

@@ -13,10 +13,10 @@ use spelunk_types::{CallId, ModelRef, Strategy};
 use tokio::sync::{mpsc, oneshot};
 
 use self::line::Editor;
+use super::ModelFlags;
 use super::app::{App, Failure, print};
 use super::ask::keep;
 use super::scan::{ScanFlags, inputs, scan};
-use super::ModelFlags;
 use crate::provider;
 
 const ALL_FILES: u64 = 0;

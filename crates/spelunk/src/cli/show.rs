@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use spelunk_engine::{CallState, EngineError, RunView};
 use spelunk_journal::{JournalError, Record, Workspace};
-use spelunk_types::{CallId, CellOutcome, RunId, RunOutcome};
+use spelunk_types::{CallId, CellOutcome, FrameId, RunId, RunOutcome};
 
 use super::app::{App, Failure, Usage, print};
 use crate::render::answer::{answer_text, closing_line, remarks};
@@ -70,10 +70,12 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
 fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
     let unknown = || Usage {
         message: format!("this run has no cell `{name}`"),
-        hint: "see the cells of each frame with `spelunk show`; name one as `FRAME:CELL`, such as `0:0`".into(),
+        hint: "see the cells of each frame with `spelunk show`; name one as `FRAME:CELL`, such as `0:0`"
+            .into(),
     };
     let (frame, number) = name.split_once(':').ok_or_else(unknown)?;
-    let (frame, number) = (frame.parse().map_err(|_| unknown())?, number.parse().map_err(|_| unknown())?);
+    let frame: FrameId = frame.parse().map_err(|_| unknown())?;
+    let number: u32 = number.parse().map_err(|_| unknown())?;
     let cells = view.cells.get(&frame).into_iter().flatten();
     let cell = cells.into_iter().find(|cell| cell.cell == number).ok_or_else(unknown)?;
     let blobs = workspace.blobs();

@@ -28,6 +28,7 @@ fn nothing_set_gives_the_defaults() {
     let model = ModelSettings {
         provider: ProviderChoice::Auto,
         name: None,
+        sub: None,
         base_url: None,
         key_env: None,
         key_command: None,
@@ -52,6 +53,7 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
     let model = ModelSettings {
         provider: ProviderChoice::None,
         name: Some("m".into()),
+        sub: None,
         base_url: None,
         key_env: Some("MY_KEY".into()),
         key_command: None,

@@ -48,7 +48,9 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
 fn frame_line(id: &FrameId, frame: &FrameView) -> String {
     let state = match &frame.state {
         FrameState::Open => "open".to_owned(),
-        FrameState::Answered { grounding: Grounding::Partial { stopped_by }, .. } => format!("partial: {stopped_by}"),
+        FrameState::Answered { grounding: Grounding::Partial { stopped_by }, .. } => {
+            format!("partial: {stopped_by}")
+        }
         FrameState::Answered { citations, .. } if citations.is_empty() => "answered".to_owned(),
         FrameState::Answered { citations, .. } => format!("answered, {} cited", citations.len()),
         FrameState::Failed { code, .. } => format!("failed: {code}"),

@@ -20,6 +20,7 @@ mod outline;
 mod passages;
 mod plan;
 mod plan_files;
+mod repl;
 mod scan;
 mod show;
 mod tail;

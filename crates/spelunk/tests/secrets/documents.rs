@@ -45,8 +45,7 @@ fn a_token_is_sent_where_a_person_says_so() {
           a.txt:1  user = bob
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        skipped: 1 hidden
-        1 file · 84 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        2 files · 90 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     let sent = server.requests().iter().filter(|request| request.body.contains(TOKEN)).count();

@@ -27,10 +27,11 @@ fn counted(text: &str, pattern: &str) -> u64 {
 fn no_part_of_a_secret_is_found_shown_or_counted() {
     let text = format!("user = bob\ntoken = {TOKEN}\n");
     for end in 1..=TOKEN.len() {
-        let guess = GrepQuery { literal: true, ..GrepQuery::new(&TOKEN[..end]) };
+        let begin = TOKEN.get(..end).unwrap();
+        let guess = GrepQuery { literal: true, ..GrepQuery::new(begin) };
         assert_eq!(grep(&text, &guess).n_matches, 0, "{}", guess.pattern);
         // A guess that would make the line vanish if it were right tells as much as one that would make it appear.
-        let optional = format!("token = ({})?", &TOKEN[..end]);
+        let optional = format!("token = ({begin})?");
         assert_eq!(counted(&text, &optional), 1, "{optional}");
     }
     assert_eq!(counted(&text, "token = .*"), 1);
@@ -76,6 +77,21 @@ fn the_lines_of_a_key_are_not_found_wherever_units_are_cut() {
 fn a_key_far_from_the_beginning_is_found_again_in_every_unit() {
     let far = format!("{}{}", "a line of straw\n".repeat(100_000), key());
     assert_eq!((counted(&far, "MIIE"), counted(&far, "after"), counted(&far, "straw")), (0, 1, 100_000));
+}
+
+#[test]
+fn the_head_of_a_key_is_seen_as_far_as_it_reaches() {
+    let lines = |n_lines: usize| format!("{KEY_LINE}\n").repeat(n_lines);
+    for n_between in [0, 1, 30, 240, 400] {
+        let text =
+            format!("first\n-----BEGIN PRIVATE KEY-----\n{}needle{KEY_LINE}\n{}", lines(n_between), lines(5));
+        let reader = Reader::of_bytes("text", text.clone().into_bytes().into());
+        let shown = reader.load(u64::MAX).unwrap();
+        // A key that has no end is taken for one as far as a rule reaches.
+        let n_shown = |word: &str| shown.lines().filter(|line| line.contains(word)).count() as u64;
+        assert_eq!((n_shown("needle"), n_shown("MIIE") > 0), (u64::from(n_between == 400), n_between == 400));
+        assert_eq!((counted(&text, "needle"), counted(&text, "MIIE")), (n_shown("needle"), n_shown("MIIE")));
+    }
 }
 
 #[test]
@@ -138,7 +154,7 @@ fn told(text: &str, query: &CompiledQuery, sizes: Sizes) -> GrepReport {
 
 fn any_pattern(pair: (&'static str, &'static str)) -> impl Strategy<Value = String> {
     let part = (0..pair.0.len(), 1_usize..6)
-        .prop_map(move |(from, n)| pair.0[from..(from + n).min(pair.0.len())].to_owned());
+        .prop_map(move |(from, n)| pair.0.get(from..(from + n).min(pair.0.len())).unwrap().to_owned());
     let part = part.prop_map(|part| regex_syntax::escape(&part));
     prop_oneof![
         3 => prop::sample::select(PATTERNS.to_vec()).prop_map(str::to_owned),

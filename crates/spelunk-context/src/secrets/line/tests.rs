@@ -1,4 +1,5 @@
 //! Secrets line by line against secrets in the whole text.
+#![expect(clippy::single_range_in_vec_init, reason = "a line may have one secret")]
 
 use proptest::prelude::*;
 

@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
+use super::engine::{How, Slots};
+use super::{PyPattern, Target};
 use crate::reader::threads_for;
 use crate::text::piece::Piece;
 use crate::text::{LazyText, TextError};
@@ -32,6 +34,16 @@ pub(super) struct Ahead {
     pub(super) piece: Piece,
     pub(super) range: Range<u64>,
     pub(super) is_masked: bool,
+    pub(super) first: First,
+}
+
+/// Where the first match in a piece begins, as a place in the document. In the masked text none begins before it either.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum First {
+    #[default]
+    Unknown,
+    At(u64),
+    None,
 }
 
 /// What is masked before a search.
@@ -54,13 +66,29 @@ impl Ahead {
         if is_masked {
             piece.mask();
         }
-        Self { piece, range, is_masked }
+        Self { piece, range, is_masked, first: First::Unknown }
+    }
+
+    /// Looks for the first match, so that the search need not.
+    fn look(&mut self, pattern: &PyPattern, slots: &mut Slots) {
+        let is_plain = !pattern.traits.needs_backtracking && !pattern.traits.has_dollar;
+        let Some(engine) = pattern.engine(How::Search, Target::Linear).ok().filter(|_| is_plain) else {
+            return;
+        };
+        let (text, at) = (&self.piece.text, self.piece.text_at(self.range.start));
+        let is_found = match pattern.sieve() {
+            Some(sieve) => sieve.find(engine, text, at, false, slots),
+            None => engine.find(text, at, false, slots).unwrap_or(false),
+        };
+        let found = slots.group(0).filter(|_| is_found);
+        self.first = found.map_or(First::None, |found| First::At(self.piece.document_at(found.start)));
     }
 }
 
-/// What to read.
+/// What to read, and what for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Order {
+pub(super) struct Order<'t> {
+    pub(super) pattern: &'t PyPattern,
     pub(super) from: u64,
     pub(super) window_bytes: u64,
     /// How much of the window before is in each.
@@ -71,7 +99,7 @@ pub(super) struct Order {
 
 impl Feed {
     /// Starts reading; nothing where there are no threads to do it.
-    pub(super) fn start<'t>(text: &'t LazyText, order: Order, spawn: &Spawn<'t>) -> Option<Self> {
+    pub(super) fn start<'t>(text: &'t LazyText, order: Order<'t>, spawn: &Spawn<'t>) -> Option<Self> {
         let n_lanes = threads_for(text.bytes().saturating_sub(order.from)).get();
         if n_lanes == 1 {
             return None;
@@ -117,18 +145,21 @@ impl Feed {
 /// Makes every so-manieth piece until nobody wants more.
 fn work(
     text: &LazyText,
-    order: Order,
+    order: Order<'_>,
     lanes: Range<usize>,
     sender: &SyncSender<Result<Ahead, TextError>>,
     used: &Receiver<Vec<u8>>,
 ) {
-    let mut idx = lanes.start as u64;
+    let (mut idx, mut slots) = (lanes.start as u64, Slots::default());
     loop {
         let start = order.from + idx * order.window_bytes;
         if start >= text.bytes() {
             return;
         }
-        let made = read_ahead(text, order, start, used.try_recv().unwrap_or_default());
+        let mut made = read_ahead(text, order, start, used.try_recv().unwrap_or_default());
+        if let Ok(ahead) = &mut made {
+            ahead.look(order.pattern, &mut slots);
+        }
         let is_over = made.is_err();
         if sender.send(made).is_err() || is_over {
             return;
@@ -137,7 +168,7 @@ fn work(
     }
 }
 
-fn read_ahead(text: &LazyText, order: Order, start: u64, buffer: Vec<u8>) -> Result<Ahead, TextError> {
+fn read_ahead(text: &LazyText, order: Order<'_>, start: u64, buffer: Vec<u8>) -> Result<Ahead, TextError> {
     let end = start.saturating_add(order.window_bytes).min(text.bytes());
     let range = text.floor_char(start.saturating_sub(order.lead_bytes))?..text.floor_char(end)?;
     let piece = text.piece(range.clone(), order.margin, buffer)?;

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::engine::{How, Slots};
-use super::feed::{Ahead, Feed, Masks, Order, Spawn};
+use super::feed::{Ahead, Feed, First, Masks, Order, Spawn};
 use super::stream::Stepper;
 use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
 use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
@@ -29,10 +29,10 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     pub(crate) const DEFAULT: Self = Self {
-        window_bytes: 1024 * 1024,
+        window_bytes: 512 * 1024,
         backtracking_bytes: 64 * 1024,
         window_bytes_max: 16 * 1024 * 1024,
-        lead_bytes: 64 * 1024,
+        lead_bytes: 16 * 1024,
         windows_alone: 4,
     };
 }
@@ -50,8 +50,11 @@ pub(in crate::text) struct Hunt<'t> {
     pub(super) window: Window,
     pub(super) slots: Slots,
     pub(super) stepper: Option<Stepper>,
+    /// Set where no window was sure: the next one would not be either, and trying means reading a lot.
+    pub(super) steps_only: bool,
     spawn: Spawn<'t>,
     feed: Option<Feed>,
+    has_fed: bool,
     n_windows: u64,
 }
 
@@ -66,6 +69,8 @@ pub(super) struct Window {
     settled: u64,
     is_last: bool,
     pub(super) is_masked: bool,
+    /// What is known about the first match, if it was looked for ahead.
+    first: First,
     /// Text that was looked through for secrets and has none.
     clean: Range<usize>,
     /// A place in the text, and how many characters of the document are before it.
@@ -102,8 +107,10 @@ impl<'t> Hunt<'t> {
             window: Window::default(),
             slots: Slots::default(),
             stepper: None,
+            steps_only: false,
             spawn,
             feed: None,
+            has_fed: false,
             n_windows: 0,
         })
     }
@@ -123,16 +130,19 @@ impl<'t> Hunt<'t> {
             }
             let target = self.target();
             let engine = self.pattern.engine(how, target)?;
-            let at = self.window.piece.text_at(from);
-            let text = &self.window.piece.text;
-            let is_found =
-                match self.pattern.sieve().filter(|_| how == How::Search && target == Target::Linear) {
+            let start = if how == How::Search { self.window.first_from(from) } else { Some(from) };
+            let mut found = None;
+            if let Some(start) = start {
+                let (text, at) = (&self.window.piece.text, self.window.piece.text_at(start));
+                let sieve = self.pattern.sieve().filter(|_| how == How::Search && target == Target::Linear);
+                let is_found = match sieve {
                     Some(sieve) => sieve.find(engine, text, at, wants_groups, &mut self.slots),
                     None => {
                         engine.find(text, at, wants_groups, &mut self.slots).map_err(|_| self.gave_up())?
                     }
                 };
-            let found = self.slots.group(0).filter(|_| is_found);
+                found = self.slots.group(0).filter(|_| is_found);
+            }
             let is_last = self.window.is_last;
             let begins_before = |found: &Range<usize>| {
                 is_last || self.window.piece.document_at(found.start) < self.window.settled
@@ -215,7 +225,7 @@ impl<'t> Hunt<'t> {
             (How::Search | How::Match | How::Longer, true) => backtracking_bytes,
             (How::Search | How::Match | How::Longer, false) => window_bytes,
         };
-        let may_be_sure = how != How::FullMatch && traits.may_be_sure();
+        let may_be_sure = how != How::FullMatch && traits.may_be_sure() && !self.steps_only;
         while may_be_sure || bytes_left <= bytes {
             self.load(from, bytes)?;
             if self.window.decides(from, how) {
@@ -238,6 +248,7 @@ impl<'t> Hunt<'t> {
                 self.stepper = Some(Stepper::new(self.pattern, how));
             }
             if self.stepper.as_ref().is_some_and(Stepper::can_step) {
+                self.steps_only = true;
                 return Ok(Way::Steps);
             }
         }
@@ -254,7 +265,7 @@ impl<'t> Hunt<'t> {
     fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
         let buffer = std::mem::take(&mut self.window.piece).into_buffer();
-        let Ahead { piece, range, is_masked } = match self.take_ahead(from, bytes, margin, buffer)? {
+        let Ahead { piece, range, is_masked, first } = match self.take_ahead(from, bytes, margin, buffer)? {
             Ok(ahead) => ahead,
             Err(buffer) => {
                 let end = self.text.floor_char(from.saturating_add(bytes).min(self.text.bytes()))?.max(from);
@@ -264,7 +275,7 @@ impl<'t> Hunt<'t> {
         };
         let (is_last, end) = (piece.end == self.text.bytes(), range.end);
         let settled = if is_last { piece.end } else { settled(&piece, from, end, &self.pattern.traits) };
-        self.window = Window { piece, from, end, settled, is_last, is_masked, ..Window::default() };
+        self.window = Window { piece, from, end, settled, is_last, is_masked, first, ..Window::default() };
         Ok(())
     }
 
@@ -281,8 +292,10 @@ impl<'t> Hunt<'t> {
         if bytes != window_bytes || self.n_windows <= windows_alone {
             return Ok(Err(buffer));
         }
-        if self.n_windows == windows_alone + 1 {
-            let order = Order { from, window_bytes, lead_bytes, margin, masks: self.masks };
+        if !self.has_fed {
+            self.has_fed = true;
+            let order =
+                Order { from, window_bytes, lead_bytes, margin, masks: self.masks, pattern: self.pattern };
             self.feed = Feed::start(self.text, order, &self.spawn);
         }
         let Some(feed) = &mut self.feed else { return Ok(Err(buffer)) };
@@ -331,6 +344,15 @@ impl Window {
 
     fn decides(&self, from: u64, how: How) -> bool {
         from >= self.from && (self.is_last || (from < self.settled && how != How::FullMatch))
+    }
+
+    /// Where the first match at `from` or behind it may begin; nothing if there is none.
+    fn first_from(&self, from: u64) -> Option<u64> {
+        match self.first {
+            First::Unknown => Some(from),
+            First::At(first) => Some(first.max(from)).filter(|first| *first < self.settled || self.is_last),
+            First::None => None,
+        }
     }
 
     fn mask(&mut self) {

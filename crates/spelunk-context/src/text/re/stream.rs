@@ -125,7 +125,10 @@ impl Hunt<'_> {
             Ok(found) => found,
             Err(Stop::Text(error)) => return Err(error),
             // The automata stay away, so from now on windows decide.
-            Err(Stop::Quit) => return self.find(from, how, wants_groups),
+            Err(Stop::Quit) => {
+                self.steps_only = false;
+                return self.find(from, how, wants_groups);
+            }
         };
         self.stepper = Some(Stepper { how, automata: Some(automata) });
         let Some(found) = found else { return Ok(None) };

@@ -1,1 +1,125 @@
+use std::sync::Arc;
 
+use spelunk_sandbox::Value;
+use spelunk_types::Citation;
+
+use super::answer::Gate;
+use super::find_cells;
+use super::habits::Habits;
+use super::{ErrorCode, Turn};
+use crate::Schema;
+
+fn looked(schema: Option<&str>) -> Gate {
+    let schema = schema.map(|text| Arc::new(Schema::parse(text).unwrap()));
+    let mut gate = Gate::new(schema);
+    gate.saw_code("print(context)");
+    gate
+}
+
+fn admit(gate: &mut Gate, value: Value) -> Result<String, String> {
+    gate.admit(value, None).map(|given| given.text).map_err(|refusal| refusal.message)
+}
+
+#[test]
+fn an_answer_before_looking_is_refused_once() {
+    let mut gate = Gate::new(None);
+    gate.saw_code("print(1 + 1)");
+    let refusal = "nothing of `context` was looked at yet: look first, then answer";
+    assert_eq!(admit(&mut gate, Value::Int(2)), Err(refusal.to_owned()));
+    assert_eq!(admit(&mut gate, Value::Int(2)), Ok("2".to_owned()));
+}
+
+#[test]
+fn an_empty_answer_is_refused_once() {
+    for empty in [Value::None, Value::from(" "), Value::from("<your answer>"), Value::from("...")] {
+        let mut gate = looked(None);
+        assert_eq!(admit(&mut gate, empty), Err("the answer is empty: give the answer itself".to_owned()));
+        assert_eq!(admit(&mut gate, Value::from("")), Ok(String::new()));
+    }
+}
+
+#[test]
+fn values_are_told_as_people_would_write_them() {
+    let mut gate = looked(None);
+    let pair = || (Value::from("a"), Value::Float(2.0));
+    assert_eq!(admit(&mut gate, Value::Float(0.5)), Ok("0.5".to_owned()));
+    assert_eq!(admit(&mut gate, Value::Bool(true)), Ok("True".to_owned()));
+    assert_eq!(admit(&mut gate, Value::Dict(vec![pair()])), Ok("{\n  \"a\": 2.0\n}".to_owned()));
+}
+
+#[test]
+fn a_typed_answer_may_be_the_value_or_its_json() {
+    let schema = Some(r#"{"type": "array", "items": {"type": "integer"}}"#);
+    let fits = Ok("[\n  1,\n  2\n]".to_owned());
+    assert_eq!(admit(&mut looked(schema), Value::List(vec![Value::Int(1), Value::Int(2)])), fits);
+    assert_eq!(admit(&mut looked(schema), Value::from("```json\n[1, 2]\n```")), fits);
+    let text = looked(Some(r#"{"type": "string"}"#)).admit(Value::from("12"), None).unwrap().text;
+    assert_eq!(text, "\"12\"");
+    assert_eq!(
+        admit(&mut looked(schema), Value::from("one, two")),
+        Err("the answer does not fit the schema:\nexpected an array, found \"one, two\"".to_owned())
+    );
+}
+
+#[test]
+fn evidence_is_taken_in_every_form_that_code_has_it() {
+    let citation = Citation { document: "a.md".into(), line: 3, quote: "the words".into() };
+    let hit = Value::Dict(vec![
+        (Value::from("doc"), Value::from("a.md")),
+        (Value::from("line"), Value::Int(3)),
+        (Value::from("text"), Value::from("  the words\nand more")),
+    ]);
+    let triple = || Value::Tuple(vec!["a.md".into(), Value::Int(3), "the words".into()]);
+    for cite in
+        [hit, triple(), Value::List(vec![triple()]), Value::Tuple(vec![triple()]), "a.md:3: the words".into()]
+    {
+        let given = looked(None).admit(Value::from("yes"), Some(cite)).unwrap();
+        assert_eq!(given.claims, [citation.clone()]);
+    }
+    let refusal = looked(None).admit(Value::from("yes"), Some(Value::Int(3))).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "`cite` takes hits of grep, (doc, line, words) tuples or 'doc:line: words' texts, not int"
+    );
+}
+
+/// What the model is told after each of these replies, each with what its cells came to.
+fn judged(turns: &[(&str, &str)]) -> Vec<String> {
+    let mut habits = Habits::default();
+    let told = turns.iter().map(|(reply, said)| {
+        let said = if said.is_empty() { Vec::new() } else { vec![(*said).to_owned()] };
+        match habits.judge(reply, &find_cells(reply), said).unwrap() {
+            Turn::Said(text) => text.lines().next_back().unwrap_or_default().chars().take(24).collect(),
+            Turn::Stuck(ErrorCode::ModelStuck) => "stuck".to_owned(),
+            Turn::Stuck(_) | Turn::Answered(_) => "?".to_owned(),
+        }
+    });
+    told.collect()
+}
+
+#[test]
+fn talk_without_code_is_named_and_then_ended() {
+    let code = "```repl\nprint(1)\n```";
+    assert_eq!(
+        judged(&[("Hm.", ""), (code, "Output:\n1"), ("Hm.", ""), ("Hm.", ""), ("Hm.", "")]),
+        ["No code was found in you", "1", "No code was found in you", "No code was found in you", "stuck"]
+    );
+}
+
+#[test]
+fn the_same_code_with_the_same_result_is_named_and_then_ended() {
+    let code = "```repl\nprint(1)\n```";
+    let same = (code, "Output:\n1");
+    assert_eq!(
+        judged(&[same, same, (code, "Output:\n2"), same, same, same, same]),
+        [
+            "1",
+            "This is the same code as",
+            "2",
+            "1",
+            "This is the same code as",
+            "This is the same code as",
+            "stuck"
+        ]
+    );
+}

@@ -1,9 +1,8 @@
 //! Rules for expressions: calls, attributes, comparisons, truth.
 
 use ruff_python_ast::{
-    Operator,
-    CmpOp, Expr, ExprAttribute, ExprAwait, ExprBinOp, ExprCall, ExprCompare, ExprGenerator, ExprSubscript, Keyword,
-    UnaryOp,
+    CmpOp, Expr, ExprAttribute, ExprAwait, ExprBinOp, ExprCall, ExprCompare, ExprSubscript, Keyword,
+    Operator, UnaryOp,
 };
 use ruff_text_size::Ranged;
 
@@ -153,7 +152,7 @@ impl<'a> Walk<'a> {
         if let Expr::Generator(_) = value
             && !is_named(&call.func, &["next", "iter", "islice"])
         {
-            return self.plain_expr(value);
+            return self.flat(value, "__sp_flat").unwrap_or_else(|| self.plain_expr(value));
         }
         self.expr(value)
     }
@@ -217,7 +216,7 @@ impl<'a> Walk<'a> {
 
     /// Whether `isinstance` is asked about builtin types only.
     fn is_plain_check(&self, call: &ExprCall) -> bool {
-        let is_type = |expr: &Expr| matches!(expr, Expr::Name(name) if self.is_builtin(&name.id) && (tables::NATIVE_BUILTINS.contains(&name.id.as_str()) || tables::NATIVE_EXCEPTIONS.contains(&name.id.as_str())));
+        let is_type = |expr: &Expr| matches!(expr, Expr::Name(name) if self.is_builtin(&name.id) && tables::NATIVE_BUILTINS.contains(&name.id.as_str()));
         match call.arguments.args.get(1) {
             Some(Expr::Tuple(tuple)) => tuple.elts.iter().all(is_type),
             Some(other) => is_type(other),
@@ -413,10 +412,12 @@ impl<'a> Walk<'a> {
         self.call_of(call, &function)
     }
 
-    pub(super) fn generator(&mut self, expr: &'a Expr, generator: &'a ExprGenerator) -> Option<Rope> {
-        let _ = generator;
+    pub(super) fn generator(&mut self, expr: &'a Expr) -> Option<Rope> {
         if self.is_prelude {
             return None;
+        }
+        if let Some(rope) = self.flat(expr, "__sp_stepped") {
+            return Some(rope);
         }
         Some(self.plain_expr(expr).wrapped("iter(", ")", &range_of(expr)))
     }
@@ -449,7 +450,8 @@ impl<'a> Walk<'a> {
             CmpOp::NotIn if is_open && !self.is_never_handle(right) => "not __sp_in(",
             _ => return None,
         };
-        if self.is_prelude || is_number(left) || is_number(right) {
+        let is_order = !matches!(op, CmpOp::In | CmpOp::NotIn);
+        if self.is_prelude || is_order && (is_number(left) || is_number(right)) {
             return None;
         }
         let mut rope = new_text(format!("({function}"), range.start);
@@ -506,7 +508,10 @@ impl<'a> Walk<'a> {
 
     /// `"text" + x`.
     pub(super) fn joined(&mut self, op: &'a ExprBinOp) -> Option<Rope> {
-        let is_text = |expr: &Expr| matches!(expr, Expr::StringLiteral(_) | Expr::FString(_)) || matches!(expr, Expr::BinOp(inner) if is_plain_value(&inner.left));
+        let is_text = |expr: &Expr| {
+            matches!(expr, Expr::StringLiteral(_) | Expr::FString(_))
+                || matches!(expr, Expr::BinOp(inner) if is_plain_value(&inner.left))
+        };
         if !self.session.has_handles || op.op != Operator::Add || !(is_text(&op.left) || is_text(&op.right)) {
             return None;
         }
@@ -524,7 +529,8 @@ impl<'a> Walk<'a> {
             Expr::Name(name) => self.is_plain_name(&name.id),
             // What is in a list may be a host object, unless there are texts only, which nobody keeps in lists.
             Expr::Subscript(subscript) => {
-                (self.session.has_texts_only || matches!(&*subscript.slice, Expr::Slice(_))) && self.is_never_handle(&subscript.value)
+                (self.session.has_texts_only || matches!(&*subscript.slice, Expr::Slice(_)))
+                    && self.is_never_handle(&subscript.value)
             }
             Expr::Call(call) if is_named(&call.func, &["enumerate", "zip", "reversed"]) => {
                 call.arguments.args.iter().all(|arg| self.is_never_handle(arg))
@@ -632,8 +638,6 @@ const PLAIN_CALLS: [&str; 20] = [
     "float",
     "str",
     "sum",
-    
-    
     "repr",
     "round",
     "abs",

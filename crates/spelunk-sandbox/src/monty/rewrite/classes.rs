@@ -108,7 +108,8 @@ impl<'a> Walk<'a> {
 
     /// What follows the body of a class.
     fn finished(&mut self, class: &'a StmtClassDef, is_simple: bool, indent: &str) -> Rope {
-        let at = range_of(class).end;
+        // What goes wrong here is shown at the name of the class.
+        let at = range_of(&class.name).start;
         let name = class.name.as_str();
         let mut rope = Rope::default();
         let members: Vec<String> = members(class).into_iter().map(|name| format!("\"{name}\"")).collect();

@@ -1,8 +1,8 @@
 //! Rules for `for` loops and comprehensions over things that are not plain: generators and host objects. The interpreter
 //! cannot wait in the middle of its own iteration, so such a loop gets its items in batches.
 
-use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
-use ruff_python_ast::{Comprehension, StmtFor};
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
+use ruff_python_ast::{Comprehension, Expr, StmtFor};
 use ruff_text_size::Ranged;
 
 use super::walk::Walk;
@@ -71,6 +71,15 @@ impl<'a> Walk<'a> {
             self.replace(start..start + n_async, "");
         }
         self.visit_expr(&comprehension.target);
+        if let Some((range, name)) = self.batch_names.last().cloned()
+            && range == range_of(&comprehension.iter)
+        {
+            self.replace(range, name);
+            for test in &comprehension.ifs {
+                self.test(test);
+            }
+            return;
+        }
         let iter = self.expr(&comprehension.iter);
         let is_wrapped = is_open && !self.is_prelude && !self.is_never_handle(&comprehension.iter);
         let iter =
@@ -90,4 +99,51 @@ impl<'a> Walk<'a> {
             _ => Some(indent),
         }
     }
+
+    /// A comprehension over something that comes in batches: it is worked out batch by batch, so that what it drops is
+    /// never there all at once.
+    pub(super) fn flat(&mut self, expr: &'a Expr, function: &str) -> Option<Rope> {
+        let generators: &'a [Comprehension] = match expr {
+            Expr::ListComp(comprehension) => &comprehension.generators,
+            Expr::SetComp(comprehension) => &comprehension.generators,
+            Expr::DictComp(comprehension) => &comprehension.generators,
+            Expr::Generator(comprehension) => &comprehension.generators,
+            _ => return None,
+        };
+        let [only] = generators else { return None };
+        let is_open = (self.flags().lazy || self.session.has_handles) && !self.is_prelude && !only.is_async;
+        if !is_open || self.is_never_handle(&only.iter) || binds_or_awaits(expr) {
+            return None;
+        }
+        let range = range_of(expr);
+        let name = self.temporary();
+        let iter = self.expr(&only.iter);
+        self.open(range.start);
+        self.batch_names.push((range_of(&only.iter), name.clone()));
+        walk_expr(self, expr);
+        self.batch_names.pop();
+        let made = self.close(range.end);
+        let mut rope = new_text(format!("{function}(lambda {name}: "), range.start);
+        // A generator expression that is the only argument of a call has no brackets of its own.
+        let is_bare = matches!(expr, Expr::Generator(generator) if !generator.parenthesized);
+        rope.push(if is_bare { made.wrapped("(", ")", &range) } else { made });
+        rope.add(", ", range.start);
+        rope.push(iter);
+        rope.add(")", range.end);
+        Some(rope)
+    }
+}
+
+/// Whether an expression binds names outside itself, or waits: then it cannot move into a function.
+fn binds_or_awaits(expr: &Expr) -> bool {
+    struct Find(bool);
+    impl<'a> SourceOrderVisitor<'a> for Find {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            self.0 |= matches!(expr, Expr::Named(_) | Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_));
+            walk_expr(self, expr);
+        }
+    }
+    let mut find = Find(false);
+    find.visit_expr(expr);
+    find.0
 }

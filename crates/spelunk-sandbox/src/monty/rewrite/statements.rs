@@ -91,6 +91,18 @@ impl<'a> Walk<'a> {
             rope.add(")", range.end);
             return Some(rope);
         }
+        let is_awaited = assign.targets.iter().any(|target| match target {
+            Expr::Name(name) => self.survey.awaited.contains(name.id.as_str()),
+            _ => false,
+        });
+        if is_awaited && self.survey.awaits {
+            self.open(assign.start().to_usize());
+            self.is_awaited = true;
+            let value = self.expr(&assign.value);
+            self.is_awaited = false;
+            self.splice(range_of(&*assign.value), value);
+            return Some(self.close(assign.end().to_usize()));
+        }
         let is_unpacked =
             assign.targets.iter().any(|target| matches!(target, Expr::Tuple(_) | Expr::List(_)));
         if is_unpacked

@@ -301,7 +301,8 @@ pub(super) const ERROR_ATTRIBUTES: [&str; 8] =
     ["pos", "lineno", "colno", "msg", "doc", "errno", "strerror", "code"];
 
 /// Methods that take more than the interpreter knows: the name, and the function that does it.
-pub(super) const METHOD_CALLS: [(&str, &str); 8] = [
+pub(super) const METHOD_CALLS: [(&str, &str); 9] = [
+    ("isocalendar", "__sp_isocalendar"),
     ("translate", "__sp_translate"),
     ("maketrans", "__sp_maketrans"),
     ("expand", "__sp_expand"),

@@ -33,6 +33,8 @@ pub(super) struct Walk<'a> {
     /// Whether the innermost function is a generator.
     pub(super) generators: Vec<bool>,
     pub(super) n_temporaries: usize,
+    /// Comprehension parts that iterate over a batch, and what the batch is called.
+    pub(super) batch_names: Vec<(Range<usize>, String)>,
     /// Whether the place takes something to await.
     pub(super) is_awaited: bool,
 }
@@ -55,6 +57,7 @@ impl<'a> Walk<'a> {
             classes: Vec::new(),
             generators: Vec::new(),
             n_temporaries: 0,
+            batch_names: Vec::new(),
             is_awaited: false,
         }
     }
@@ -162,12 +165,13 @@ impl<'a> Walk<'a> {
             Expr::Name(name) if name.ctx == ExprContext::Load => self.name(name),
             Expr::Attribute(attribute) if attribute.ctx == ExprContext::Load => self.attribute(attribute),
             Expr::Call(call) => self.call(call),
-            Expr::Generator(generator) => self.generator(expr, generator),
+            Expr::Generator(_) => self.generator(expr),
             Expr::Await(await_) => Some(self.awaited(await_)),
             Expr::Yield(yield_) => Some(self.yielded(yield_)),
             Expr::YieldFrom(yield_) => Some(self.yielded_from(yield_)),
             Expr::Compare(compare) => self.compare(compare),
             Expr::BinOp(op) => self.joined(op),
+            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) => self.flat(expr, "__sp_flat"),
             Expr::Subscript(subscript) if subscript.ctx == ExprContext::Load => self.subscript(subscript),
             Expr::BoolOp(_) | Expr::UnaryOp(_) | Expr::If(_) => self.truth(expr),
             Expr::Lambda(lambda) => {

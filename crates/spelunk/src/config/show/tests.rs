@@ -25,6 +25,7 @@ fn every_value_is_shown_with_its_origin_and_secrets_are_hidden() {
     expect![[r#"
         model.provider = "auto"                   (default)
         model.name = "small"                      (--model)
+        model.sub = ""                            (default)
         model.base_url = "https://host.test/v1"   (config.toml:2)
         model.key_env = ""                        (default)
         model.key_command = "(hidden)"            (config.toml:3)
@@ -38,10 +39,10 @@ fn every_value_is_shown_with_its_origin_and_secrets_are_hidden() {
 
 #[test]
 fn a_prefix_selects() {
-    expect![[r"
-        limits.calls_max = 7            (SPELUNK_LIMITS_CALLS_MAX)
-        limits.calls_parallel_max = 8   (default)
-    "]]
+    expect![[r#"
+        limits.calls_max = 7             (SPELUNK_LIMITS_CALLS_MAX)
+        limits.calls_parallel_max = 32   (default)
+    "#]]
     .assert_eq(&show_text(&settings(), "limits.calls").unwrap());
 }
 
@@ -59,6 +60,7 @@ fn json_says_the_same() {
         json!([
             {"key": "model.provider", "value": "auto", "origin": {"is": "default"}},
             {"key": "model.name", "value": "small", "origin": {"is": "flag", "flag": "--model"}},
+            {"key": "model.sub", "value": "", "origin": {"is": "default"}},
             {"key": "model.base_url", "value": "https://host.test/v1",
              "origin": {"is": "file", "path": "config.toml", "line": 2}},
             {"key": "model.key_env", "value": "", "origin": {"is": "default"}},

@@ -92,9 +92,11 @@ fn every_code_has_the_exit_code_its_kind_asks_for() {
             "cost-exhausted",
             "time-exhausted",
             "depth-exceeded",
-            "children-exceeded"
+            "children-exceeded",
+            "turns-exhausted",
+            "cells-exhausted"
         ]
     );
     assert_eq!(with(130), ["cancelled"]);
-    assert_eq!(with(1).len(), ErrorCode::ALL.len() - 10);
+    assert_eq!(with(1).len(), ErrorCode::ALL.len() - 12);
 }

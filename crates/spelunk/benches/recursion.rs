@@ -1,0 +1,367 @@
+//! What the recursive loop costs, with cells in real worker processes, each figure beside the floor measured in the same
+//! run: `cargo bench -p spelunk --bench recursion --ignore-rust-version`. A figure above its target is marked, not hidden.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench prints, and fails by panicking"
+)]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use spelunk_context::ScanOptions;
+use spelunk_engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunSettings, SystemClock};
+use spelunk_journal::Workspace;
+use spelunk_model::{Model, ModelOptions, OpenAiModel, Prompt, collect};
+use spelunk_sandbox::{Sandbox, WorkerCommand};
+use spelunk_testkit::{Gate, ModelServer, Rule, on, when};
+use spelunk_types::{CallId, FrameId, Limits, SourceSpec, Strategy};
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    println!("{:<56} {:>12} {:>14}  target", "what", "measured", "beside");
+    runtime.block_on(async {
+        let floor = http_floor().await;
+        one_turn(floor).await;
+        sequential(floor).await;
+        batched().await;
+        child(floor).await;
+        replay().await;
+    });
+    gigabyte();
+}
+
+fn row(what: &str, measured: &str, beside: &str, target: &str, is_met: bool) {
+    let mark = if is_met { "" } else { "  MISSED" };
+    println!("{what:<56} {measured:>12} {beside:>14}  {target}{mark}");
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn cell(code: &str) -> String {
+    format!("```repl\n{code}\n```")
+}
+
+struct Stage {
+    _directory: tempfile::TempDir,
+    engine: Engine,
+    sources: Vec<SourceSpec>,
+    limits: Limits,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let directory = tempfile::tempdir_in(".").unwrap();
+        let document = directory.path().join("a.md");
+        std::fs::write(&document, "The magic number is 42.\n".repeat(40)).unwrap();
+        let workspace = Workspace::open(&directory.path().join("workspace")).unwrap();
+        let worker = WorkerCommand {
+            program: PathBuf::from(env!("CARGO_BIN_EXE_spelunk")),
+            arguments: vec!["worker".into()],
+        };
+        let engine = Engine::new(workspace, Arc::new(SystemClock), ScanOptions::default())
+            .with_sandbox(Sandbox::monty(worker));
+        let sources = vec![SourceSpec::Path { path: document.to_str().unwrap().to_owned(), name: None }];
+        let limits = Limits {
+            calls_max: u64::MAX,
+            tokens_max: u64::MAX,
+            cell_calls_max: u64::MAX,
+            batch_queries_max: u64::MAX,
+            calls_parallel_max: 100,
+            ..Limits::default()
+        };
+        Self { _directory: directory, engine, sources, limits }
+    }
+
+    fn start(&self, server: &ModelServer) -> RunHandle {
+        let corpus = self.engine.open_corpus(&self.sources, &mut |_| {}).unwrap();
+        let request = RunRequest {
+            question: "What is the magic number?".into(),
+            corpus,
+            sources: self.sources.clone(),
+            strategy: Strategy::Repl,
+            model: http_model(server),
+            sub_model: None,
+            schema: None,
+            settings: RunSettings { limits: self.limits.clone(), cache_replies: false },
+            program: None,
+        };
+        self.engine.start(request).unwrap()
+    }
+
+    /// A whole run, and how long it took.
+    async fn run(&self, server: &ModelServer) -> Duration {
+        let began = Instant::now();
+        let result = self.start(server).join().await;
+        let took = began.elapsed();
+        assert!(result.answer.is_some(), "{:?}", result.error);
+        took
+    }
+}
+
+fn http_model(server: &ModelServer) -> Arc<dyn Model> {
+    let options = ModelOptions {
+        base_url: server.base_url(),
+        name: "scripted".into(),
+        key: None,
+        price: None,
+        label_calls: true,
+    };
+    Arc::new(OpenAiModel::new(options).unwrap())
+}
+
+/// One request over a kept connection, with nothing around it.
+async fn http_floor() -> Duration {
+    let server = ModelServer::start([when(|_| true).reply("yes")]).await;
+    let model = http_model(&server);
+    let call = CallId { frame: FrameId::root(), ordinal: 0 };
+    let prompt = Prompt::single("", "What is the magic number?", 100);
+    let mut times = Vec::new();
+    for _ in 0..300 {
+        let began = Instant::now();
+        collect(model.stream(&prompt, &call), 10_000, |_| {}).await.unwrap();
+        times.push(began.elapsed());
+    }
+    median(times)
+}
+
+async fn one_turn(floor: Duration) {
+    let server = ModelServer::start([on("0#0").reply(cell("FINAL(len(context))"))]).await;
+    let stage = Stage::new();
+    stage.run(&server).await;
+    let mut times = Vec::new();
+    for _ in 0..40 {
+        times.push(stage.run(&server).await);
+    }
+    let over = median(times).saturating_sub(floor);
+    let is_met = over < Duration::from_millis(10);
+    row("one-turn run, warm, over the HTTP floor", &ms(over), &ms(floor), "under 10 ms", is_met);
+}
+
+async fn sequential(floor: Duration) {
+    const CALLS: u32 = 200;
+    let code = format!(
+        "said = [llm_query(f'question {{n}}') for n in range({CALLS})]\nFINAL(len(said) + len(context))"
+    );
+    let rules: [Rule; 2] = [on("0#0").reply(cell(&code)), on("0#*").reply("yes")];
+    let server = ModelServer::start(rules).await;
+    let stage = Stage::new();
+    stage.run(&server).await;
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        times.push(stage.run(&server).await);
+    }
+    let each = (median(times) / CALLS).saturating_sub(floor);
+    let is_met = each < Duration::from_micros(300);
+    row(
+        "200 sub-calls one after the other, each over the floor",
+        &ms(each),
+        &ms(floor),
+        "under 0.3 ms",
+        is_met,
+    );
+}
+
+async fn batched() {
+    const CALLS: u32 = 200;
+    const MODEL_MS: u64 = 20;
+    let code = format!(
+        "said = llm_query_batched([f'question {{n}}' for n in range({CALLS})])\nFINAL(len(said) + len(context))"
+    );
+    let server =
+        ModelServer::start([on("0#0").reply(cell(&code)), on("0#*").reply("yes").delay_ms(MODEL_MS)]).await;
+    let stage = Stage::new();
+    stage.run(&server).await;
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        times.push(stage.run(&server).await);
+    }
+    let took = median(times);
+    // Two waves of a hundred.
+    let limit = Duration::from_millis(2 * MODEL_MS);
+    let ratio = took.as_secs_f64() / limit.as_secs_f64();
+    let what = format!("200 batched, 100 in flight, a 20 ms model ({ratio:.2}x)");
+    row(&what, &ms(took), &ms(limit), "under 1.3x", ratio < 1.3);
+}
+
+async fn child(floor: Duration) {
+    const CHILDREN: u32 = 10;
+    let code = format!(
+        "said = [rlm_query('Which number?') for _ in range({CHILDREN})]\nFINAL(len(said) + len(context))"
+    );
+    let rules: [Rule; 2] = [on("0#0").reply(cell(&code)), on("0.*#0").reply(cell("FINAL(len(context))"))];
+    let server = ModelServer::start(rules).await;
+    let stage = Stage::new();
+    stage.run(&server).await;
+    let alone = {
+        let server = ModelServer::start([on("0#0").reply(cell("FINAL(len(context))"))]).await;
+        median(vec![stage.run(&server).await, stage.run(&server).await, stage.run(&server).await])
+    };
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        times.push(stage.run(&server).await);
+    }
+    let each = (median(times).saturating_sub(alone) / CHILDREN).saturating_sub(floor);
+    let is_met = each < Duration::from_millis(2);
+    row("a child with its own session, over the floor", &ms(each), &ms(floor), "under 2 ms", is_met);
+}
+
+/// A run of 1,000 sub-calls whose last turn was lost, resumed to its answer.
+async fn replay() {
+    const CALLS: u32 = 1000;
+    let code =
+        format!("said = llm_query_batched([f'question {{n}}' for n in range({CALLS})])\nprint(len(said))");
+    let gate = Gate::new();
+    let last = format!("0#{}", CALLS + 1);
+    let server = ModelServer::start([
+        on("0#0").reply(cell(&code)),
+        on(&last).reply(cell("FINAL(len(said) + len(context))")).gate(&gate),
+        on("0#*").reply("yes"),
+    ])
+    .await;
+    let stage = Stage::new();
+    let handle = stage.start(&server);
+    let run = handle.run.clone();
+    gate.reached(1).await;
+    handle.abandon().await;
+    gate.open();
+    let began = Instant::now();
+    let settings = RunSettings { limits: stage.limits.clone(), cache_replies: false };
+    let request = ResumeRequest { model: http_model(&server), sub_model: None, settings, program: None };
+    let result = stage.engine.resume(&run, request, &mut |_| {}).unwrap().join().await;
+    let took = began.elapsed();
+    assert!(result.answer.is_some(), "{:?}", result.error);
+    row(
+        "replay of a run of 1,000 calls, to its answer",
+        &ms(took),
+        "-",
+        "under 1 s",
+        took < Duration::from_secs(1),
+    );
+}
+
+/// A gigabyte through the program itself: start to first request, `re.findall` beside `rg -o`, memory.
+fn gigabyte() {
+    let directory = tempfile::tempdir_in(".").unwrap();
+    let path = directory.path().join("big.log");
+    let bytes = write_gigabyte(&path);
+    let pattern = r"user_9\d{4}7";
+    let code = format!("import re\nfound = re.findall(r'{pattern}', context)\nFINAL(len(found))");
+    let warm = |server: &ModelServer| ask(directory.path(), server);
+    let gate = Gate::new();
+    let server = ModelServer::start_blocking([on("0#0").reply(cell("FINAL(len(context[:10]))")).gate(&gate)]);
+    let began = Instant::now();
+    let mut child = warm(&server);
+    gate.reached_blocking(1);
+    let start = began.elapsed();
+    gate.open();
+    assert!(child.wait().unwrap().success());
+    row(
+        "1 GB: process start to first request",
+        &ms(start),
+        "-",
+        "under 50 ms",
+        start < Duration::from_millis(50),
+    );
+
+    let empty = {
+        let server = ModelServer::start_blocking([on("0#0").reply(cell("FINAL(len(context[:10]))"))]);
+        let began = Instant::now();
+        assert!(warm(&server).wait().unwrap().success());
+        began.elapsed()
+    };
+    let server = ModelServer::start_blocking([on("0#0").reply(cell(&code))]);
+    let began = Instant::now();
+    let (status, peak_mb) = wait_with_peak(warm(&server));
+    assert!(status);
+    let ours = began.elapsed().saturating_sub(empty);
+    let began = Instant::now();
+    let rg =
+        Command::new("rg").args(["-o", "--no-config", pattern]).arg(&path).stdout(Stdio::null()).status();
+    let floor = began.elapsed();
+    match rg {
+        Ok(_) => {
+            let ratio = ours.as_secs_f64() / floor.as_secs_f64();
+            let what = format!("1 GB: re.findall beside rg -o ({ratio:.2}x)");
+            row(&what, &ms(ours), &ms(floor), "under 1.5x", ratio < 1.5);
+        }
+        Err(_) => row("1 GB: re.findall (no rg here to compare with)", &ms(ours), "-", "", true),
+    }
+    row(
+        "1 GB: anonymous memory of the program at its peak",
+        &format!("{peak_mb} MB"),
+        &format!("{bytes} bytes"),
+        "under 150 MB",
+        peak_mb < 150,
+    );
+}
+
+fn ask(directory: &Path, server: &ModelServer) -> std::process::Child {
+    Command::new(env!("CARGO_BIN_EXE_spelunk"))
+        .args([
+            "ask",
+            "How many?",
+            "big.log",
+            "--strategy",
+            "repl",
+            "--no-cache",
+            "--model",
+            "openai/scripted",
+        ])
+        .args(["--base-url", &server.base_url(), "--set", "limits.cell_ms_max=60000"])
+        .current_dir(directory)
+        .env_clear()
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// The most anonymous memory of a process and its children, looked at every few milliseconds.
+fn wait_with_peak(mut child: std::process::Child) -> (bool, u64) {
+    let mut peak_kb = 0;
+    loop {
+        peak_kb = peak_kb.max(anonymous_kb(child.id()));
+        if let Some(status) = child.try_wait().unwrap() {
+            return (status.success(), peak_kb / 1024);
+        }
+        std::thread::sleep(Duration::from_millis(3));
+    }
+}
+
+fn anonymous_kb(process: u32) -> u64 {
+    let of = |process: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or_default()
+    };
+    let children =
+        std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    of(process) + children.split_whitespace().filter_map(|id| id.parse().ok()).map(of).sum::<u64>()
+}
+
+fn write_gigabyte(path: &Path) -> u64 {
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    let mut bytes = 0;
+    let mut n = 1_u64;
+    while bytes < 1_000_000_000 {
+        n = n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let line =
+            format!("2026-03-01 10:22:11 [INFO] request from user_{:06} took {} ms\n", n >> 44, n >> 54);
+        bytes += line.len() as u64;
+        file.write_all(line.as_bytes()).unwrap();
+    }
+    file.flush().unwrap();
+    bytes
+}
