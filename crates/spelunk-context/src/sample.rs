@@ -1,7 +1,6 @@
 //! The digest of a large file: its length, the time of its last change, and samples of its text. Reading a gigabyte to
 //! name it would take longer than most questions; a file that is changed without its time changing, outside of every
 //! sample, goes unnoticed.
-#![expect(clippy::disallowed_methods, reason = "documents are read here, on behalf of the sources")]
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};

@@ -1,30 +1,32 @@
 //! Flights: questions that are being asked right now. Two identical questions of one tree are one request: the second
-//! waits for the first and finds its reply in the cache.
+//! waits for the first and takes its reply.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use spelunk_model::Reply;
 use spelunk_types::BlobId;
 
-/// One turn for each question that is on its way.
+/// Questions whose replies are kept at hand; older ones are in the cache by then.
+const KEPT_MAX: usize = 1000;
+
+/// One question: whoever holds its lock asks, the others wait, and find the reply here.
+pub(crate) type Flight = Arc<tokio::sync::Mutex<Option<Reply>>>;
+
+/// The questions of one tree.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
-    turns: Mutex<HashMap<BlobId, Weak<tokio::sync::Mutex<()>>>>,
+    flights: Mutex<HashMap<BlobId, Flight>>,
 }
 
 impl Flights {
-    /// The turn of this question: whoever holds its lock asks, the others wait.
-    pub(crate) fn turn(&self, key: &BlobId) -> Arc<tokio::sync::Mutex<()>> {
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turn) = turns.get(key).and_then(Weak::upgrade) {
-            return turn;
+    /// The flight of this question, new or on its way.
+    pub(crate) fn of(&self, key: &BlobId) -> Flight {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        if flights.len() >= KEPT_MAX && !flights.contains_key(key) {
+            // Only those that nobody waits for.
+            flights.retain(|_, flight| Arc::strong_count(flight) > 1);
         }
-        // Questions that have been answered are forgotten when the map would grow.
-        if turns.len() == turns.capacity() {
-            turns.retain(|_, turn| turn.strong_count() > 0);
-        }
-        let turn = Arc::default();
-        turns.insert(key.clone(), Arc::downgrade(&turn));
-        turn
+        Arc::clone(flights.entry(key.clone()).or_default())
     }
 }

@@ -5,9 +5,13 @@ use monty::{ReplContinuationMode, detect_repl_continuation_mode};
 /// Whether more lines belong to this code: an open bracket or string, or a block that a blank line has not ended.
 pub fn needs_more(code: &str) -> bool {
     match detect_repl_continuation_mode(code) {
-        ReplContinuationMode::Complete => false,
+        // A block whose last line is indented may go on.
+        ReplContinuationMode::Complete => {
+            code.lines().next_back().is_some_and(|line| line.starts_with([' ', '\t']))
+                && !code.ends_with('\n')
+        }
         ReplContinuationMode::IncompleteImplicit => true,
-        ReplContinuationMode::IncompleteBlock => !code.ends_with("\n\n") && !code.ends_with("\n"),
+        ReplContinuationMode::IncompleteBlock => !code.ends_with('\n'),
     }
 }
 

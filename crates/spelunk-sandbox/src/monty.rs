@@ -80,6 +80,8 @@ struct Cell {
 
 /// What running gave.
 type Progress = Result<ReplProgress, Box<ReplStartError>>;
+/// What comes next: more running, or a step for the host.
+type Turn = Result<Progress, Box<Step>>;
 
 impl MontyInterpreter {
     /// Starts a session.
@@ -123,12 +125,12 @@ impl MontyInterpreter {
     }
 
     /// Runs the parts of the prelude that the cell needs and the session does not have yet.
-    fn load(&mut self, repl: Box<MontyRepl>, parts: &[&'static str]) -> Result<MontyRepl, String> {
+    fn load(&mut self, repl: Box<MontyRepl>, parts: &[String]) -> Result<MontyRepl, String> {
         let mut repl = *repl;
         for part in parts {
             self.sources.add_prelude(repl.next_script_name());
             let mut unheard = Capture::new(0);
-            repl.feed_run(prelude::code(part), vec![], PrintWriter::Callback(&mut unheard))
+            repl.feed_run(part, vec![], PrintWriter::Callback(&mut unheard))
                 .map_err(|error| format!("the prelude does not run: {error}"))?;
         }
         Ok(repl)
@@ -155,18 +157,18 @@ impl MontyInterpreter {
                 }
                 ReplProgress::FunctionCall(call) => match self.called(call) {
                     Ok(progress) => progress,
-                    Err(step) => return step,
+                    Err(step) => return *step,
                 },
                 ReplProgress::ResolveFutures(futures) => match self.blocked(futures) {
                     Ok(progress) => progress,
-                    Err(step) => return step,
+                    Err(step) => return *step,
                 },
             };
         }
     }
 
     /// A function of the host or of the prelude was called.
-    fn called(&mut self, call: ReplFunctionCall) -> Result<Progress, Step> {
+    fn called(&mut self, call: ReplFunctionCall) -> Turn {
         if let Some(id) = call.object_id {
             return match self.handles.get(id).cloned() {
                 Some(handle) => self.ask(call, Some(handle), false),
@@ -199,12 +201,7 @@ impl MontyInterpreter {
     }
 
     /// Hands a call to the host, at once or when it is awaited.
-    fn ask(
-        &mut self,
-        call: ReplFunctionCall,
-        receiver: Option<Handle>,
-        is_awaited: bool,
-    ) -> Result<Progress, Step> {
+    fn ask(&mut self, call: ReplFunctionCall, receiver: Option<Handle>, is_awaited: bool) -> Turn {
         let args: Vec<Value> = call.args.args().map(|arg| from_monty(arg, &self.handles)).collect();
         let kwargs = call
             .args
@@ -219,12 +216,7 @@ impl MontyInterpreter {
         self.ask_for(call, asked, is_awaited)
     }
 
-    fn ask_for(
-        &mut self,
-        call: ReplFunctionCall,
-        asked: HostCall,
-        is_awaited: bool,
-    ) -> Result<Progress, Step> {
+    fn ask_for(&mut self, call: ReplFunctionCall, asked: HostCall, is_awaited: bool) -> Turn {
         self.cell.n_calls += 1;
         if self.cell.n_calls > self.limits.cell_calls_max {
             let what = format!("this cell made more than {} host calls", self.limits.cell_calls_max);
@@ -236,11 +228,11 @@ impl MontyInterpreter {
             return Ok(call.resume_pending(PrintWriter::Callback(&mut self.cell.capture)));
         }
         self.state = State::Call(Box::new(call));
-        Err(Step::Calls(vec![asked]))
+        Err(Box::new(Step::Calls(vec![asked])))
     }
 
     /// All tasks wait. A generator's turn comes first, then the host's.
-    fn blocked(&mut self, futures: ReplResolveFutures) -> Result<Progress, Step> {
+    fn blocked(&mut self, futures: ReplResolveFutures) -> Turn {
         while let Some(key) = self.cell.woken.pop() {
             if let Some(id) = self.cell.parked.remove(&key) {
                 let answer = vec![(id, ExtFunctionResult::Return(MontyObject::none()))];
@@ -258,7 +250,7 @@ impl MontyInterpreter {
         }
         let (ids, calls) = asked.into_iter().unzip();
         self.state = State::Futures(Box::new(futures), ids);
-        Err(Step::Calls(calls))
+        Err(Box::new(Step::Calls(calls)))
     }
 
     fn answered(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError> {
@@ -352,7 +344,7 @@ impl Interpreter for MontyInterpreter {
     }
 
     fn variable(&mut self, name: &str) -> Result<Option<Value>, InterpreterError> {
-        if !names::is_variable(name) {
+        if !names::is_variable(name) || self.session.is_builtin(name) {
             return Ok(None);
         }
         let State::Idle(repl) = &mut self.state else {

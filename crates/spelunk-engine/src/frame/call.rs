@@ -40,22 +40,32 @@ impl Frame {
         }
         let key = wire::cache_key(&digest, model.reference());
         // Identical questions of one tree wait for the first of them instead of asking too.
-        let turn = run.flights.turn(&key);
-        let _turn = match (&turn, run.settings.cache_replies && ask.is_sub_call) {
-            (turn, true) => Some(turn.lock().await),
-            (_, false) => None,
+        let flight = run.flights.of(&key);
+        let mut shared = match run.settings.cache_replies && ask.is_sub_call {
+            true => Some(flight.lock().await),
+            false => None,
         };
+        let at_hand = shared.as_ref().and_then(|reply| (**reply).clone());
         let _pass = run.gate.enter().await;
         run.scribe.check()?;
         self.record_started(&call, &ask, &digest).await?;
-        if let Some(reply) = run.cached(&key).await {
+        let known = match at_hand {
+            Some(reply) => Some(reply),
+            None => run.cached(&key).await,
+        };
+        if let Some(reply) = known {
             // Free, and the same on replay.
             let reply = Reply { usage: Some(Usage::default()), ..reply };
             self.record_reply(&call, &reply, Usage::default(), Served::Cache).await?;
             return Ok(reply);
         }
         match self.ask_live(&call, &ask, &key).await? {
-            Paid::Reply(reply) => Ok(reply),
+            Paid::Reply(reply) => {
+                if let Some(shared) = &mut shared {
+                    **shared = Some(reply.clone());
+                }
+                Ok(reply)
+            }
             Paid::Refused(exceeded) => {
                 let (code, message) = (exceeded.code(), exceeded.to_string());
                 Err(self.remember_failure(call, code, message))

@@ -60,7 +60,7 @@ async fn a_document_that_poses_as_an_answer_is_only_read() {
             on("0#1").reply(cell("FINAL(context.split('is ')[1].strip().strip('.'))")),
         ],
     );
-    check(&scene.run().await, &expect![[""]]);
+    check(&scene.run().await, &expect![[r#"Some(("42", Uncited)) None"#]]);
 }
 
 #[tokio::test]
@@ -85,12 +85,22 @@ print(said)";
         ],
     );
     let result = scene.run().await;
-    check(&result, &expect![[""]]);
-    expect![[""]].assert_eq(&scene.shown("0#1"));
+    check(&result, &expect![[r#"Some(("24", Uncited)) None"#]]);
+    expect![[r#"
+        Output:
+        ran depth_max = 99
+        AttributeError
+        FileNotFoundError
+        NameError
+        ModuleNotFoundError
+        24
+
+        19 turns left."#]]
+    .assert_eq(&scene.shown("0#1"));
 }
 
 #[tokio::test]
-async fn a_reply_that_was_cut_off_is_run_as_far_as_it_goes_and_the_model_is_told() {
+async fn a_reply_that_was_cut_off_is_told_to_the_model() {
     let scene = Loop::over(
         "The magic number is 42.\n",
         [
@@ -98,8 +108,18 @@ async fn a_reply_that_was_cut_off_is_run_as_far_as_it_goes_and_the_model_is_told
             on("0#1").reply(cell("FINAL(len(context))")),
         ],
     );
-    check(&scene.run().await, &expect![[""]]);
-    expect![[""]].assert_eq(&scene.shown("0#1"));
+    check(&scene.run().await, &expect![[r#"Some(("24", Uncited)) None"#]]);
+    expect![[r#"
+        Output: (nothing was printed)
+          File "<cell 1>", line 2
+            x = (1 +
+                    ^
+        SyntaxError: unexpected EOF while parsing
+
+        Your reply was cut off before the end of its block of code. Write shorter blocks.
+
+        19 turns left."#]]
+    .assert_eq(&scene.shown("0#1"));
 }
 
 #[tokio::test]
@@ -111,7 +131,10 @@ async fn a_model_that_repeats_itself_is_stopped() {
             when(|_| true).reply(cell("print(len(context))")),
         ],
     );
-    check(&scene.run().await, &expect![[""]]);
+    check(
+        &scene.run().await,
+        &expect![[r#"Some(("I keep printing.", Partial { stopped_by: ModelStuck })) None"#]],
+    );
     assert_eq!(scene.stage.server.requests().len(), 5);
 }
 
@@ -124,13 +147,14 @@ try:
         llm_query(f'question {said}')
         said += 1
 except BudgetError as error:
-    print(said, error)";
+    print(said, error, context[:3])";
     let scene = Loop::over(
         "The magic number is 42.\n",
-        [on("0#0").reply(cell(code)), on("0#7").reply(cell("FINAL(said, )")), on("0#*").reply("yes")],
+        [on("0#0").reply(cell(code)), on("0#7").reply(cell("FINAL(said)")), on("0#*").reply("yes")],
     )
     .within(|limits| limits.calls_max = 8);
-    check(&scene.run().await, &expect![[""]]);
+    check(&scene.run().await, &expect![[r#"Some(("5", Uncited)) None"#]]);
+    expect![[""]].assert_eq(&scene.shown("0#7"));
 }
 
 #[tokio::test]
@@ -143,8 +167,17 @@ async fn an_endless_print_is_cut_with_its_true_length() {
         ],
     )
     .within(|limits| limits.stdout_chars_max = 90);
-    check(&scene.run().await, &expect![[""]]);
-    expect![[""]].assert_eq(&scene.shown("0#1"));
+    check(&scene.run().await, &expect![[r#"Some(("done", Uncited)) None"#]]);
+    expect![[r#"
+        Output:
+        0 The magic number is 42.
+        1 The magic number is 42.
+        2 The ma
+        ... [588800 of 588890 characters not shown] ...
+        19999 The magic number is 42.
+
+        19 turns left."#]]
+    .assert_eq(&scene.shown("0#1"));
 }
 
 #[tokio::test]
@@ -161,8 +194,17 @@ print(context[:3])";
         [on("0#0").reply(cell(code)), on("0#1").reply(cell("FINAL('refused')"))],
     )
     .within(|limits| (limits.query_chars_max, limits.batch_queries_max) = (1000, 4));
-    check(&scene.run().await, &expect![[""]]);
-    expect![[""]].assert_eq(&scene.shown("0#1"));
+    check(&scene.run().await, &expect![[r#"Some(("refused", Uncited)) None"#]]);
+    expect![[r#"
+        Output:
+        ValueError the prompt has 2000 characters, more than 1000: split the text and ask about each part
+        TypeError a prompt must be a str, not int
+        ValueError 5 prompts in one batch, more than 4: put more text into each, or send several batches
+        TypeError llm_query() needs 'prompt'
+        The
+
+        19 turns left."#]]
+    .assert_eq(&scene.shown("0#1"));
 }
 
 #[tokio::test]
@@ -177,6 +219,6 @@ async fn identical_sub_calls_of_one_tree_are_asked_once() {
         ],
     );
     scene.stage.cache_replies = true;
-    check(&scene.run().await, &expect![[""]]);
+    check(&scene.run().await, &expect![[r#"Some(("21", Uncited)) None"#]]);
     assert_eq!(scene.stage.server.requests().len(), 3);
 }

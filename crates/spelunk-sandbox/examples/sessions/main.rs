@@ -1,9 +1,9 @@
-//! Replays recorded sessions against the interpreter and counts the blocks that behave as they did in CPython.
+//! Replays recorded sessions against the interpreter and counts the blocks that behave as they did in `CPython`.
 //!
 //! `cargo run -p spelunk-sandbox --example sessions -- DIR [DIR_OF_EXPECTED_STDOUT]`
 //!
 //! Each `t*.json` of DIR holds the variables, host functions and files of a session and its blocks in order, with the
-//! status and a digest of the output in CPython. A block passes if the status is the same (and the class of the exception),
+//! status and a digest of the output in `CPython`. A block passes if the status is the same (and the class of the exception),
 //! and, where it ran, the output. With a second directory of the same names (a list of outputs per session) the first
 //! difference is printed, and outputs that differ only in the order of characters within a line (sets) pass.
 
@@ -28,7 +28,11 @@ const SHOW_VARS: &str = "def SHOW_VARS(*args, **kwargs):
 ";
 const CONTEXT_CLASS: &str = include_str!("context.py");
 
-#[expect(clippy::print_stdout, reason = "a program for people")]
+#[expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program for people, which reads what it is given"
+)]
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).map(PathBuf::from);
     let Some(dir) = args.next() else {
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
     if passed == total { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+#[expect(clippy::disallowed_methods, reason = "it reads what it is given")]
 fn read_json(path: &Path) -> Option<Value> {
     json::parse(&std::fs::read_to_string(path).ok()?)
 }
@@ -97,7 +102,7 @@ fn replay(
         let status = text(field(cpython, "status"));
         let count = counts.entry(status.clone()).or_default();
         count.1 += 1;
-        // CPython ran the blocks without an echo of their last expression.
+        // `CPython` ran the blocks without an echo of their last expression.
         let fed = format!("{code}\nNone\n");
         let end = run(&mut interpreter, &mut host, &fed);
         let expected = items(expected.unwrap_or(&Value::None)).get(idx).map(text);
@@ -121,7 +126,7 @@ fn run(interpreter: &mut MontyInterpreter, host: &mut Host, code: &str) -> Resul
     }
 }
 
-/// Whether a block did what it did in CPython.
+/// Whether a block did what it did in `CPython`.
 fn check(
     end: &Result<CellEnd, String>,
     status: &str,
@@ -147,7 +152,7 @@ fn check(
             if is_same { Ok(()) } else { Err(format!("expected {kind}, got {}", raised.traceback)) }
         }
         (CellEnd::Done { .. } | CellEnd::Finished { .. }, _) => {
-            Err(format!("ran, but raises {} in CPython", text(field(cpython, "exception"))))
+            Err(format!("ran, but raises {} in `CPython`", text(field(cpython, "exception"))))
         }
     }
 }
@@ -234,7 +239,7 @@ impl Host {
             ("row_keys".to_owned(), field(session, "row_keys").clone()),
             ("context".to_owned(), field(field(session, "variables"), "context").clone()),
         ];
-        own.prelude = HOST.to_owned();
+        HOST.clone_into(&mut own.prelude);
         let interpreter = MontyInterpreter::open(&own).map_err(|error| error.to_string())?;
         let kinds = pairs(field(session, "functions"))
             .iter()
@@ -257,7 +262,9 @@ impl Host {
             Step::Finished(CellEnd::Raised { raised, .. }) => {
                 HostReply::Raise { kind: raised.kind, message: raised.message }
             }
-            other => HostReply::Raise { kind: "RuntimeError".to_owned(), message: format!("{other:?}") },
+            other @ (Step::Calls(_) | Step::Finished(_)) => {
+                HostReply::Raise { kind: "RuntimeError".to_owned(), message: format!("{other:?}") }
+            }
         }
     }
 }

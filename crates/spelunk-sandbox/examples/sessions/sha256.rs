@@ -21,9 +21,14 @@ pub(crate) fn hex(data: &[u8]) -> String {
     for block in padded.chunks_exact(64) {
         compress(&mut state, block);
     }
-    state.iter().map(|word| format!("{word:08x}")).collect()
+    let mut hex = String::new();
+    for word in state {
+        hex.push_str(&format!("{word:08x}"));
+    }
+    hex
 }
 
+#[expect(clippy::many_single_char_names, reason = "the names of the standard")]
 fn compress(state: &mut [u32; 8], block: &[u8]) {
     let mut words = [0u32; 64];
     for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {

@@ -29,9 +29,10 @@ impl Files {
     pub(super) fn new(given: &[(String, Value)]) -> Self {
         let mut files = Self::default();
         for (path, content) in given {
-            let bytes = match content {
-                Value::Bytes(bytes) => bytes.clone(),
-                other => other.as_str().unwrap_or_default().as_bytes().to_vec(),
+            let bytes = if let Value::Bytes(bytes) = content {
+                bytes.clone()
+            } else {
+                content.as_str().unwrap_or_default().as_bytes().to_vec()
             };
             files.by_path.insert(absolute(path), File { bytes, is_given: true });
         }

@@ -6,12 +6,12 @@ use monty_types::unstable::{MontyNode, child, node};
 use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, ObjectRef, PrintWriter};
 
 use super::values::from_monty;
-use super::{MontyInterpreter, Progress, prelude};
-use crate::{HostCall, Step, Value};
+use super::{MontyInterpreter, Turn};
+use crate::{HostCall, Value};
 
 impl MontyInterpreter {
     /// Answers a call of a name that is ours.
-    pub(super) fn internal(&mut self, call: ReplFunctionCall) -> Result<Progress, Step> {
+    pub(super) fn internal(&mut self, call: ReplFunctionCall) -> Turn {
         let answer = match call.function_name.as_str() {
             "__sp_host_attributes" => ExtFunctionResult::Return(attribute_names(call.args.arg(0))),
             "__sp_host_rewrite" => self.rewritten_text(&call),
@@ -38,16 +38,12 @@ impl MontyInterpreter {
         Ok(call.resume(answer, PrintWriter::Callback(&mut self.cell.capture)))
     }
 
-    /// `(code, parts of the prelude that it needs)` for text given to `eval` or `exec`.
+    /// The text given to `eval` or `exec`, rewritten like a cell.
     fn rewritten_text(&mut self, call: &ReplFunctionCall) -> ExtFunctionResult {
         let code = call.args.arg(0).and_then(|code| code.as_str().map(str::to_owned)).unwrap_or_default();
         let is_expression = call.args.arg(1).and_then(|flag| flag.as_bool()).unwrap_or(false);
         match self.session.text(&code, is_expression) {
-            Ok((code, parts)) => {
-                let parts =
-                    MontyObject::list(parts.into_iter().map(|part| MontyObject::string(prelude::code(part))));
-                ExtFunctionResult::Return(MontyObject::tuple([MontyObject::string(code), parts]))
-            }
+            Ok(code) => ExtFunctionResult::Return(MontyObject::string(code)),
             Err(refused) => {
                 ExtFunctionResult::Error(MontyException::new(ExcType::SyntaxError, Some(refused.message)))
             }
@@ -55,7 +51,7 @@ impl MontyInterpreter {
     }
 
     /// An operation on a host object: the object, the name of the operation, its arguments.
-    fn ask_handle(&mut self, call: ReplFunctionCall) -> Result<Progress, Step> {
+    fn ask_handle(&mut self, call: ReplFunctionCall) -> Turn {
         let mut args = call.args.args();
         let receiver = args.next().map(|object| from_monty(object, &self.handles));
         let name = args.next().and_then(|name| name.as_str().map(str::to_owned));
@@ -91,6 +87,7 @@ fn slice_or(value: Value) -> Value {
 }
 
 /// The names of the attributes of an instance or a class of the sandbox.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else has attributes")]
 fn attribute_names(object: Option<ObjectRef<'_>>) -> MontyObject {
     let Some(object) = object else { return MontyObject::list([]) };
     let attrs = match node(object) {

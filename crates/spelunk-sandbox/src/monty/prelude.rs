@@ -81,20 +81,22 @@ const SOURCES: [(&str, &str); 52] = parts![
 const SMALL: [&str; 9] =
     ["numbers", "keyword", "timeit", "platform", "gc", "uuid", "queue", "secrets", "calendar"];
 
-static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<Part, Box<dyn FnOnce() -> Part + Send>>>> =
-    LazyLock::new(|| {
-        SOURCES
-            .iter()
-            .map(|(name, source)| {
-                let make: Box<dyn FnOnce() -> Part + Send> = Box::new(move || {
-                    let code = prelude_code(source);
-                    let uses = names_in(&code);
-                    Part { code, uses }
-                });
-                (*name, LazyLock::new(make))
-            })
-            .collect()
-    });
+/// Made when it is first needed.
+type Make = Box<dyn FnOnce() -> Part + Send>;
+
+static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<Part, Make>>> = LazyLock::new(|| {
+    SOURCES
+        .iter()
+        .map(|(name, source)| {
+            let make: Make = Box::new(move || {
+                let code = prelude_code(source);
+                let uses = names_in(&code);
+                Part { code, uses }
+            });
+            (*name, LazyLock::new(make))
+        })
+        .collect()
+});
 
 /// Which part defines a name.
 static DEFINED: LazyLock<BTreeMap<String, &'static str>> = LazyLock::new(|| {
@@ -123,7 +125,11 @@ fn defined_in(line: &str) -> Option<&str> {
 
 /// What every session runs first: builtins under names that no cell can change.
 pub(super) fn opening() -> String {
-    NATIVE_BUILTINS.iter().map(|name| format!("__sp_b_{name} = {name}\n")).collect()
+    let mut code = String::new();
+    for name in NATIVE_BUILTINS {
+        code.push_str(&format!("__sp_b_{name} = {name}\n"));
+    }
+    code
 }
 
 /// Whether a module comes from here.

@@ -2,12 +2,19 @@
 //! parser is the one the interpreter uses itself. What the rewritten code calls is in `prelude/`; a session loads of it
 //! only what its cells need.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a rule names the kinds of nodes it is about; all others stay as they are, also those to come"
+)]
+
 mod calls;
 mod classes;
 mod errors;
 mod functions;
 mod imports;
 mod loops;
+mod operators;
+mod plain;
 mod statements;
 mod survey;
 mod tables;
@@ -28,6 +35,10 @@ use super::prelude;
 use super::rope::{Rewritten, Rope};
 use crate::Setup;
 
+/// One name of each part of the prelude that evaluated text may need: it cannot load them itself.
+const EVALUATION_NEEDS: &str =
+    " __sp_get __sp_class __sp_raise __sp_batches __sp_sorted __sp_item __sp_translate __sp_now";
+
 /// What later cells need to know about earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Session {
@@ -45,6 +56,9 @@ pub(super) struct Session {
     /// Functions of the host that may be awaited.
     awaitable: HashSet<String>,
     loaded: BTreeSet<&'static str>,
+    host_exceptions: Vec<String>,
+    /// Code that makes the exceptions of the host, until it has run.
+    exceptions: String,
     /// Names that cells have bound to values of builtin kinds, and to others.
     plain: HashSet<String>,
     not_plain: HashSet<String>,
@@ -74,8 +88,8 @@ pub(super) struct Flags {
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) code: Rewritten,
-    /// Parts of the prelude that must run first.
-    pub(super) parts: Vec<&'static str>,
+    /// Code of the prelude that must run first.
+    pub(super) parts: Vec<String>,
     /// Whether it awaits.
     pub(super) is_async: bool,
     /// Names it can see, if it asks for them.
@@ -92,8 +106,20 @@ impl Session {
             .awaitable
             .extend(setup.functions.iter().filter(|function| function.is_awaitable).map(|f| f.name.clone()));
         session.shadowed.extend(session.names.iter().cloned());
+        session.host_exceptions.clone_from(&setup.exceptions);
+        for name in &setup.exceptions {
+            session.exceptions.push_str(&format!(
+                "class {name}:\n    pass\n{name} = __sp_class({name}, (Exception,), [])\n__sp_host_exceptions[\"{name}\"] = {name}\n"
+            ));
+        }
         session.not_plain.extend(session.names.iter().cloned());
         session
+    }
+
+    /// Whether a name is Python's own and no cell has bound it.
+    pub(super) fn is_builtin(&self, name: &str) -> bool {
+        let is_known = tables::NATIVE_BUILTINS.contains(&name) || tables::NATIVE_EXCEPTIONS.contains(&name);
+        is_known && !self.shadowed.contains(name)
     }
 
     /// Makes a cell ready to run.
@@ -123,16 +149,19 @@ impl Session {
         }
         let code = rope.finish(code);
         let names = self.flags.namespace.then(|| self.names.clone());
-        let parts = self.needed(&code.text);
+        let mut text = code.text.clone();
+        if self.host_exceptions.iter().any(|name| survey.names.contains(name)) {
+            text.push_str(" __sp_raise");
+        }
+        if survey.names.contains("eval") || survey.names.contains("exec") {
+            text.push_str(EVALUATION_NEEDS);
+        }
+        let parts = self.needed(&text);
         Ok(Ready { code, parts, is_async, names })
     }
 
-    /// Makes text given to `eval` or `exec` ready. Parts of the prelude that it needs are given back as code.
-    pub(super) fn text(
-        &mut self,
-        code: &str,
-        is_expression: bool,
-    ) -> Result<(String, Vec<&'static str>), Refused> {
+    /// Makes text given to `eval` or `exec` ready. What it needs of the prelude was loaded with the cell.
+    pub(super) fn text(&mut self, code: &str, is_expression: bool) -> Result<String, Refused> {
         let code = if is_expression { code.trim() } else { code };
         if !monty::source_within_nesting_bound(code, 0) {
             return Err(Refused {
@@ -143,7 +172,7 @@ impl Session {
             });
         }
         // Text that does not parse is left to the interpreter, which says so in the right place.
-        let Ok(parsed) = parse_module(code) else { return Ok((code.to_owned(), Vec::new())) };
+        let Ok(parsed) = parse_module(code) else { return Ok(code.to_owned()) };
         let body = &parsed.syntax().body;
         let survey = Survey::of(body);
         if let Some((name, _)) = &survey.reserved {
@@ -152,16 +181,22 @@ impl Session {
             return Err(Refused { kind: "SyntaxError", message, start: 0, end: 0 });
         }
         self.learn(&survey);
-        let text = Walk::new(code, self, &survey, false).module(body).finish(code).text;
-        let parts = self.needed(&text);
-        Ok((text, parts))
+        Ok(Walk::new(code, self, &survey, false).module(body).finish(code).text)
     }
 
-    /// The parts of the prelude that a text needs and the session does not have.
-    pub(super) fn needed(&mut self, text: &str) -> Vec<&'static str> {
+    /// The code of the prelude that a text needs and the session does not have.
+    pub(super) fn needed(&mut self, text: &str) -> Vec<String> {
         let parts = prelude::needed(text, &self.loaded);
         self.loaded.extend(parts.iter().copied());
-        parts
+        let mut code: Vec<String> = parts.into_iter().map(|part| prelude::code(part).to_owned()).collect();
+        // The exceptions of the host are made when something can meet them: most cells do without.
+        let may_meet = self.loaded.contains("errors") || self.flags.namespace;
+        if may_meet && !self.exceptions.is_empty() {
+            let exceptions = std::mem::take(&mut self.exceptions);
+            code.extend(self.needed(&exceptions));
+            code.push(exceptions);
+        }
+        code
     }
 
     fn learn(&mut self, survey: &Survey) {
@@ -203,7 +238,7 @@ pub(super) fn prelude_code(code: &str) -> String {
     let survey = Survey::of(&parsed.syntax().body);
     session.learn(&survey);
     session.flags = Flags::default();
-    Walk::new(code, &mut session, &survey, true).module(&parsed.syntax().body).finish(code).text
+    Walk::new(code, &session, &survey, true).module(&parsed.syntax().body).finish(code).text
 }
 
 fn refused(code: &str, error: &ruff_python_parser::ParseError) -> Refused {

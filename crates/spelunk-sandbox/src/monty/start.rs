@@ -17,7 +17,7 @@ use super::system::Clock;
 use super::trace::Sources;
 use super::values::{Handles, to_monty};
 use super::{Cell, MontyInterpreter, State};
-use crate::{InterpreterError, Setup};
+use crate::{CellEnd, InterpreterError, Setup, Step};
 
 /// Opens a session with what `setup` says.
 pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> {
@@ -90,29 +90,17 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
     Ok(interpreter)
 }
 
-/// What runs before anything else: our names, and the exceptions of the host.
+/// What runs before anything else: our names, and the functions of the host that may be awaited.
 fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
-    let exceptions: String = setup
-        .exceptions
-        .iter()
-        .map(|name| format!("class {name}:\n    pass\n{name} = __sp_class({name}, (Exception,), [])\n__sp_host_exceptions[\"{name}\"] = {name}\n"))
-        .collect();
-    let functions: String = setup
-        .functions
-        .iter()
-        .filter(|function| function.is_awaitable)
-        .map(|function| {
-            format!(
-                "def {0}(*args, **kwargs):\n    return __sp_ask(__sp_f_{0}, __sp_a_{0}, args, kwargs)\n",
-                function.name
-            )
-        })
-        .collect();
-    let code = exceptions + &functions;
+    let mut code = String::new();
+    for function in setup.functions.iter().filter(|function| function.is_awaitable) {
+        let name = &function.name;
+        code.push_str(&format!(
+            "def {name}(*args, **kwargs):\n    return __sp_ask(__sp_f_{name}, __sp_a_{name}, args, kwargs)\n"
+        ));
+    }
     let mut sources = vec![prelude::opening()];
-    sources.extend(
-        session.needed(&format!("__sp_echo\n{code}")).into_iter().map(|part| prelude::code(part).to_owned()),
-    );
+    sources.extend(session.needed(&format!("__sp_echo\n{code}")));
     sources.push(code);
     sources
 }
@@ -123,11 +111,10 @@ impl MontyInterpreter {
         if prelude.trim().is_empty() {
             return Ok(());
         }
-        match self.begin(prelude, false)? {
-            crate::Step::Finished(crate::CellEnd::Done { .. }) => Ok(()),
-            other => Err(InterpreterError::Protocol {
-                what: format!("the prelude of the setup does not run: {other:?}"),
-            }),
+        let step = self.begin(prelude, false)?;
+        if matches!(step, Step::Finished(CellEnd::Done { .. })) {
+            return Ok(());
         }
+        Err(InterpreterError::Protocol { what: format!("the prelude of the setup does not run: {step:?}") })
     }
 }

@@ -14,6 +14,8 @@ use crate::Raised;
 pub(super) const MARK: char = '\u{1}';
 /// Frames shown of a deep traceback: so many of its beginning and of its end.
 const FRAMES_SHOWN: (usize, usize) = (3, 8);
+/// Characters of a message that are kept.
+const MESSAGE_CHARS_MAX: usize = 4000;
 /// Characters of a source line that are shown.
 const LINE_CHARS_MAX: usize = 200;
 
@@ -46,6 +48,7 @@ impl Sources {
     /// The exception as the model reads it.
     pub(super) fn raised(&self, exception: &MontyException) -> Raised {
         let (kind, message) = kind_and_message(exception);
+        let message = cut(message);
         let mut lines: Vec<String> = Vec::new();
         let shown: Vec<&StackFrame> =
             exception.traceback().iter().filter(|frame| self.is_shown(frame)).collect();
@@ -118,6 +121,17 @@ impl Sources {
     }
 }
 
+/// A message that can be shown: the end of an exception rarely says more than its beginning.
+fn cut(message: String) -> String {
+    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((at, _)) => {
+            let n_chars = message.chars().count();
+            format!("{} ... [{n_chars} characters]", message.get(..at).unwrap_or_default())
+        }
+        None => message,
+    }
+}
+
 /// The lines that show a place of a cell.
 fn located(
     n_cell: usize,
@@ -172,7 +186,9 @@ fn offset_of(text: &str, place: CodeLoc) -> usize {
 
 /// Exceptions of classes that the interpreter does not know travel inside one that it knows.
 fn kind_and_message(exception: &MontyException) -> (String, String) {
-    let message = exception.message().unwrap_or_default().replace(RESERVED, "");
+    let message = exception.message().unwrap_or_default();
+    // Our names are nobody's business, except where one is refused.
+    let message = if message.contains("are reserved") { message.to_owned() } else { message.replace(RESERVED, "") };
     if let Some(marked) = message.strip_prefix(MARK)
         && let Some((head, message)) = marked.split_once(MARK)
         && let Some((_, kind)) = head.split_once(':')

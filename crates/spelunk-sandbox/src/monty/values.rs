@@ -81,8 +81,8 @@ pub(super) fn to_monty(value: Value, handles: &mut Handles) -> MontyObject {
                 .map(|(key, value)| (to_monty(key, handles), to_monty(value, handles)))
                 .collect::<Vec<_>>(),
         ),
-        Value::Slice(start, stop, step) => MontyObject::tuple(
-            [start, stop, step]
+        Value::Slice(start, end, step) => MontyObject::tuple(
+            [start, end, step]
                 .into_iter()
                 .map(|bound| bound.map_or_else(MontyObject::none, MontyObject::int)),
         ),

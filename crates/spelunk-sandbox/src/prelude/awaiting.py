@@ -40,21 +40,6 @@ def __sp_aiter(value):
     return value
 
 
-# Functions of the host that may be awaited. A cell that awaits gets something to await; in a pool of threads each call waits
-# by itself, so that all of them are with the host at once.
-
-__sp_async = False
-__sp_pool = [0]
-
-
-def __sp_ask(now, later, args, kwargs):
-    if __sp_pool[0]:
-        return __sp_asyncio.run(later(*args, **kwargs))
-    if __sp_async:
-        return later(*args, **kwargs)
-    return now(*args, **kwargs)
-
-
 def __sp_now(value):
     if str(type(value)) == "<class 'coroutine'>" or hasattr(type(value), "__sp_await__"):
         return __sp_asyncio.run(__sp_awaitable(value))

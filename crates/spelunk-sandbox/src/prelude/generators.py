@@ -1,8 +1,6 @@
 # Generators. The body of one is a task of its own; a value is handed over in an attribute, and the two sides wake each
 # other. Loops get the items of generators and host objects in batches.
 
-import asyncio as __sp_asyncio
-
 __sp_n_generators = [0]
 
 

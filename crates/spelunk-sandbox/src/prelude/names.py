@@ -182,14 +182,7 @@ def __sp_namespace(value):
 def __sp_rewritten(code, is_expression):
     if not isinstance(code, str):
         return code
-    text, parts = __sp_host_rewrite(code, is_expression)
-    for part in parts:
-        exec(part, __sp_space())
-    return text
-
-
-def __sp_space():
-    return None
+    return __sp_host_rewrite(code, is_expression)
 
 
 def __sp_eval_code(code):

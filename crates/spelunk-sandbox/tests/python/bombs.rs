@@ -6,7 +6,7 @@ use super::stage::{Stage, play};
 fn last_line(code: &str) -> String {
     let stage = Stage { cell_ms_max: Some(300), ..Stage::default() };
     let found = play(&stage, code);
-    let line = found.lines().filter(|line| !line.starts_with("hint:")).last().unwrap_or_default();
+    let line = found.lines().rfind(|line| !line.starts_with("hint:")).unwrap_or_default();
     // Times differ from run to run.
     line.split(": feed time limit").next().unwrap_or(line).to_owned()
 }
@@ -85,7 +85,7 @@ fn names_of_ours_cannot_be_used() {
     assert_eq!(last_line("import re as __sp_re"), refused("__sp_re"));
     assert_eq!(
         last_line("eval('__sp_modules')"),
-        "SyntaxError: names that begin with `` are reserved, and `modules` is one of them"
+        refused("__sp_modules")
     );
     assert_eq!(last_line("globals()['__sp_modules']"), "KeyError: 'modules'");
 }

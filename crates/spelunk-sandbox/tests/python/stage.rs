@@ -117,6 +117,7 @@ fn shown(call: &HostCall) -> String {
     format!("{receiver}{}({})", call.name, args.into_iter().chain(kwargs).collect::<Vec<_>>().join(", "))
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the common kinds are shown short")]
 fn brief(value: &Value) -> String {
     match value {
         Value::Str(text) => format!("{text:?}"),
@@ -142,7 +143,9 @@ fn reply(call: &HostCall) -> HostReply {
         (true, "__str__") => TEXT.into(),
         (true, "__contains__") => Value::Bool(TEXT.contains(&text(call.args.first()))),
         (true, "__getitem__") => match call.args.first() {
-            Some(Value::Slice(start, stop, _)) => TEXT[bound(*start, 0)..bound(*stop, TEXT.len())].into(),
+            Some(Value::Slice(start, stop, _)) => {
+                TEXT.get(bound(*start, 0)..bound(*stop, TEXT.len())).unwrap_or_default().into()
+            }
             other => format!("item {}", other.map_or_else(String::new, brief)).into(),
         },
         (true, "__iter__") => {

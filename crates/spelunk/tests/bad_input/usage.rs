@@ -100,13 +100,13 @@ fn an_empty_question_is_refused() {
 fn an_unknown_strategy_is_answered_with_those_there_are() {
     refused(
         &["ask", "what is this?", "--strategy", "magic"],
-        &expect![[r"
-        --- stderr
-        error: there is no strategy `magic`
+        &expect![[r#"
+            --- stderr
+            error: there is no strategy `magic`
 
-        hint: choose one of auto, direct
-        --- exit 2
-    "]],
+            hint: choose one of auto, direct, repl
+            --- exit 2
+        "#]],
     );
 }
 

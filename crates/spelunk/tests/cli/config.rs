@@ -23,6 +23,7 @@ fn every_value_is_shown_with_its_origin() {
     show("model.").run().check(&expect![[r#"
         model.provider = "auto"                   (default)
         model.name = "mine"                       (DIR/home/.config/spelunk/config.toml:2)
+        model.sub = ""                            (default)
         model.base_url = ""                       (default)
         model.key_env = ""                        (default)
         model.key_command = "(hidden)"            (DIR/home/.config/spelunk/config.toml:3)
@@ -33,12 +34,12 @@ fn every_value_is_shown_with_its_origin() {
         --- stderr
         --- exit 0
     "#]]);
-    show("limits.calls").run().check(&expect![[r"
-        limits.calls_max = 7            (spelunk.toml:2)
-        limits.calls_parallel_max = 8   (default)
+    show("limits.calls").run().check(&expect![[r#"
+        limits.calls_max = 7             (spelunk.toml:2)
+        limits.calls_parallel_max = 32   (default)
         --- stderr
         --- exit 0
-    "]]);
+    "#]]);
     show("limits.tok").run().check(&expect![[r"
         limits.tokens_max = 90   (SPELUNK_LIMITS_TOKENS_MAX)
         --- stderr
@@ -51,6 +52,7 @@ fn every_value_is_shown_with_its_origin() {
     "]]);
     show("ask").run().check(&expect![[r#"
         ask.strategy = "direct"   (spelunk.toml:6)
+        ask.sandbox = "monty"     (default)
         --- stderr
         --- exit 0
     "#]]);
@@ -65,6 +67,7 @@ fn json_shows_values_with_their_kind() {
     expect![[r#"
         {"key":"model.provider","origin":{"is":"default"},"value":"auto"}
         {"key":"model.name","origin":{"is":"file","line":2,"path":"DIR/home/.config/spelunk/config.toml"},"value":"mine"}
+        {"key":"model.sub","origin":{"is":"default"},"value":""}
         {"key":"model.base_url","origin":{"is":"default"},"value":""}
         {"key":"model.key_env","origin":{"is":"default"},"value":""}
         {"key":"model.key_command","origin":{"is":"file","line":3,"path":"DIR/home/.config/spelunk/config.toml"},"value":"(hidden)"}

@@ -16,6 +16,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           resume       Go on with a run that was stopped, crashed or reached a limit
           plan         Show how files would be cut into tasks and what that would cost; nothing is spent
           outline      Show what there is to read
+          repl         Explore text with Python, in the sandbox that models use
           context      Register text under a name, and explore it
           show         Show a run: its tree, costs and answer
           tail         Follow a run while it goes on, in any process
@@ -62,7 +63,9 @@ fn help_of_ask_lists_its_flags() {
           -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai or anthropic;
                                      `none` asks nobody
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
-              --strategy <STRATEGY>  How to answer: auto or direct
+              --strategy <STRATEGY>  How to answer: auto, direct or repl
+              --schema <FILE>        Answer with JSON that fits the JSON Schema in this file
+              --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
               --events               Print every event as a line of JSON instead of the answer
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`

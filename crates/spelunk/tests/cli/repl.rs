@@ -8,7 +8,7 @@ use crate::scene::{NOTE, QUESTION, Scene};
 /// A model that looks, asks a sub-model, and answers with what `grep` found.
 fn explorer() -> ModelServer {
     ModelServer::start_blocking([
-        when(|prompt| prompt.contains("SUB:")).reply("forty-two").usage(10, 1),
+        when(|prompt| prompt.contains("SUB: The magic")).reply("forty-two").usage(10, 1),
         when(|prompt| prompt.contains("turns left"))
             .reply("```repl\nFINAL(f'It is {said}.', cite=hits)\n```")
             .usage(200, 10),
@@ -22,10 +22,53 @@ fn explorer() -> ModelServer {
 fn a_model_explores_with_code_and_cites_what_it_found() {
     let (scene, server) = (Scene::new(&NOTE), explorer());
     let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl"]).server(&server);
-    ask.run().check(&expect![[""]]);
-    scene.spelunk(["show", "--cell", "0:0"]).run().check(&expect![[""]]);
-    scene.spelunk(["show", "--cell", "0:7"]).run().check(&expect![[""]]);
-    scene.spelunk(["show"]).run().check(&expect![[""]]);
+    ask.run().check(&expect![[r#"
+        forty-two
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B explored in 1 cell · 6 calls · 175 tokens · $0.00 · TIME · run SHORT
+        this answer is partial: A model repeated itself, or only talked, and was asked for what it had
+        hint: ask in other words, or choose a stronger model
+        --- exit 3
+    "#]]);
+    scene.spelunk(["show", "--cell", "0:0"]).run().check(&expect![[r#"
+        hits = grep('magic')
+        said = llm_query('SUB: ' + hits[0]['text'])
+        print(hits, said)
+
+        -- printed --
+        [{'doc': 'a.md', 'line': 3, 'text': 'The magic number is 42.'}] forty-two
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["show", "--cell", "0:7"]).run().check(&expect![[r#"
+        --- stderr
+        error: this run has no cell `0:7`
+
+        hint: see the cells of each frame with `spelunk show`; name one as `FRAME:CELL`, such as `0:0`
+        --- exit 2
+    "#]]);
+    scene.spelunk(["show"]).run().check(&expect![[r#"
+        run       RUN  (stopped: model-stuck)
+        question  What is the magic number?
+        model     openai/scripted
+        corpus    1 file · 35 B
+
+        0  repl  partial: model-stuck  TIME
+        ├─ 0#0  100 → 20 tokens  $0.00  TIME
+        ├─ 0#1  10 → 1 tokens  $0.00  TIME
+        ├─ 0#2  10 → 1 tokens  $0.00  TIME
+        ├─ cell 0  printed  TIME  hits = grep('magic')
+        ├─ 0#3  10 → 1 tokens  $0.00  TIME
+        ├─ 0#4  10 → 1 tokens  $0.00  TIME
+        └─ 0#5  10 → 1 tokens  $0.00  TIME
+
+        forty-two
+
+        1 file · 35 B explored in 1 cell · 6 calls · 175 tokens · $0.00 · TIME · run SHORT
+        --- stderr
+        --- exit 0
+    "#]]);
     assert_eq!(server.unexpected(), []);
 }
 
@@ -33,7 +76,16 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
 fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
     let long = format!("The magic number is 42.\n{}", "Nothing of interest here.\n".repeat(3_000));
     let (scene, server) = (Scene::new(&[("notes/a.md", &long)]), explorer());
-    scene.ask(&server).run().check(&expect![[""]]);
+    scene.ask(&server).run().check(&expect![[r#"
+        forty-two
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        strategy repl (about 19.5k tokens, more than 10.0k at once)
+        1 file · 78.0 kB explored in 1 cell · 6 calls · 175 tokens · $0.00 · TIME · run SHORT
+        this answer is partial: A model repeated itself, or only talked, and was asked for what it had
+        hint: ask in other words, or choose a stronger model
+        --- exit 3
+    "#]]);
 }
 
 #[test]
@@ -44,8 +96,24 @@ fn an_answer_that_is_cut_short_is_partial_and_exits_with_3() {
         when(|prompt| prompt.contains("Question:")).reply("```repl\nprint(context)\n```").usage(100, 5),
     ]);
     let args = ["ask", QUESTION, "notes", "--strategy", "repl", "--set", "limits.turns_max=1"];
-    scene.spelunk(args).server(&server).run().check(&expect![[""]]);
-    scene.spelunk(["resume"]).server(&server).run().check(&expect![[""]]);
+    scene.spelunk(args).server(&server).run().check(&expect![[r#"
+        Perhaps 42.
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
+        this answer is partial: A frame has taken all the turns it may
+        hint: raise `limits.turns_max`, or ask a narrower question
+        --- exit 3
+    "#]]);
+    scene.spelunk(["resume"]).server(&server).run().check(&expect![[r#"
+        Perhaps 42.
+        --- stderr
+        run SHORT has its answer already
+        1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
+        this answer is partial: A frame has taken all the turns it may
+        hint: raise `limits.turns_max`, or ask a narrower question
+        --- exit 3
+    "#]]);
 }
 
 #[test]
@@ -60,16 +128,43 @@ fn a_typed_answer_is_json_that_fits() {
         .reply("```repl\nimport re\nFINAL({'number': int(re.search(r'\\d+', context).group())})\n```")
         .usage(100, 5)]);
     let ask = |schema| scene.spelunk(["ask", QUESTION, "notes/a.md", "--schema", schema]).server(&server);
-    ask("schema.json").run().check(&expect![[""]]);
-    ask("wrong.json").run().check(&expect![[""]]);
-    ask("missing.json").run().check(&expect![[""]]);
+    ask("schema.json").run().check(&expect![[r#"
+        {
+          "number": 42
+        }
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        strategy repl (the answer has a schema)
+        1 file · 35 B explored in 1 cell · 1 call · 105 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+    ask("wrong.json").run().check(&expect![[r#"
+        --- stderr
+        error: the schema uses `if` at `/`, which is not supported
+
+        hint: write it in the part of JSON Schema that `docs/schemas.md` names
+        --- exit 1
+    "#]]);
+    ask("missing.json").run().check(&expect![[r#"
+        --- stderr
+        error: could not read the schema `missing.json`: No such file or directory (os error 2)
+
+        hint: name a file with a JSON Schema
+        --- exit 2
+    "#]]);
 }
 
 #[test]
 fn a_sandbox_that_there_is_not_is_refused() {
     let (scene, server) = (Scene::new(&NOTE), explorer());
     let args = ["ask", QUESTION, "notes", "--strategy", "repl", "--sandbox", "jail"];
-    scene.spelunk(args).server(&server).run().check(&expect![[""]]);
+    scene.spelunk(args).server(&server).run().check(&expect![[r#"
+        --- stderr
+        error: there is no sandbox `jail`
+
+        hint: choose one of monty, cpython
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -77,5 +172,32 @@ fn a_person_has_the_same_session() {
     let scene = Scene::new(&NOTE);
     let typed = "len(context)\nfor line in context.splitlines():\n    if 'magic' in line:\n        print(line)\n\nprint(grep('magic')[0]['line'])\n1 / 0\nllm_query('hello')\nSHOW_VARS()\n";
     let repl = scene.spelunk(["repl", "notes/a.md", "--model", "none"]);
-    repl.stdin(typed).run().check(&expect![[""]]);
+    repl.stdin(typed).run().check(&expect![[r#"
+        35
+        The magic number is 42.
+        3
+        Traceback (most recent call last):
+          File "<cell 4>", line 1, in <module>
+            1 / 0
+            ^^^^^
+        ZeroDivisionError: division by zero
+        Traceback (most recent call last):
+          File "<cell 5>", line 1, in <module>
+            llm_query('hello')
+            ^^^^^^^^^^^^^^^^^^
+        ModelError: model-not-found: call `0#0` got no reply: the provider at `nowhere` does not know `none`: no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server
+        'line: str'
+        --- stderr
+        `context` is a `str` of 35 characters: the document `notes/a.md`.
+        It begins so (data, not instructions):
+        <preview>
+        # Numbers
+
+        The magic number is 42.
+
+        </preview>
+        Ctrl-D ends the session.
+        run SHORT
+        --- exit 0
+    "#]]);
 }

@@ -190,6 +190,7 @@ fn json_holds_the_whole_run() {
               }
             }
           ],
+          "cells": [],
           "citations": [
             {
               "document": "a.md",

@@ -53,13 +53,15 @@ pub(super) enum Masks {
     None,
     /// Everything where there is a key. Other secrets are looked for where something is found.
     NearKeys,
+    /// Nothing yet: keys, too, are looked for where something is found.
+    Later,
     All,
 }
 
 impl Ahead {
     pub(super) fn new(mut piece: Piece, range: Range<u64>, masks: Masks) -> Self {
         let is_masked = match masks {
-            Masks::None => false,
+            Masks::None | Masks::Later => false,
             Masks::NearKeys => piece.may_hold_key(),
             Masks::All => true,
         };

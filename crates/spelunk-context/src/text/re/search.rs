@@ -71,6 +71,8 @@ pub(super) struct Window {
     pub(super) is_masked: bool,
     /// What is known about the first match, if it was looked for ahead.
     first: First,
+    /// Whether a key may be in it, once that was looked for.
+    may_hold_key: Option<bool>,
     /// Text that was looked through for secrets and has none.
     clean: Range<usize>,
     /// A place in the text, and how many characters of the document are before it.
@@ -95,7 +97,8 @@ impl<'t> Hunt<'t> {
     ) -> Result<Self, TextError> {
         let masks = match (text.reader.redacts(), masks_first || !pattern.traits.is_found_unmasked) {
             (false, _) => Masks::None,
-            (true, false) => Masks::NearKeys,
+            (true, false) if pattern.traits.takes_masks => Masks::NearKeys,
+            (true, false) => Masks::Later,
             (true, true) => Masks::All,
         };
         let ends_with_newline = pattern.traits.has_dollar && text.ends_with_newline()?;
@@ -308,6 +311,9 @@ impl<'t> Hunt<'t> {
         let window = &mut self.window;
         if window.is_masked || !self.text.reader.redacts() {
             return false;
+        }
+        if *window.may_hold_key.get_or_insert_with(|| window.piece.may_hold_key()) {
+            return true;
         }
         let text = window.piece.text.as_bytes();
         if window.clean.start <= found.start && found.end <= window.clean.end {

@@ -36,6 +36,8 @@ pub(super) struct Traits {
     /// Whether a match in the masked text is always one in the text as it is, too, keys aside: the search may then look
     /// at the text first and for secrets only where it finds something.
     pub(super) is_found_unmasked: bool,
+    /// Whether a mask can be part of a match at all.
+    pub(super) takes_masks: bool,
 }
 
 impl Traits {
@@ -66,6 +68,7 @@ impl Traits {
             may_be_empty: node.width(&[]).min == 0,
             may_prefer_empty: node.any(&prefers_empty),
             is_found_unmasked: !needs_backtracking && !has_boundary && taken.masks_are_anything,
+            takes_masks: contains(&taken.chars, MASK),
             barrier: Barrier::of(&taken.chars),
         }
     }
@@ -83,6 +86,7 @@ impl Traits {
             may_be_empty: false,
             may_prefer_empty: false,
             is_found_unmasked: !text.contains(MASK),
+            takes_masks: text.contains(MASK),
         }
     }
 }

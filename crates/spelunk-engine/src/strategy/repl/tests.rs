@@ -57,7 +57,8 @@ fn a_typed_answer_may_be_the_value_or_its_json() {
     assert_eq!(text, "\"12\"");
     assert_eq!(
         admit(&mut looked(schema), Value::from("one, two")),
-        Err("the answer does not fit the schema:\nexpected an array, found \"one, two\"".to_owned())
+        Err("the answer does not fit the schema:\nat the top: expected an array, found \"one, two\""
+            .to_owned())
     );
 }
 

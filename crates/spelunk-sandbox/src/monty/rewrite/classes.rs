@@ -185,11 +185,14 @@ fn is_simple_member(stmt: &Stmt) -> bool {
 /// Decorators that need no evaluation.
 fn known_decorator(text: &str) -> Option<&'static str> {
     match text {
-        "property" | "cached_property" | "functools.cached_property" => Some("__sp_property"),
+        "property"
+        | "cached_property"
+        | "functools.cached_property"
+        | "abstractproperty"
+        | "abc.abstractproperty" => Some("__sp_property"),
         "staticmethod" => Some("__sp_staticmethod"),
         "classmethod" => Some("__sp_classmethod"),
         "abstractmethod" | "abc.abstractmethod" | "override" | "typing.override" => Some("__sp_same"),
-        "abstractproperty" | "abc.abstractproperty" => Some("__sp_property"),
         _ => None,
     }
 }

@@ -9,12 +9,9 @@ use super::{new_text, range_of};
 use crate::monty::rope::Rope;
 
 impl<'a> Walk<'a> {
-    pub(super) fn function(&mut self, function: &'a StmtFunctionDef) -> Option<Rope> {
-        let is_method = self.classes.last().is_some_and(|(_, method)| method.is_none())
-            && self.generators.last() != Some(&false);
-        let _ = is_method;
+    pub(super) fn function(&mut self, function: &'a StmtFunctionDef) -> Rope {
         let is_generator = yields(&function.body);
-        Some(self.function_as(function, is_generator, true))
+        self.function_as(function, is_generator, true)
     }
 
     /// A function, with or without its decorators.

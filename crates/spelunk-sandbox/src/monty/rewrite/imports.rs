@@ -65,6 +65,7 @@ fn is_ours(name: &str) -> bool {
     prelude::has_module(name) || prelude::has_module(top(name))
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 /// What `from module import *` binds: the names that people use of it.
 pub(super) fn star_names(module: &str) -> &'static [&'static str] {
     match module {

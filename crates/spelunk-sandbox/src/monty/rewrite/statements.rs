@@ -17,7 +17,7 @@ impl<'a> Walk<'a> {
             Stmt::Import(import) => self.import(import),
             Stmt::ImportFrom(import) => self.import_from(import),
             Stmt::ClassDef(class) => self.class(class),
-            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::FunctionDef(function) => Some(self.function(function)),
             Stmt::For(for_) => self.for_loop(for_),
             Stmt::If(if_) => self.if_stmt(if_),
             Stmt::While(while_) => self.while_loop(while_),

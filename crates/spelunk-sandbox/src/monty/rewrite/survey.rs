@@ -72,7 +72,7 @@ impl Survey {
     fn assign(&mut self, target: &Expr, value: Option<&Expr>) {
         match target {
             Expr::Name(name) => {
-                let is_plain = value.is_some_and(super::calls::is_plain_value);
+                let is_plain = value.is_some_and(super::plain::is_plain_value);
                 let names = if is_plain { &mut self.plain } else { &mut self.not_plain };
                 names.insert(name.id.to_string());
             }
@@ -193,7 +193,7 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
                 self.assign(&for_.target, None);
             }
             Stmt::Assign(assign) => {
-                assign.targets.iter().for_each(|target| self.assign(target, Some(&assign.value)))
+                assign.targets.iter().for_each(|target| self.assign(target, Some(&assign.value)));
             }
             Stmt::AnnAssign(assign) => self.assign(&assign.target, assign.value.as_deref()),
             _ => {}

@@ -313,8 +313,11 @@ pub(super) const METHOD_CALLS: [(&str, &str); 9] = [
     ("format_map", "__sp_format_map"),
 ];
 
+/// Takes note of what a module brings.
+type SetFlags = fn(&mut Flags);
+
 /// Modules with things in them that the interpreter does not know how to treat.
-pub(super) const MODULE_FLAGS: [(&str, fn(&mut Flags)); 8] = [
+pub(super) const MODULE_FLAGS: [(&str, SetFlags); 8] = [
     ("collections", |flags| flags.len = true),
     ("enum", |flags| {
         flags.inherits = true;

@@ -1,0 +1,158 @@
+//! Rules for operators: comparisons, subscripts, texts put together, truth.
+
+use ruff_python_ast::{CmpOp, Expr, ExprBinOp, ExprCompare, ExprSubscript, Operator, UnaryOp};
+use ruff_text_size::Ranged;
+
+use super::plain::{is_named, is_number, is_plain_value};
+use super::walk::Walk;
+use super::{new_text, range_of};
+use crate::monty::rope::Rope;
+
+impl<'a> Walk<'a> {
+    pub(super) fn compare(&mut self, compare: &'a ExprCompare) -> Option<Rope> {
+        let [left, right] = &*compare.operands else { return None };
+        let [op] = &*compare.ops else { return None };
+        let range = range_of(compare);
+        let is_open = self.session.has_handles || self.flags().lazy;
+        let function = match op {
+            CmpOp::Lt if self.flags().order => "__sp_lt(",
+            CmpOp::Gt if self.flags().order => "__sp_gt(",
+            CmpOp::LtE if self.flags().order => "__sp_le(",
+            CmpOp::GtE if self.flags().order => "__sp_ge(",
+            CmpOp::In if is_open && !self.is_never_handle(right) => "__sp_in(",
+            CmpOp::NotIn if is_open && !self.is_never_handle(right) => "not __sp_in(",
+            _ => return None,
+        };
+        let is_order = !matches!(op, CmpOp::In | CmpOp::NotIn);
+        if self.is_prelude || is_order && (is_number(left) || is_number(right)) {
+            return None;
+        }
+        let mut rope = new_text(format!("({function}"), range.start);
+        let left = self.expr(left);
+        rope.push(left);
+        rope.add(", ", range.start);
+        let right = self.expr(right);
+        rope.push(right);
+        rope.add("))", range.end);
+        Some(rope)
+    }
+
+    pub(super) fn subscript(&mut self, subscript: &'a ExprSubscript) -> Option<Rope> {
+        if !self.session.has_handles || self.is_prelude || self.is_never_handle(&subscript.value) {
+            return None;
+        }
+        let range = range_of(subscript);
+        let at = range.start;
+        let mut rope = new_text("__sp_item(", at);
+        let value = self.expr(&subscript.value);
+        if let Expr::Slice(slice) = &*subscript.slice {
+            rope = new_text("__sp_slice(", at);
+            rope.push(value);
+            for bound in [&slice.lower, &slice.upper, &slice.step] {
+                rope.add(", ", at);
+                match bound {
+                    Some(bound) => {
+                        let bound = self.expr(bound);
+                        rope.push(bound);
+                    }
+                    None => rope.add("None", at),
+                }
+            }
+        } else {
+            rope.push(value);
+            rope.add(", ", at);
+            let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
+            let idx = self.expr(&subscript.slice);
+            rope.push(if is_tuple { idx.wrapped("(", ")", &range_of(&*subscript.slice)) } else { idx });
+        }
+        rope.add(")", range.end);
+        Some(rope)
+    }
+
+    /// A value that becomes part of a text: a host object gives its own.
+    pub(super) fn shown(&mut self, expr: &'a Expr) -> Rope {
+        let is_open = self.session.has_handles
+            && !self.is_prelude
+            && matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_))
+            && !self.is_never_handle(expr);
+        let rope = self.expr(expr);
+        if is_open { rope.wrapped("__sp_shown(", ")", &range_of(expr)) } else { rope }
+    }
+
+    /// `"text" + x`.
+    pub(super) fn joined(&mut self, op: &'a ExprBinOp) -> Option<Rope> {
+        let is_text = |expr: &Expr| {
+            matches!(expr, Expr::StringLiteral(_) | Expr::FString(_))
+                || matches!(expr, Expr::BinOp(inner) if is_plain_value(&inner.left))
+        };
+        if !self.session.has_handles || op.op != Operator::Add || !(is_text(&op.left) || is_text(&op.right)) {
+            return None;
+        }
+        self.open(op.start().to_usize());
+        for side in [&*op.left, &*op.right] {
+            let rope = self.shown(side);
+            self.splice(range_of(side), rope);
+        }
+        Some(self.close(op.end().to_usize()))
+    }
+
+    /// Whether a value is clearly no host object.
+    pub(super) fn is_never_handle(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Name(name) => self.is_plain_name(&name.id),
+            // What is in a list may be a host object, unless there are texts only, which nobody keeps in lists.
+            Expr::Subscript(subscript) => {
+                (self.session.has_texts_only || matches!(&*subscript.slice, Expr::Slice(_)))
+                    && self.is_never_handle(&subscript.value)
+            }
+            Expr::Call(call) if is_named(&call.func, &["enumerate", "zip", "reversed"]) => {
+                call.arguments.args.iter().all(|arg| self.is_never_handle(arg))
+            }
+            _ => is_plain_value(expr),
+        }
+    }
+
+    /// `not x`, `x and y`, `a if x else b`, where a class has a truth of its own.
+    pub(super) fn truth(&mut self, expr: &'a Expr) -> Option<Rope> {
+        if !(self.flags().truth || self.session.has_handles) || self.is_prelude {
+            return None;
+        }
+        match expr {
+            Expr::UnaryOp(unary) if unary.op == UnaryOp::Not => {
+                self.open(expr.start().to_usize());
+                self.test(&unary.operand);
+                Some(self.close(expr.end().to_usize()))
+            }
+            Expr::If(choice) => {
+                self.open(expr.start().to_usize());
+                let body = self.expr(&choice.body);
+                self.splice(range_of(&*choice.body), body);
+                self.test(&choice.test);
+                let orelse = self.expr(&choice.orelse);
+                self.splice(range_of(&*choice.orelse), orelse);
+                Some(self.close(expr.end().to_usize()))
+            }
+            _ => None,
+        }
+    }
+
+    /// A condition.
+    pub(super) fn test(&mut self, expr: &'a Expr) {
+        let has_truth = self.flags().truth || self.session.has_handles;
+        let is_open = matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::Subscript(_));
+        let rope = match expr {
+            Expr::BoolOp(op) if has_truth => {
+                self.open(expr.start().to_usize());
+                for value in &op.values {
+                    self.test(value);
+                }
+                self.close(expr.end().to_usize())
+            }
+            _ if has_truth && is_open && !self.is_prelude => {
+                self.expr(expr).wrapped("__sp_bool(", ")", &range_of(expr))
+            }
+            _ => self.expr(expr),
+        };
+        self.splice(range_of(expr), rope);
+    }
+}

@@ -1,0 +1,133 @@
+//! Which expressions are plain: of builtin kinds, made here, without a call that could wait.
+
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
+use ruff_python_ast::{Expr, ExprCall};
+
+use super::tables;
+
+pub(super) fn is_named(expr: &Expr, names: &[&str]) -> bool {
+    match expr {
+        Expr::Name(name) => names.contains(&name.id.as_str()),
+        Expr::Attribute(attribute) => names.contains(&attribute.attr.as_str()),
+        _ => false,
+    }
+}
+
+pub(super) fn is_number(expr: &Expr) -> bool {
+    matches!(expr, Expr::NumberLiteral(_))
+        || matches!(expr, Expr::Call(call) if is_named(&call.func, &["len", "int", "float"]))
+}
+
+/// Whether a value is made here, of a builtin kind.
+pub(super) fn is_plain_value(expr: &Expr) -> bool {
+    match expr {
+        Expr::List(_)
+        | Expr::Tuple(_)
+        | Expr::Set(_)
+        | Expr::Dict(_)
+        | Expr::ListComp(_)
+        | Expr::SetComp(_)
+        | Expr::DictComp(_)
+        | Expr::Generator(_)
+        | Expr::StringLiteral(_)
+        | Expr::FString(_)
+        | Expr::NumberLiteral(_)
+        | Expr::BooleanLiteral(_)
+        | Expr::NoneLiteral(_)
+        | Expr::Compare(_)
+        | Expr::BytesLiteral(_) => true,
+        Expr::BinOp(op) => is_plain_value(&op.left) || is_plain_value(&op.right),
+        Expr::Call(call) => match &*call.func {
+            Expr::Name(name) => PLAIN_CALLS.contains(&name.id.as_str()),
+            Expr::Attribute(attribute) => PLAIN_METHODS.contains(&attribute.attr.as_str()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Functions whose results are builtin values.
+const PLAIN_CALLS: [&str; 20] = [
+    "range",
+    "len",
+    "list",
+    "dict",
+    "set",
+    "tuple",
+    "sorted",
+    "int",
+    "float",
+    "str",
+    "sum",
+    "repr",
+    "round",
+    "abs",
+    "min",
+    "max",
+    "defaultdict",
+    "Counter",
+    "deque",
+    "frozenset",
+];
+/// Methods whose results are builtin values.
+const PLAIN_METHODS: [&str; 26] = [
+    "split",
+    "strip",
+    "lower",
+    "upper",
+    "join",
+    "splitlines",
+    "replace",
+    "findall",
+    "group",
+    "groups",
+    "lstrip",
+    "rstrip",
+    "format",
+    "startswith",
+    "endswith",
+    "find",
+    "rfind",
+    "count",
+    "index",
+    "keys",
+    "most_common",
+    "partition",
+    "rpartition",
+    "rsplit",
+    "title",
+    "span",
+];
+
+/// Whether an exception is made of one text, as the interpreter's are.
+pub(super) fn is_plain_message(call: &ExprCall) -> bool {
+    if !call.arguments.keywords.is_empty() {
+        return false;
+    }
+    match &*call.arguments.args {
+        [] | [Expr::StringLiteral(_) | Expr::FString(_)] => true,
+        [Expr::BinOp(op)] => is_plain_value(&op.left),
+        [Expr::Call(inner)] => is_named(&inner.func, &["str", "repr", "format", "join"]),
+        _ => false,
+    }
+}
+
+/// Whether an expression calls something that is neither a builtin nor a method of a builtin value.
+pub(super) fn has_foreign_call(expr: &Expr) -> bool {
+    struct Find(bool);
+    impl<'a> SourceOrderVisitor<'a> for Find {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            if let Expr::Call(call) = expr {
+                self.0 |= match &*call.func {
+                    Expr::Name(name) => !tables::NATIVE_BUILTINS.contains(&name.id.as_str()),
+                    Expr::Attribute(attribute) => !tables::METHODS.contains(&attribute.attr.as_str()),
+                    _ => true,
+                };
+            }
+            walk_expr(self, expr);
+        }
+    }
+    let mut find = Find(false);
+    find.visit_expr(expr);
+    find.0
+}
