@@ -50,6 +50,8 @@ pub struct MontyInterpreter {
     clock: Clock,
     sources: Sources,
     session: Session,
+    /// How many classes of host objects the prelude knows.
+    n_shown_classes: usize,
     cell: Cell,
 }
 
@@ -93,6 +95,8 @@ impl MontyInterpreter {
         let State::Idle(repl) = mem::replace(&mut self.state, State::Gone) else {
             return Err(InterpreterError::Protocol { what: "a cell was fed while another runs".to_owned() });
         };
+        // The host may have answered with its first object in the last cell.
+        self.session.has_handles |= !self.handles.is_empty();
         self.cell = Cell { capture: Capture::new(self.limits.output_chars_max), ..Cell::default() };
         let rewritten = match self.session.cell(code) {
             Ok(rewritten) => rewritten,
@@ -116,6 +120,10 @@ impl MontyInterpreter {
         let mut inputs = NamedValues::new();
         if self.has_awaitable {
             inputs.push("__sp_async", MontyObject::bool(rewritten.is_async));
+        }
+        if self.handles.n_classes() > self.n_shown_classes {
+            self.n_shown_classes = self.handles.n_classes();
+            inputs.push("__sp_handle_types", self.handles.shown_classes());
         }
         if let Some(names) = rewritten.names {
             inputs.push("__sp_names", MontyObject::list(names.into_iter().map(MontyObject::string)));

@@ -118,7 +118,7 @@ impl Session {
 
     /// Whether a name is Python's own and no cell has bound it.
     pub(super) fn is_builtin(&self, name: &str) -> bool {
-        let is_known = tables::NATIVE_BUILTINS.contains(&name) || tables::NATIVE_EXCEPTIONS.contains(&name);
+        let is_known = NATIVE_BUILTINS.contains(&name) || tables::NATIVE_EXCEPTIONS.contains(&name);
         is_known && !self.shadowed.contains(name)
     }
 

@@ -57,6 +57,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
     for (name, value) in &setup.variables {
         bound.push(name.clone(), to_monty(value.clone(), &mut handles));
     }
+    bound.push("__sp_handle_types", handles.shown_classes());
     let mut inputs = Some(bound);
     for source in opening(&mut session, setup) {
         sources.add_prelude(repl.next_script_name());
@@ -66,6 +67,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
                 what: format!("the prelude does not run: {error}"),
             })?;
     }
+    let n_classes = handles.n_classes();
     session.has_handles = !handles.is_empty();
     session.has_texts_only = handles.has_texts_only();
     let mut interpreter = MontyInterpreter {
@@ -84,6 +86,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
         clock: Clock::new(setup.clock_ms),
         sources,
         session,
+        n_shown_classes: n_classes,
         cell: Cell::default(),
     };
     interpreter.run_callers_prelude(&setup.prelude)?;

@@ -11,6 +11,8 @@ use crate::{Handle, Value};
 const DEPTH_MAX: usize = 200;
 /// Characters of a `repr` that stand for a value which cannot cross.
 const REPR_CHARS_MAX: usize = 500;
+/// Classes of host objects that a call may answer with although no variable is one.
+const USUAL_CLASSES: [&str; 3] = ["Text", "Documents", "Records"];
 /// The identities of handles and their classes lie above this, where the sandbox's own never are.
 const HANDLE_IDS: u128 = 0x5be1_0000_0000_0000_0000_0000_0000_0000;
 
@@ -31,6 +33,22 @@ impl Handles {
     /// Whether the identity is that of a class of host objects.
     pub(super) fn is_class(&self, id: MontyUuid) -> bool {
         self.classes.values().any(|class| *class == id)
+    }
+
+    /// The classes of host objects as Python shows them: those there are, and those the host may answer with.
+    pub(super) fn shown_classes(&self) -> MontyObject {
+        let mut names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
+        if !names.is_empty() {
+            names.extend(USUAL_CLASSES);
+        }
+        names.sort_unstable();
+        names.dedup();
+        MontyObject::list(names.into_iter().map(|name| MontyObject::string(format!("<class '{name}'>"))))
+    }
+
+    /// How many classes there are.
+    pub(super) fn n_classes(&self) -> usize {
+        self.classes.len()
     }
 
     /// Whether all of them are texts.

@@ -125,6 +125,13 @@ def __sp_re_compile(pattern, flags=0):
 
 def __sp_pattern_call(pattern, name, *args, **kwargs):
     # A method of a compiled pattern, where the text may be a host object or there are more arguments.
+    if len(args) == 1 and type(args[0]) is str and not kwargs and not isinstance(pattern, str):
+        if name == "search":
+            return pattern.search(args[0])
+        if name == "match":
+            return pattern.match(args[0])
+        if name == "findall":
+            return pattern.findall(args[0])
     if isinstance(pattern, str) or not hasattr(pattern, "pattern"):
         if name == "split":
             return pattern.split(*args, **kwargs)

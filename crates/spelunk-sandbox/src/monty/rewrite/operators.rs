@@ -1,11 +1,13 @@
 //! Rules for operators: comparisons, subscripts, texts put together, truth.
 
+use std::ops::Range;
+
 use ruff_python_ast::{CmpOp, Expr, ExprBinOp, ExprCompare, ExprSubscript, Operator, UnaryOp};
 use ruff_text_size::Ranged;
 
 use super::plain::{is_named, is_number, is_plain_value};
 use super::walk::Walk;
-use super::{new_text, range_of};
+use super::{new_text, range_of, tables};
 use crate::monty::rope::Rope;
 
 impl<'a> Walk<'a> {
@@ -28,13 +30,13 @@ impl<'a> Walk<'a> {
             return None;
         }
         let mut rope = new_text(format!("({function}"), range.start);
-        let left = self.expr(left);
-        rope.push(left);
+        let item = self.expr(left);
+        rope.push(item);
         rope.add(", ", range.start);
-        let right = self.expr(right);
-        rope.push(right);
+        let container = self.expr(right);
+        rope.push(container);
         rope.add("))", range.end);
-        Some(rope)
+        Some(if !is_order && is_cheap(left) { guarded(right, &range, rope) } else { rope })
     }
 
     pub(super) fn subscript(&mut self, subscript: &'a ExprSubscript) -> Option<Rope> {
@@ -66,7 +68,11 @@ impl<'a> Walk<'a> {
             rope.push(if is_tuple { idx.wrapped("(", ")", &range_of(&*subscript.slice)) } else { idx });
         }
         rope.add(")", range.end);
-        Some(rope)
+        let is_cheap_place = match &*subscript.slice {
+            Expr::Slice(slice) => [&slice.lower, &slice.upper, &slice.step].into_iter().flatten().all(|bound| is_cheap(bound)),
+            place => is_cheap(place),
+        };
+        Some(if is_cheap_place { guarded(&subscript.value, &range, rope) } else { rope })
     }
 
     /// A value that becomes part of a text: a host object gives its own.
@@ -155,4 +161,30 @@ impl<'a> Walk<'a> {
         };
         self.splice(range_of(expr), rope);
     }
+}
+
+/// Code for a value that is a text nearly always: a look at its type is cheaper than a call.
+fn guarded(value: &Expr, range: &Range<usize>, slow: Rope) -> Rope {
+    let Expr::Name(name) = value else { return slow };
+    let mut rope = new_text("(", range.start);
+    rope.push(Rope::kept(range.clone()));
+    rope.add(format!(" if __sp_b_type({0}) is __sp_b_str or __sp_b_type({0}) is __sp_b_list else ", name.id), range.start);
+    rope.push(slow);
+    rope.add(")", range.end);
+    rope
+}
+
+/// Whether an expression can be evaluated in one of two places, and needs no rule.
+fn is_cheap(expr: &Expr) -> bool {
+    match expr {
+        Expr::Name(name) => !tables::NAME_SHIMS.iter().any(|(shim, _)| *shim == name.id.as_str()),
+        Expr::NumberLiteral(_) | Expr::StringLiteral(_) => true,
+        Expr::UnaryOp(unary) => is_cheap(&unary.operand),
+        Expr::BinOp(op) => is_number_or_name(&op.left) && is_number_or_name(&op.right),
+        _ => false,
+    }
+}
+
+fn is_number_or_name(expr: &Expr) -> bool {
+    matches!(expr, Expr::Name(_) | Expr::NumberLiteral(_)) && is_cheap(expr)
 }
