@@ -94,9 +94,8 @@ impl Environment {
             return Ok((Shape::Documents, context(Value::Dict(texts.collect::<Result<_, SourceError>>()?))));
         };
         let text = self.view.read_owned(only)?;
-        let (shape, value) = match json::parsed(&only.name, &text) {
-            Some((shape, value)) => (shape, value),
-            None => return Ok((Shape::Text, context(Value::Str(text)))),
+        let Some((shape, value)) = json::parsed(&only.name, &text) else {
+            return Ok((Shape::Text, context(Value::Str(text))));
         };
         let mut variables = context(value);
         variables.push(("context_text".to_owned(), Value::Str(text)));
@@ -143,7 +142,7 @@ impl Environment {
     }
 
     /// Whether a host call looks at text: then [`Self::serve`] answers it.
-    pub(crate) fn serves(&self, call: &HostCall) -> bool {
+    pub(crate) fn serves(call: &HostCall) -> bool {
         call.receiver.is_some() || look::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
     }
 
@@ -161,7 +160,7 @@ impl Environment {
         match context {
             None => Ok((self.view.clone(), self.note.clone())),
             Some(Value::Str(text)) => match self.view.find(&text) {
-                Some(document) => Ok((narrowed(&[document.name.clone()]), None)),
+                Some(document) => Ok((narrowed(std::slice::from_ref(&document.name)), None)),
                 None => Ok((self.view.clone(), Some(Arc::from(text)))),
             },
             Some(Value::Handle(handle)) => match self.objects.document_of(&handle) {

@@ -229,20 +229,24 @@ impl RunView {
             EventKind::CitationChecked { citation, found } => self.citations.push((citation.clone(), *found)),
             EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
-            EventKind::CellRan { cell, code, outcome, output, took_ms, .. } => {
-                let cell = CellView {
-                    cell: *cell,
-                    code: code.clone(),
-                    outcome: outcome.clone(),
-                    output: output.clone(),
-                    took_ms: *took_ms,
-                    ran_at_ms: at_ms,
-                };
-                self.cells.entry(event.frame.clone()).or_default().push(cell);
-            }
+            EventKind::CellRan { .. } => self.add_cell(event),
             EventKind::ValueObserved { .. }
             | EventKind::CallStreamed { .. }
             | EventKind::ProgressTicked { .. } => {}
+        }
+    }
+
+    fn add_cell(&mut self, event: &Event) {
+        if let EventKind::CellRan { cell, code, outcome, output, took_ms, .. } = &event.kind {
+            let cell = CellView {
+                cell: *cell,
+                code: code.clone(),
+                outcome: outcome.clone(),
+                output: output.clone(),
+                took_ms: *took_ms,
+                ran_at_ms: event.at_ms,
+            };
+            self.cells.entry(event.frame.clone()).or_default().push(cell);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where the code of models runs: in worker processes of this program, or in the machine's CPython.
+//! Where the code of models runs: in worker processes of this program, or in the `CPython` of the machine.
 
 use std::path::PathBuf;
 

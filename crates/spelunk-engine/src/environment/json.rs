@@ -1,4 +1,5 @@
 //! JSON and the values of a session, both ways.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use serde_json::Value as Json;
 use spelunk_sandbox::Value;
@@ -44,7 +45,7 @@ pub(crate) fn value_of_json(value: Json) -> Value {
 /// A value of the session as JSON; what JSON has no form for becomes its text.
 pub(crate) fn json_of_value(value: &Value) -> Json {
     match value {
-        Value::None => Json::Null,
+        Value::None | Value::Slice(..) => Json::Null,
         Value::Bool(flag) => Json::Bool(*flag),
         Value::Int(n) => Json::from(*n),
         Value::BigInt(digits) => {
@@ -62,7 +63,6 @@ pub(crate) fn json_of_value(value: &Value) -> Json {
             let field = |(key, value): &(Value, Value)| (key_text(key), json_of_value(value));
             Json::Object(pairs.iter().map(field).collect())
         }
-        Value::Slice(..) => Json::Null,
         Value::Handle(handle) => Json::from(format!("<{}>", handle.class)),
         Value::Opaque { repr, .. } => Json::from(repr.as_str()),
     }

@@ -298,6 +298,7 @@ fn refused(error: impl std::fmt::Display) -> Refusal {
     Refusal::value(error.to_string())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn unread(error: SourceError) -> Refusal {
     Refusal::new("NotFound", error.to_string())
 }

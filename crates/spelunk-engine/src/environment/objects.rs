@@ -1,5 +1,6 @@
 //! Host objects: contexts that are too large to be copied into the interpreter. To the code they behave like the `str`,
 //! `dict` or `list` they stand for; each operation arrives here and reads what it needs.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 mod documents;
 mod pattern;
@@ -172,6 +173,7 @@ fn handle(class: &str, id: u64) -> Value {
 }
 
 /// Python's words where it has some.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn refused(error: TextError) -> Refusal {
     let kind = match &error {
         TextError::Pattern(_) => "re.error",
@@ -188,7 +190,7 @@ fn refused(error: TextError) -> Refusal {
 }
 
 /// `context[a:b]` as a range from the beginning, as Python clips it. A step other than 1 is not for texts of this size.
-fn range(start: Option<i64>, stop: Option<i64>, step: Option<i64>, len: u64) -> Result<Range<u64>, Refusal> {
+fn range(start: Option<i64>, end: Option<i64>, step: Option<i64>, len: u64) -> Result<Range<u64>, Refusal> {
     if !matches!(step, None | Some(1)) {
         return Err(Refusal::value("a slice with a step needs a real string: take context[a:b] first"));
     }
@@ -196,8 +198,8 @@ fn range(start: Option<i64>, stop: Option<i64>, step: Option<i64>, len: u64) -> 
         Ok(bound) => bound.min(len),
         Err(_) => len.saturating_sub(bound.unsigned_abs()),
     };
-    let (start, stop) = (start.map_or(0, place), stop.map_or(len, place));
-    Ok(start..stop.max(start))
+    let (start, end) = (start.map_or(0, place), end.map_or(len, place));
+    Ok(start..end.max(start))
 }
 
 /// One place, counted from the end if negative.

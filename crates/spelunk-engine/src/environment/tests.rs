@@ -145,7 +145,7 @@ fn what_does_not_fit_is_an_exception_that_says_what_would() {
 
 #[test]
 fn chunks_cover_the_text_and_say_where_they_begin() {
-    let text: String = (1..=60).map(|n| format!("line number {n}\n")).collect();
+    let text = (1..=60).fold(String::new(), |text, n| text + &format!("line number {n}\n"));
     let opened = environment(&[("a.txt", &text)], |_| {});
     let Ok(Value::List(chunks)) = opened.environment.serve(call("chunk", &[Value::Int(200)], &[])) else {
         panic!("no list")
@@ -162,7 +162,7 @@ fn chunks_cover_the_text_and_say_where_they_begin() {
 
 #[test]
 fn a_large_text_is_cut_into_pieces_that_are_read_when_they_are_touched() {
-    let text: String = (1..=60).map(|n| format!("line nümber {n}\n")).collect();
+    let text = (1..=60).fold(String::new(), |text, n| text + &format!("line nümber {n}\n"));
     let opened = environment(&[("a.txt", &text)], |limits| limits.cell_context_bytes_max = 100);
     let Ok(Value::List(chunks)) = opened.environment.serve(call("chunk", &[Value::Int(200)], &[])) else {
         panic!("no list")

@@ -41,10 +41,8 @@ impl Frame {
         let key = wire::cache_key(&digest, model.reference());
         // Identical questions of one tree wait for the first of them instead of asking too.
         let flight = run.flights.of(&key);
-        let mut shared = match run.settings.cache_replies && ask.is_sub_call {
-            true => Some(flight.lock().await),
-            false => None,
-        };
+        let is_shared = run.settings.cache_replies && ask.is_sub_call;
+        let mut shared = if is_shared { Some(flight.lock().await) } else { None };
         let at_hand = shared.as_ref().and_then(|reply| (**reply).clone());
         let _pass = run.gate.enter().await;
         run.scribe.check()?;

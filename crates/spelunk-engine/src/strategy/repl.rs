@@ -88,7 +88,7 @@ async fn take_turn(session: &mut Session<'_>, habits: &mut Habits, reply: &str) 
             Ran::Printed(text) | Ran::Broke(text) => said.push(text),
         }
     }
-    habits.judge(reply, &found, said)
+    Ok(habits.judge(&found, said))
 }
 
 async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {

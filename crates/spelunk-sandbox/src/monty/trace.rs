@@ -188,7 +188,8 @@ fn offset_of(text: &str, place: CodeLoc) -> usize {
 fn kind_and_message(exception: &MontyException) -> (String, String) {
     let message = exception.message().unwrap_or_default();
     // Our names are nobody's business, except where one is refused.
-    let message = if message.contains("are reserved") { message.to_owned() } else { message.replace(RESERVED, "") };
+    let message =
+        if message.contains("are reserved") { message.to_owned() } else { message.replace(RESERVED, "") };
     if let Some(marked) = message.strip_prefix(MARK)
         && let Some((head, message)) = marked.split_once(MARK)
         && let Some((_, kind)) = head.split_once(':')

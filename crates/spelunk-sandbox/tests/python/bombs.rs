@@ -83,10 +83,7 @@ fn names_of_ours_cannot_be_used() {
     assert_eq!(last_line("__sp_host_call(1)"), refused("__sp_host_call"));
     assert_eq!(last_line("def f(__sp_x): pass"), refused("__sp_x"));
     assert_eq!(last_line("import re as __sp_re"), refused("__sp_re"));
-    assert_eq!(
-        last_line("eval('__sp_modules')"),
-        refused("__sp_modules")
-    );
+    assert_eq!(last_line("eval('__sp_modules')"), refused("__sp_modules"));
     assert_eq!(last_line("globals()['__sp_modules']"), "KeyError: 'modules'");
 }
 

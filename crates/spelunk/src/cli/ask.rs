@@ -102,7 +102,6 @@ fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
 fn decide(app: &App, choice: StrategyChoice, corpus: &Corpus, is_typed: bool) -> (Strategy, Option<String>) {
     let (tokens, max) = (estimate_tokens(corpus.bytes()), app.settings.limits.direct_tokens_max);
     match choice {
-        StrategyChoice::Direct => (Strategy::Direct, None),
         StrategyChoice::Repl => (Strategy::Repl, None),
         StrategyChoice::Auto if is_typed => (Strategy::Repl, Some("the answer has a schema".into())),
         StrategyChoice::Auto if tokens > max => {
@@ -110,7 +109,7 @@ fn decide(app: &App, choice: StrategyChoice, corpus: &Corpus, is_typed: bool) ->
                 format!("about {} tokens, more than {} at once", count_tokens(tokens), count_tokens(max));
             (Strategy::Repl, Some(why))
         }
-        StrategyChoice::Auto => (Strategy::Direct, None),
+        StrategyChoice::Auto | StrategyChoice::Direct => (Strategy::Direct, None),
     }
 }
 

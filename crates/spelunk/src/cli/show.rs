@@ -157,7 +157,7 @@ fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitC
         };
         json!({ "call": id, "state": state, "usage": usage, "retries": call.retries })
     });
-    let cells = view.cells.iter().flat_map(|(frame, cells)| {
+    let ran = view.cells.iter().flat_map(|(frame, cells)| {
         cells.iter().map(move |cell| {
             json!({ "frame": frame, "cell": cell.cell, "outcome": cell.outcome, "took_ms": cell.took_ms })
         })
@@ -180,7 +180,7 @@ fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitC
         "resumed": view.n_resumed,
         "frames": view.frames.keys().collect::<Vec<_>>(),
         "calls": calls.collect::<Vec<_>>(),
-        "cells": cells.collect::<Vec<_>>(),
+        "cells": ran.collect::<Vec<_>>(),
     });
     print(&format!("{shown}\n"));
     Ok(ExitCode::SUCCESS)

@@ -55,7 +55,7 @@ choice! {
     SandboxChoice {
         /// The interpreter of the program itself, in a process of its own.
         Monty = "monty",
-        /// The machine's CPython, confined by the operating system.
+        /// The `CPython` of the machine, confined by the operating system.
         CPython = "cpython",
     }
 }

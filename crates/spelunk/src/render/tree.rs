@@ -28,8 +28,8 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
     let mut twigs: Vec<(u64, Twig<'_>)> =
         children.map(|(id, child)| (child.opened_at_ms, Twig::Frame(id, child))).collect();
     twigs.extend(calls.map(|(id, call)| (call.started_at_ms, Twig::Call(id, call))));
-    let cells = view.cells.get(frame).into_iter().flatten();
-    twigs.extend(cells.map(|cell| (cell.ran_at_ms, Twig::Cell(cell))));
+    let ran = view.cells.get(frame).into_iter().flatten();
+    twigs.extend(ran.map(|cell| (cell.ran_at_ms, Twig::Cell(cell))));
     twigs.sort_by_key(|(at_ms, _)| *at_ms);
     let n_twigs = twigs.len();
     for (idx, (_, twig)) in twigs.into_iter().enumerate() {

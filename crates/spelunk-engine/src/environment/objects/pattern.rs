@@ -20,9 +20,9 @@ pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Re
     let pattern = PyPattern::compile(&source, Flags::from_python(flags.unsigned_abs()))
         .map_err(|fault| Refusal::new("re.error", fault.to_string()))?;
     match function.as_str() {
-        "re.search" => one(&pattern, text.re_search(&pattern).map_err(refused)?),
-        "re.match" => one(&pattern, text.re_match(&pattern).map_err(refused)?),
-        "re.fullmatch" => one(&pattern, text.re_fullmatch(&pattern).map_err(refused)?),
+        "re.search" => Ok(one(&pattern, text.re_search(&pattern).map_err(refused)?)),
+        "re.match" => Ok(one(&pattern, text.re_match(&pattern).map_err(refused)?)),
+        "re.fullmatch" => Ok(one(&pattern, text.re_fullmatch(&pattern).map_err(refused)?)),
         "re.findall" => findall(text, &pattern, limits),
         "re.finditer" => finditer(text, &pattern, arguments.take("a")),
         "re.split" => split(text, &pattern, arguments.count("a")?.unwrap_or(0)),
@@ -46,8 +46,8 @@ pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Re
     }
 }
 
-fn one(pattern: &PyPattern, found: Option<PyMatch>) -> Result<Value, Refusal> {
-    Ok(found.map_or(Value::None, |found| of_match(pattern, found)))
+fn one(pattern: &PyPattern, found: Option<PyMatch>) -> Value {
+    found.map_or(Value::None, |found| of_match(pattern, found))
 }
 
 /// A match as data: the session makes it behave like `re.Match`.

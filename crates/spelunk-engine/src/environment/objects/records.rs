@@ -1,4 +1,5 @@
 //! A document of many records, as Python's `list`.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use std::sync::Arc;
 
@@ -25,8 +26,8 @@ pub(super) fn serve(records: &JsonRecords, call: &mut HostCall) -> Result<Value,
         "__len__" => Ok(count(len)),
         "__getitem__" => match Arguments::of(call, &["key"])?.need("key")? {
             Value::Int(idx) => record(records, position(idx, len, "list")?),
-            Value::Slice(start, stop, step) => {
-                let range = range(start, stop, step, len)?;
+            Value::Slice(start, end, step) => {
+                let range = range(start, end, step, len)?;
                 if range.end - range.start > SLICE_RECORDS_MAX {
                     return Err(Refusal::value(format!(
                         "one slice may hold {SLICE_RECORDS_MAX} records: go through them with a loop"

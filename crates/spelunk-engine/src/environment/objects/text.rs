@@ -1,4 +1,5 @@
 //! A text of any size, as Python's `str`.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use spelunk_context::{LazyText, MatchCursor};
 use spelunk_sandbox::{HostCall, Value};
@@ -62,7 +63,7 @@ fn item(text: &LazyText, key: Value) -> Result<Value, Refusal> {
             let at = position(idx, len, "string")?;
             at..at + 1
         }
-        Value::Slice(start, stop, step) => range(start, stop, step, len)?,
+        Value::Slice(start, end, step) => range(start, end, step, len)?,
         other => {
             return Err(Refusal::of_type(format!(
                 "string indices must be integers, not '{}'",

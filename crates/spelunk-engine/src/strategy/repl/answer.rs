@@ -1,5 +1,6 @@
 //! Answers: what stands between the value a model gives and the user. An answer before the data was touched, an empty
 //! one, and one that does not fit the schema go back to the model with the reason.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ impl Gate {
     }
 
     /// Takes an answer, or says why not.
+    #[expect(clippy::needless_pass_by_value, reason = "the value is given away")]
     pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<Given, Refusal> {
         if !self.has_looked && !self.has_refused_unseen {
             self.has_refused_unseen = true;

@@ -5,7 +5,6 @@ use spelunk_sandbox::Found;
 use spelunk_types::ErrorCode;
 
 use super::Turn;
-use crate::FrameError;
 
 const TALK_MAX: u32 = 3;
 const REPEATS_MAX: u32 = 3;
@@ -23,16 +22,11 @@ pub(super) struct Habits {
 
 impl Habits {
     /// What the model is told after this reply, `said` being what its cells came to.
-    pub(super) fn judge(
-        &mut self,
-        _reply: &str,
-        found: &Found,
-        mut said: Vec<String>,
-    ) -> Result<Turn, FrameError> {
+    pub(super) fn judge(&mut self, found: &Found, mut said: Vec<String>) -> Turn {
         if found.cells.is_empty() && said.is_empty() {
             self.n_talks += 1;
             let stuck = self.n_talks >= TALK_MAX;
-            return Ok(if stuck { Turn::Stuck(ErrorCode::ModelStuck) } else { Turn::Said(NUDGE.to_owned()) });
+            return if stuck { Turn::Stuck(ErrorCode::ModelStuck) } else { Turn::Said(NUDGE.to_owned()) };
         }
         self.n_talks = 0;
         let cells: Vec<String> = found.cells.iter().map(|cell| cell.code.clone()).collect();
@@ -40,7 +34,7 @@ impl Habits {
         if self.last.as_ref() == Some(&now) {
             self.n_repeats += 1;
             if self.n_repeats >= REPEATS_MAX {
-                return Ok(Turn::Stuck(ErrorCode::ModelStuck));
+                return Turn::Stuck(ErrorCode::ModelStuck);
             }
             said.push(NUDGE_REPEAT.to_owned());
         } else {
@@ -50,6 +44,6 @@ impl Habits {
         if found.cells.iter().any(|cell| cell.is_cut) {
             said.push(NUDGE_CUT.to_owned());
         }
-        Ok(Turn::Said(said.join("\n\n")))
+        Turn::Said(said.join("\n\n"))
     }
 }

@@ -1,5 +1,6 @@
 //! Serving the host calls of a cell: asking sub-models, descending into children, answering, and the budget. Looking at
 //! text is the environment's.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, Explain};
 
 use super::session::Session;
-use crate::environment::{Arguments, Refusal, value_of_json};
+use crate::environment::{Arguments, Environment, Refusal, value_of_json};
 use crate::schema::extract_json;
 use crate::{Answer, Frame, FrameError, Schema, Task};
 
@@ -64,7 +65,7 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
 
 /// A call that only looks at text.
 pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'static, HostReply>> {
-    if !session.environment.serves(call) {
+    if !Environment::serves(call) {
         return None;
     }
     let (environment, call) = (session.environment.clone(), call.clone());
@@ -82,7 +83,7 @@ fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let prompt = arguments.need("prompt")?;
     let schema = schema(arguments.take("schema"))?;
     let asking = ask(session, &prompt, schema)?;
-    Ok(asking.map(|answered| reply(answered?)).boxed())
+    Ok(asking.map(|answered| answered.map(reply)).boxed())
 }
 
 fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
@@ -101,7 +102,7 @@ fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let context = arguments.take("context");
     let schema = schema(arguments.take("schema"))?;
     let descending = descend(session, prompt, context, schema)?;
-    Ok(descending.map(|answered| reply(answered?)).boxed())
+    Ok(descending.map(|answered| answered.map(reply)).boxed())
 }
 
 fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
@@ -293,8 +294,8 @@ fn refused(error: FrameError) -> Result<Refusal, FrameError> {
     }
 }
 
-fn reply(asked: Result<Value, Refusal>) -> Result<HostReply, FrameError> {
-    Ok(asked.map_or_else(HostReply::from, HostReply::Return))
+fn reply(asked: Result<Value, Refusal>) -> HostReply {
+    asked.map_or_else(HostReply::from, HostReply::Return)
 }
 
 /// One failed item does not fail the batch: each is `(failed, value or message)`.

@@ -69,7 +69,9 @@ impl<'a> Walk<'a> {
         }
         rope.add(")", range.end);
         let is_cheap_place = match &*subscript.slice {
-            Expr::Slice(slice) => [&slice.lower, &slice.upper, &slice.step].into_iter().flatten().all(|bound| is_cheap(bound)),
+            Expr::Slice(slice) => {
+                [&slice.lower, &slice.upper, &slice.step].into_iter().flatten().all(|bound| is_cheap(bound))
+            }
             place => is_cheap(place),
         };
         Some(if is_cheap_place { guarded(&subscript.value, &range, rope) } else { rope })
@@ -168,7 +170,10 @@ fn guarded(value: &Expr, range: &Range<usize>, slow: Rope) -> Rope {
     let Expr::Name(name) = value else { return slow };
     let mut rope = new_text("(", range.start);
     rope.push(Rope::kept(range.clone()));
-    rope.add(format!(" if __sp_b_type({0}) is __sp_b_str or __sp_b_type({0}) is __sp_b_list else ", name.id), range.start);
+    rope.add(
+        format!(" if __sp_b_type({0}) is __sp_b_str or __sp_b_type({0}) is __sp_b_list else ", name.id),
+        range.start,
+    );
     rope.push(slow);
     rope.add(")", range.end);
     rope
