@@ -154,7 +154,12 @@ except BudgetError as error:
     )
     .within(|limits| limits.calls_max = 8);
     check(&scene.run().await, &expect![[r#"Some(("5", Uncited)) None"#]]);
-    expect![[""]].assert_eq(&scene.shown("0#7"));
+    expect![[r#"
+        Output:
+        5 calls-exhausted: call `0#6` got no reply: the run has reached `limits.calls_max` = 8 The
+
+        19 turns left."#]]
+    .assert_eq(&scene.shown("0#7"));
 }
 
 #[tokio::test]

@@ -23,13 +23,12 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
     let (scene, server) = (Scene::new(&NOTE), explorer());
     let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl"]).server(&server);
     ask.run().check(&expect![[r#"
-        forty-two
+        It is forty-two.
+          a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B explored in 1 cell · 6 calls · 175 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: A model repeated itself, or only talked, and was asked for what it had
-        hint: ask in other words, or choose a stronger model
-        --- exit 3
+        1 file · 35 B explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
     "#]]);
     scene.spelunk(["show", "--cell", "0:0"]).run().check(&expect![[r#"
         hits = grep('magic')
@@ -49,23 +48,22 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
         --- exit 2
     "#]]);
     scene.spelunk(["show"]).run().check(&expect![[r#"
-        run       RUN  (stopped: model-stuck)
+        run       RUN  (answered)
         question  What is the magic number?
         model     openai/scripted
         corpus    1 file · 35 B
 
-        0  repl  partial: model-stuck  TIME
+        0  repl  answered, 1 cited  TIME
         ├─ 0#0  100 → 20 tokens  $0.00  TIME
         ├─ 0#1  10 → 1 tokens  $0.00  TIME
-        ├─ 0#2  10 → 1 tokens  $0.00  TIME
+        ├─ 0#2  200 → 10 tokens  $0.00  TIME
         ├─ cell 0  printed  TIME  hits = grep('magic')
-        ├─ 0#3  10 → 1 tokens  $0.00  TIME
-        ├─ 0#4  10 → 1 tokens  $0.00  TIME
-        └─ 0#5  10 → 1 tokens  $0.00  TIME
+        └─ cell 1  answered  TIME  FINAL(f'It is {said}.', cite=hits)
 
-        forty-two
+        It is forty-two.
+          a.md:3  The magic number is 42.
 
-        1 file · 35 B explored in 1 cell · 6 calls · 175 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
         --- stderr
         --- exit 0
     "#]]);
@@ -77,14 +75,13 @@ fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
     let long = format!("The magic number is 42.\n{}", "Nothing of interest here.\n".repeat(3_000));
     let (scene, server) = (Scene::new(&[("notes/a.md", &long)]), explorer());
     scene.ask(&server).run().check(&expect![[r#"
-        forty-two
+        It is forty-two.
+          a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         strategy repl (about 19.5k tokens, more than 10.0k at once)
-        1 file · 78.0 kB explored in 1 cell · 6 calls · 175 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: A model repeated itself, or only talked, and was asked for what it had
-        hint: ask in other words, or choose a stronger model
-        --- exit 3
+        1 file · 78.0 kB explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
     "#]]);
 }
 
