@@ -74,6 +74,8 @@ pub struct FrameView {
     pub question: Text,
     /// Where it stands.
     pub state: FrameState,
+    /// The event with which it began.
+    pub seq: u64,
     /// When it began.
     pub opened_at_ms: u64,
     /// When it ended.
@@ -116,8 +118,8 @@ pub struct CellView {
     pub output: Text,
     /// How long it took, waiting for models included.
     pub took_ms: u64,
-    /// When it had run.
-    pub ran_at_ms: u64,
+    /// Its event.
+    pub seq: u64,
 }
 
 /// The state of a call.
@@ -131,6 +133,8 @@ pub struct CallView {
     pub state: CallState,
     /// Attempts that failed, with the reason.
     pub retries: Vec<ErrorCode>,
+    /// The event with which it began.
+    pub seq: u64,
     /// When it began.
     pub started_at_ms: u64,
     /// When it ended.
@@ -200,7 +204,7 @@ impl RunView {
                 add(&mut self.redacted, redacted);
             }
             EventKind::FrameOpened { strategy, question, .. } => {
-                let frame = FrameView::opened(*strategy, question.clone(), at_ms);
+                let frame = FrameView::opened(*strategy, question.clone(), event);
                 self.frames.entry(event.frame.clone()).or_insert(frame);
             }
             EventKind::FrameClosed { outcome } => {
@@ -213,7 +217,7 @@ impl RunView {
                 self.bytes_read = self.bytes_read.saturating_add(*bytes);
             }
             EventKind::CallStarted { call, model, text, .. } => {
-                let started = CallView::started(model.clone(), text.clone(), at_ms);
+                let started = CallView::started(model.clone(), text.clone(), event);
                 self.calls.entry(call.clone()).or_insert(started);
             }
             EventKind::CallRetried { call, code, .. } => {
@@ -244,7 +248,7 @@ impl RunView {
                 outcome: outcome.clone(),
                 output: output.clone(),
                 took_ms: *took_ms,
-                ran_at_ms: event.at_ms,
+                seq: event.seq,
             };
             self.cells.entry(event.frame.clone()).or_default().push(cell);
         }
@@ -298,8 +302,9 @@ fn add(sums: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
 }
 
 impl FrameView {
-    fn opened(strategy: Strategy, question: Text, opened_at_ms: u64) -> Self {
-        Self { strategy, question, state: FrameState::Open, opened_at_ms, closed_at_ms: None }
+    fn opened(strategy: Strategy, question: Text, event: &Event) -> Self {
+        let (seq, opened_at_ms) = (event.seq, event.at_ms);
+        Self { strategy, question, state: FrameState::Open, seq, opened_at_ms, closed_at_ms: None }
     }
 
     fn close(&mut self, outcome: FrameOutcome, at_ms: u64) {
@@ -314,13 +319,14 @@ impl FrameView {
 }
 
 impl CallView {
-    fn started(model: String, prompt: Text, started_at_ms: u64) -> Self {
+    fn started(model: String, prompt: Text, event: &Event) -> Self {
         Self {
             model,
             prompt,
             state: CallState::Open,
             retries: Vec::new(),
-            started_at_ms,
+            seq: event.seq,
+            started_at_ms: event.at_ms,
             settled_at_ms: None,
         }
     }

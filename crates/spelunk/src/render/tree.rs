@@ -26,11 +26,11 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
     let children = view.frames.iter().filter(|(id, _)| id.parent().as_ref() == Some(frame));
     let calls = view.calls.iter().filter(|(id, _)| id.frame == *frame);
     let mut twigs: Vec<(u64, Twig<'_>)> =
-        children.map(|(id, child)| (child.opened_at_ms, Twig::Frame(id, child))).collect();
-    twigs.extend(calls.map(|(id, call)| (call.started_at_ms, Twig::Call(id, call))));
+        children.map(|(id, child)| (child.seq, Twig::Frame(id, child))).collect();
+    twigs.extend(calls.map(|(id, call)| (call.seq, Twig::Call(id, call))));
     let ran = view.cells.get(frame).into_iter().flatten();
-    twigs.extend(ran.map(|cell| (cell.ran_at_ms, Twig::Cell(cell))));
-    twigs.sort_by_key(|(at_ms, _)| *at_ms);
+    twigs.extend(ran.map(|cell| (cell.seq, Twig::Cell(cell))));
+    twigs.sort_by_key(|(seq, _)| *seq);
     let n_twigs = twigs.len();
     for (idx, (_, twig)) in twigs.into_iter().enumerate() {
         let (fork, below) = if idx + 1 == n_twigs { ("└─ ", "   ") } else { ("├─ ", "│  ") };

@@ -56,8 +56,8 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
         0  repl  answered, 1 cited  TIME
         ├─ 0#0  100 → 20 tokens  $0.00  TIME
         ├─ 0#1  10 → 1 tokens  $0.00  TIME
-        ├─ 0#2  200 → 10 tokens  $0.00  TIME
         ├─ cell 0  printed  TIME  hits = grep('magic')
+        ├─ 0#2  200 → 10 tokens  $0.00  TIME
         └─ cell 1  answered  TIME  FINAL(f'It is {said}.', cite=hits)
 
         It is forty-two.
