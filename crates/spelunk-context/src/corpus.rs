@@ -55,7 +55,7 @@ pub struct DocEntry {
     pub name: String,
     /// The size on disk; decoded text may be longer or shorter.
     pub bytes: u64,
-    /// BLAKE3 of the raw bytes at its origin. Secrets are hashed as they are, whether or not they are given out.
+    /// BLAKE3 of the raw bytes at its origin; of a large file, of samples of it (see `sample.rs`). Secrets are hashed as they are, whether or not they are given out.
     pub digest: BlobId,
     /// Where the bytes are.
     pub origin: Origin,

@@ -96,11 +96,15 @@ impl Frame {
         self.run().started_at_ms
     }
 
+    /// On whose behalf this frame asks.
+    fn role(&self) -> Role {
+        if self.id().depth() == 0 { Role::Root } else { Role::Sub }
+    }
+
     /// Asks the model of this frame. The call's place in the tree is taken now, before anything is awaited: identity
     /// follows program order.
     pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
-        self.ask_in(Ask { prompt, role, is_sub_call: false })
+        self.ask_in(Ask { prompt, role: self.role(), is_sub_call: false })
     }
 
     /// Asks a sub-model a smaller question. It leaves the frames above it enough to conclude with: out of that, the

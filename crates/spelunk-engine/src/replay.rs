@@ -45,10 +45,6 @@ pub(crate) struct OpenedFrame {
 impl OpenedFrame {
     /// Whether this is the task that the frame is given now.
     pub(crate) fn is(&self, task: &Task) -> bool {
-        let is_text = |recorded: &Text, now: &str| match recorded {
-            Text::Inline { text } => text == now,
-            Text::Blob { blob, .. } => *blob == spelunk_journal::digest(now.as_bytes()),
-        };
         let is_note = match (&self.note, &task.note) {
             (Some(recorded), Some(now)) => is_text(recorded, now),
             (None, None) => true,
@@ -58,6 +54,14 @@ impl OpenedFrame {
             && is_note
             && self.strategy == task.strategy
             && self.view == task.view.digest()
+    }
+}
+
+/// Whether this is the text that was recorded.
+pub(crate) fn is_text(recorded: &Text, now: &str) -> bool {
+    match recorded {
+        Text::Inline { text } => text == now,
+        Text::Blob { blob, .. } => *blob == spelunk_journal::digest(now.as_bytes()),
     }
 }
 

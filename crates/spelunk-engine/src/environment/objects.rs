@@ -94,14 +94,12 @@ impl Objects {
         let object = call.receiver.as_ref().and_then(|handle| self.object(handle));
         match object {
             Some(Object::Documents) => documents::serve(self, call),
-            Some(Object::Text(doc_idx)) => {
-                text::serve(self, self.lazy(doc_idx)?.as_ref(), Some(doc_idx), call)
-            }
+            Some(Object::Text(doc_idx)) => text::serve(self, self.lazy(doc_idx)?.as_ref(), call),
             Some(Object::Records(doc_idx)) => records::serve(self.json(doc_idx)?.as_ref(), call),
             Some(Object::Part(part)) => {
                 let whole = self.lazy(part.doc_idx)?;
                 let piece = whole.slice(part.chars).map_err(refused)?;
-                text::serve(self, &LazyText::of_string(whole.name(), &piece), None, call)
+                text::serve(self, &LazyText::of_string(whole.name(), &piece), call)
             }
             None => Err(Refusal::new("RuntimeError", "this object is not known to the host")),
         }

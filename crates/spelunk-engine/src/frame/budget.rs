@@ -4,7 +4,6 @@ use serde_json::json;
 use spelunk_model::Prompt;
 
 use super::Frame;
-use crate::run::Role;
 
 impl Frame {
     /// What is left, for the model to read. Not the same each time: go through [`Frame::observe`].
@@ -26,9 +25,8 @@ impl Frame {
 
     /// Whether that many calls as long as this prompt could still be paid.
     pub(crate) fn affords_calls(&self, n_calls: u64, prompt: &Prompt) -> bool {
-        let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
         let (calls, tokens, cost_microusd) = self.run().purse.left();
-        let one = self.run().estimate(role, prompt);
+        let one = self.run().estimate(self.role(), prompt);
         calls >= n_calls
             && tokens >= one.tokens().saturating_mul(n_calls)
             && cost_microusd >= one.cost_microusd.saturating_mul(n_calls)

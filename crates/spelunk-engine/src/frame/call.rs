@@ -160,11 +160,11 @@ impl Frame {
 
     /// Whether the next call of this frame is on record with this prompt. A decision that depends on time or money is
     /// taken on replay as it was taken then.
-    pub(crate) fn next_call_was(&self, role: Role, prompt: &Prompt) -> Option<bool> {
+    pub(crate) fn next_call_was(&self, prompt: &Prompt) -> Option<bool> {
         let ordinal = self.shared.n_calls.load(Ordering::Relaxed);
         let call = CallId { frame: self.id().clone(), ordinal };
         let recorded = self.run().replay.prompt(&call)?;
-        Some(*recorded == wire::prompt_digest(self.run().model(role).reference(), prompt))
+        Some(*recorded == wire::prompt_digest(self.run().model(self.role()).reference(), prompt))
     }
 
     /// A resumed run that sends a request again has the start on record already.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use spelunk_types::{CellOutcome, Durability, EventKind, Text};
 
 use super::Frame;
+use crate::replay::is_text;
 use crate::{FrameError, Stop};
 
 /// A cell that ran, for the record.
@@ -94,12 +95,5 @@ impl Frame {
         };
         let recorded = self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await;
         recorded.map_err(|error: Arc<_>| error.into())
-    }
-}
-
-fn is_text(recorded: &Text, now: &str) -> bool {
-    match recorded {
-        Text::Inline { text } => text == now,
-        Text::Blob { blob, .. } => *blob == spelunk_journal::digest(now.as_bytes()),
     }
 }

@@ -12,12 +12,7 @@ const BATCH_BYTES: u64 = 1 << 20;
 /// The most of a text that is handed over at once.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
-pub(super) fn serve(
-    objects: &Objects,
-    text: &LazyText,
-    doc_idx: Option<u32>,
-    call: &mut HostCall,
-) -> Result<Value, Refusal> {
+pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
     if call.name.starts_with("re.") {
         return pattern::serve(text, &objects.limits, call);
     }
@@ -45,7 +40,7 @@ pub(super) fn serve(
         "splitlines" => splitlines(text, call),
         "split" => split(text, call),
         "encode" | "lower" | "upper" | "strip" | "lstrip" | "rstrip" | "replace" | "title" | "casefold" => {
-            Err(too_large(text, &call.name, doc_idx))
+            Err(too_large(text, &call.name))
         }
         other => Err(Refusal::new(
             "AttributeError",
@@ -76,12 +71,12 @@ fn item(text: &LazyText, key: Value) -> Result<Value, Refusal> {
 
 fn whole(text: &LazyText) -> Result<String, Refusal> {
     if text.bytes() > WHOLE_BYTES_MAX {
-        return Err(too_large(text, "str", None));
+        return Err(too_large(text, "str"));
     }
     text.to_string_bounded(WHOLE_BYTES_MAX).map_err(refused)
 }
 
-fn too_large(text: &LazyText, what: &str, _doc_idx: Option<u32>) -> Refusal {
+fn too_large(text: &LazyText, what: &str) -> Refusal {
     Refusal::value(format!(
         "`{}` has {} bytes and stays outside of the session: {what}() would copy all of it. Take a slice, go through it with `for line in context`, or use grep() and re",
         text.name(),
@@ -128,7 +123,7 @@ fn any_of(call: &mut HostCall, holds: impl Fn(&str) -> Result<bool, Refusal>) ->
 fn splitlines(text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
     let keeps_ends = Arguments::of(call, &["keepends"])?.flag("keepends")?.unwrap_or(false);
     if text.bytes() > WHOLE_BYTES_MAX {
-        return Err(too_large(text, "splitlines", None));
+        return Err(too_large(text, "splitlines"));
     }
     let (mut items, mut next) = (Vec::new(), Some(0));
     while let Some(from) = next {
@@ -143,7 +138,7 @@ fn split(text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
     let mut arguments = Arguments::of(call, &["sep", "maxsplit"])?;
     let (separator, splits_max) = (arguments.text("sep")?, arguments.int("maxsplit")?.unwrap_or(-1));
     if text.bytes() > WHOLE_BYTES_MAX && splits_max < 0 {
-        return Err(too_large(text, "split", None));
+        return Err(too_large(text, "split"));
     }
     if splits_max == 0 {
         return Ok(Value::List(vec![Value::Str(whole(text)?)]));

@@ -87,6 +87,15 @@ fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
     }
 }
 
+/// A reply that must be JSON of this schema, laid out for people.
+pub(super) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
+    let json = extract_json(reply).ok_or("it is not JSON")?;
+    let told =
+        |violations: Vec<_>| violations.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n");
+    schema.check(&json).map_err(told)?;
+    Ok(serde_json::to_string_pretty(&json).unwrap_or_default())
+}
+
 /// Evidence as code gives it: a hit of `grep`, a tuple, a line of text, or a list of these.
 fn claims(cite: Option<Value>) -> Result<Vec<Citation>, Refusal> {
     let one = |value: &Value| {

@@ -4,16 +4,16 @@
 
 use spelunk_types::{ErrorCode, Grounding};
 
-use crate::run::Role;
+use super::answer;
 use crate::transcript::Transcript;
-use crate::{Answer, Frame, FrameError, Task, evidence};
+use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 pub(super) const PROMPT: &str = include_str!("../../prompts/repl-conclude.md");
 
 /// Whether the next call is the last one there is money for. On replay it is decided as it was decided then.
 pub(super) fn is_due(frame: &Frame, transcript: &Transcript) -> bool {
     let next = transcript.prompt(frame.limits().root_output_tokens_max);
-    match frame.next_call_was(role(frame), &next) {
+    match frame.next_call_was(&next) {
         Some(was_turn) => !was_turn,
         None => !frame.affords_calls(2, &next),
     }
@@ -35,11 +35,27 @@ pub(super) async fn conclude(
     let end = task.question.floor_char_boundary(super::QUESTION_BYTES_MAX);
     let question = task.question.get(..end).unwrap_or_default();
     let said = PROMPT.replace("{why}", why).replace("{question}", question);
+    let said = match &task.schema {
+        Some(schema) => {
+            format!("{said}\nThe answer must be JSON that fits this schema:\n{}\n", schema.text())
+        }
+        None => said,
+    };
     let reply = frame.ask(super::asking(frame, transcript, &said)).await?;
-    let answer = evidence::check(frame, &task.view, &reply.text).await?;
+    let answer = match &task.schema {
+        Some(schema) => typed(frame, schema, &reply.text)?,
+        None => evidence::check(frame, &task.view, &reply.text).await?,
+    };
     Ok(Answer { grounding: Grounding::Partial { stopped_by }, ..answer })
 }
 
-fn role(frame: &Frame) -> Role {
-    if frame.id().depth() == 0 { Role::Root } else { Role::Sub }
+/// A typed answer that does not fit is none: a program reads it.
+fn typed(frame: &Frame, schema: &Schema, reply: &str) -> Result<Answer, FrameError> {
+    match answer::read_typed(schema, reply) {
+        Ok(json) => Ok(Answer { text: json, citations: Vec::new(), grounding: Grounding::Uncited }),
+        Err(fault) => {
+            let message = format!("the answer does not fit the schema: {fault}");
+            Err(FrameError::Child { frame: frame.id().clone(), code: ErrorCode::AnswerInvalid, message })
+        }
+    }
 }
