@@ -3,22 +3,41 @@
 
 use spelunk_types::{Citation, Found};
 
-use crate::View;
+use crate::{DocEntry, View};
 
 /// The citation with its document's own name and its true line, and how it was found. A document that is not in the
 /// view, or cannot be read any more, makes it `Missing`.
 pub fn check_citation(view: &View, citation: &Citation) -> (Citation, Found) {
-    let missing = || (citation.clone(), Found::Missing);
-    let Some(document) = view.find(&citation.document).or_else(|| view.find(plain_name(&citation.document)))
-    else {
-        return missing();
-    };
-    let Ok(text) = view.read_owned(document) else { return missing() };
-    match nearest_line(&text, &citation.quote, citation.line) {
-        None => missing(),
+    let checked = check_citations(view, std::slice::from_ref(citation)).pop();
+    checked.unwrap_or_else(|| (citation.clone(), Found::Missing))
+}
+
+/// The same for many: each document is read once.
+pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Found)> {
+    let mut order: Vec<usize> = (0..citations.len()).collect();
+    order.sort_by(|&a, &b| citations[a].document.cmp(&citations[b].document));
+    let mut checked: Vec<(Citation, Found)> =
+        citations.iter().map(|citation| (citation.clone(), Found::Missing)).collect();
+    for group in order.chunk_by(|&a, &b| citations[a].document == citations[b].document) {
+        let Some(document) = find(view, &citations[group[0]].document) else { continue };
+        let Ok(text) = view.read_owned(document) else { continue };
+        for &idx in group {
+            checked[idx] = look_up(&document.name, &text, &citations[idx]);
+        }
+    }
+    checked
+}
+
+fn find<'v>(view: &'v View, name: &str) -> Option<&'v DocEntry> {
+    view.find(name).or_else(|| view.find(plain_name(name)))
+}
+
+fn look_up(document: &str, text: &str, citation: &Citation) -> (Citation, Found) {
+    match nearest_line(text, &citation.quote, citation.line) {
+        None => (citation.clone(), Found::Missing),
         Some(line) => {
             let found = if line == citation.line { Found::Exact } else { Found::Moved };
-            (Citation { document: document.name.clone(), line, quote: citation.quote.clone() }, found)
+            (Citation { document: document.to_owned(), line, quote: citation.quote.clone() }, found)
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::digest::{Reading, ScanProgress, digest_of, read_through};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room};
-use crate::{ScanReport, SkipReason, SourceError, name};
+use crate::{Outline, ScanReport, SkipReason, SourceError, name};
 
 /// Where runs live. Never a document: a run must not read its own journal.
 pub(crate) const WORKSPACE_DIRECTORY: &str = ".spelunk";
@@ -96,6 +96,11 @@ impl PartialEq for Corpus {
 impl Eq for Corpus {}
 
 impl Corpus {
+    /// What there is, without looking into any text.
+    pub fn outline(&self) -> Outline {
+        Outline::of(self.documents().iter())
+    }
+
     /// Reads all sources through once. Fails when a named source cannot be had, or when nothing at all is readable.
     pub fn scan(
         sources: &[SourceInput],

@@ -45,6 +45,16 @@ impl View {
         Self { corpus: Arc::clone(&self.corpus), selection }
     }
 
+    /// The documents at these positions that are in this view.
+    #[must_use]
+    pub fn only(&self, idxs: impl IntoIterator<Item = u32>) -> Self {
+        let mut selection: Vec<u32> =
+            idxs.into_iter().filter(|idx| self.selection.binary_search(idx).is_ok()).collect();
+        selection.sort_unstable();
+        selection.dedup();
+        Self { corpus: Arc::clone(&self.corpus), selection: selection.into() }
+    }
+
     /// The document of that name, if it is in this view.
     pub fn find(&self, name: &str) -> Option<&DocEntry> {
         let documents = self.corpus.documents();

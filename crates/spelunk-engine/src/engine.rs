@@ -6,13 +6,14 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use spelunk_context::{Corpus, ScanOptions, ScanProgress, SourceInput, View};
+use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View};
 use spelunk_journal::{Blobs, JournalError, Workspace};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{Event, EventKind, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text};
+use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::flights::Flights;
 use crate::gate::Gate;
@@ -34,6 +35,8 @@ pub struct Engine {
     scan: ScanOptions,
     /// Where cells run.
     sandbox: Sandbox,
+    /// Tells the types of documents.
+    detector: Detector,
     /// Runs of this process that have not ended, for watchers that only know an id.
     live: Arc<Mutex<HashMap<RunId, Live>>>,
 }
@@ -60,6 +63,8 @@ pub struct RunRequest {
     pub sub_model: Option<Arc<dyn Model>>,
     /// The JSON Schema of the answer, as text.
     pub schema: Option<String>,
+    /// What an analysis looks for first.
+    pub focus: Focus,
     /// How far it may go.
     pub settings: RunSettings,
     /// With [`Strategy::Program`]: what drives the root frame.
@@ -118,13 +123,20 @@ impl RunHandle {
 impl Engine {
     /// An engine on this workspace.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>, scan: ScanOptions) -> Self {
-        Self { workspace, clock, scan, sandbox: Sandbox::in_process(), live: Arc::default() }
+        let (sandbox, detector) = (Sandbox::in_process(), Detector::default());
+        Self { workspace, clock, scan, sandbox, detector, live: Arc::default() }
     }
 
     /// The same engine, with cells run elsewhere than in this process.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
         Self { sandbox, ..self }
+    }
+
+    /// The same engine, with content types of the user's own.
+    #[must_use]
+    pub fn with_detector(self, detector: Detector) -> Self {
+        Self { detector, ..self }
     }
 
     /// The workspace.
@@ -183,12 +195,11 @@ impl Engine {
             clock: Arc::clone(&self.clock),
             lock,
         };
+        let view_of_all = View::of(Arc::new(request.corpus));
         let task = Task {
-            question: request.question,
-            view: View::of(Arc::new(request.corpus)),
-            note: None,
             schema,
-            strategy: request.strategy,
+            focus: request.focus,
+            ..Task::new(request.question, view_of_all, request.strategy)
         };
         let (settings, program) = (request.settings, request.program);
         let models = models(request.model, request.sub_model);
@@ -230,7 +241,7 @@ impl Engine {
         let (blobs, replies) = (self.workspace.blobs(), self.workspace.replies());
         let desk = Desk { journal, blobs, replies, clock: Arc::clone(&self.clock), lock };
         let view_of_all = View::of(Arc::new(corpus));
-        let task = Task { schema, ..Task::new(question, view_of_all, start.strategy) };
+        let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
         let models = models(request.model, request.sub_model);
@@ -264,6 +275,9 @@ impl Engine {
             started_at_ms: view.started_at_ms,
             models,
             sandbox: self.sandbox.clone(),
+            detector: self.detector.clone(),
+            texts: Arc::default(),
+            ends_at: Instant::now() + Duration::from_millis(time_left),
             purse: Purse::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
             scribe: scribe.clone(),

@@ -6,6 +6,7 @@
 
 mod budget;
 mod call;
+mod recall;
 mod record;
 
 use std::future::Future;
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all};
+use spelunk_context::Detector;
 use spelunk_journal::JournalError;
 use spelunk_model::{Prompt, Reply, estimate_tokens};
 use spelunk_sandbox::Sandbox;
@@ -21,7 +23,8 @@ use spelunk_types::{
     CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits, Served,
 };
 
-use crate::frame::call::Ask;
+use crate::analyst::Texts;
+use crate::frame::call::{Ask, Purpose};
 pub(crate) use crate::frame::record::CellRecord;
 use crate::run::{Role, Run};
 use crate::scribe::Receipt;
@@ -43,6 +46,15 @@ struct Shared {
     n_observed: AtomicUsize,
     /// Failures the strategy has seen and not yet moved past.
     unsettled: Mutex<Vec<Failure>>,
+}
+
+/// Through which a child is opened.
+#[derive(Debug, Clone, Copy)]
+enum Door {
+    /// Depth, number and time are limited: code may ask for anything.
+    Counted,
+    /// The plan says how many there are.
+    Planned,
 }
 
 /// A failure that is not a fact yet.
@@ -91,6 +103,22 @@ impl Frame {
         &self.run().sandbox
     }
 
+    /// Tells the types of documents.
+    pub(crate) fn detector(&self) -> &Detector {
+        &self.run().detector
+    }
+
+    /// Texts that frames of this run have in use.
+    pub(crate) fn texts(&self) -> &Arc<Texts> {
+        &self.run().texts
+    }
+
+    /// Who answers sub-calls.
+    pub(crate) fn sub_model_name(&self) -> String {
+        let reference = self.run().model(Role::Sub).reference();
+        format!("{reference} {}", reference.base_url)
+    }
+
     /// Unix time at which the run began: the same for every process that works on it.
     pub(crate) fn started_at_ms(&self) -> u64 {
         self.run().started_at_ms
@@ -104,7 +132,7 @@ impl Frame {
     /// Asks the model of this frame. The call's place in the tree is taken now, before anything is awaited: identity
     /// follows program order.
     pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        self.ask_in(Ask { prompt, role: self.role(), is_sub_call: false })
+        self.ask_in(Ask { prompt, role: self.role(), purpose: Purpose::Turn })
     }
 
     /// Asks a sub-model a smaller question. It leaves the frames above it enough to conclude with: out of that, the
@@ -113,7 +141,16 @@ impl Frame {
         &self,
         prompt: Prompt,
     ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        self.ask_in(Ask { prompt, role: Role::Sub, is_sub_call: true })
+        self.ask_in(Ask { prompt, role: Role::Sub, purpose: Purpose::Part })
+    }
+
+    /// Asks the root model from a frame below it: what puts findings together is its own work. Out of budget, the call is
+    /// refused and the run goes on.
+    pub(crate) fn ask_root(
+        &self,
+        prompt: Prompt,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        self.ask_in(Ask { prompt, role: Role::Root, purpose: Purpose::Whole })
     }
 
     fn ask_in(&self, ask: Ask) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
@@ -137,15 +174,29 @@ impl Frame {
 
     /// Solves a sub-task in a child frame.
     pub fn descend(&self, task: Task) -> BoxFuture<'static, Result<Answer, FrameError>> {
+        self.open_child(task, Door::Counted)
+    }
+
+    /// Hands planned work to a frame of its own: as many as the plan has, at any depth, for as long as their calls take.
+    pub(crate) fn delegate(&self, task: Task) -> BoxFuture<'static, Result<Answer, FrameError>> {
+        self.open_child(task, Door::Planned)
+    }
+
+    fn open_child(&self, task: Task, door: Door) -> BoxFuture<'static, Result<Answer, FrameError>> {
         let idx = self.shared.n_children.fetch_add(1, Ordering::Relaxed);
         let child = self.id().child(idx);
         let past = self.move_past_failures();
         let frame = self.clone();
         Box::pin(async move {
             durable(past).await?;
-            frame.check_may_open(idx)?;
             let solving = Self::new(Arc::clone(&frame.shared.run), child.clone()).solve(task);
-            let answer = frame.bound_child(&child, solving).await;
+            let answer = match door {
+                Door::Planned => solving.await,
+                Door::Counted => {
+                    frame.check_may_open(idx)?;
+                    frame.bound_child(&child, solving).await
+                }
+            };
             answer.map_err(|error| frame.remember_child(child, error))
         })
     }

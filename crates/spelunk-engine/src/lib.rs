@@ -4,8 +4,10 @@
 //! A run is a deterministic program plus a journal of its effects. Start reading at `strategy/direct.rs`, then
 //! `frame.rs`, the only door a strategy has to the outside.
 
+mod analyst;
 mod attempt;
 mod cancel;
+mod choose;
 mod clock;
 mod engine;
 mod environment;
@@ -16,11 +18,13 @@ mod frame;
 mod gate;
 mod purse;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod scribe;
 mod start;
 mod strategy;
+mod synthesis;
 mod task;
 mod transcript;
 mod view;
@@ -28,6 +32,7 @@ mod watch;
 mod wire;
 
 pub use cancel::Cancel;
+pub use choose::{Choice, QuestionKind, choose};
 pub use clock::{Clock, SystemClock};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest};
 pub use error::{EngineError, FrameError, Stop};
@@ -36,6 +41,6 @@ pub use purse::{BudgetExceeded, Purse, Reservation};
 pub use run::{RunResult, RunSettings};
 pub use schema::{Schema, SchemaError};
 pub use strategy::{ConsoleCell, console};
-pub use task::{Answer, Program, Task};
-pub use view::{CallState, CallView, CellView, FrameState, FrameView, RunView};
+pub use task::{Answer, Assignment, Program, Task};
+pub use view::{CallState, CallView, CellView, FrameState, FrameView, RunView, TasksView};
 pub use watch::EventStream;

@@ -20,6 +20,7 @@ pub(crate) struct Replay {
     noted: HashMap<FrameId, usize>,
     cells: HashMap<FrameId, Vec<RanCell>>,
     observed: HashMap<FrameId, Vec<String>>,
+    recalled: HashMap<FrameId, Text>,
 }
 
 /// A cell, as recorded.
@@ -93,7 +94,13 @@ impl Replay {
                 EventKind::ValueObserved { value, .. } => {
                     replay.observed.entry(frame.clone()).or_default().push(value.clone());
                 }
-                EventKind::CitationChecked { .. } | EventKind::PassagesChosen { .. } => {
+                EventKind::FindingsRecalled { reports, .. } => {
+                    replay.recalled.insert(frame.clone(), reports.clone());
+                }
+                EventKind::CitationChecked { .. }
+                | EventKind::PassagesChosen { .. }
+                | EventKind::TasksPlanned { .. }
+                | EventKind::TaskReported { .. } => {
                     *replay.noted.entry(frame.clone()).or_default() += 1;
                 }
                 EventKind::RunStarted { .. }
@@ -138,6 +145,11 @@ impl Replay {
     /// The n-th value a frame was told.
     pub(crate) fn observed(&self, frame: &FrameId, idx: usize) -> Option<&str> {
         self.observed.get(frame)?.get(idx).map(String::as_str)
+    }
+
+    /// The findings of earlier runs that a frame took.
+    pub(crate) fn recalled(&self, frame: &FrameId) -> Option<&Text> {
+        self.recalled.get(frame)
     }
 
     /// How many notes a frame has on record.

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
+use spelunk_context::Detector;
 use spelunk_journal::{Blobs, JournalError, Replies};
 use spelunk_model::{Model, Prompt, Reply, estimate_tokens};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
     BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, RunId, RunOutcome, Usage,
 };
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
+use crate::analyst::Texts;
 use crate::flights::Flights;
 use crate::frame::prompt_tokens;
 use crate::gate::Gate;
@@ -68,6 +70,10 @@ pub(crate) struct Run {
     pub(crate) started_at_ms: u64,
     pub(crate) models: Models,
     pub(crate) sandbox: Sandbox,
+    pub(crate) detector: Detector,
+    pub(crate) texts: Arc<Texts>,
+    /// When the run is out of time.
+    pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
     pub(crate) purse: Arc<Purse>,
     pub(crate) replay: Replay,

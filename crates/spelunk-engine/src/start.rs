@@ -2,8 +2,8 @@
 
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{
-    BlobId, Event, EventKind, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanOptions, SourceSpec, Strategy,
-    Text,
+    BlobId, Event, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanOptions, SourceSpec,
+    Strategy, Text,
 };
 
 use crate::{EngineError, ResumeRequest, RunRequest, strategy};
@@ -17,6 +17,7 @@ pub(crate) struct Start {
     pub(crate) model: ModelRef,
     pub(crate) sub_model: Option<ModelRef>,
     pub(crate) schema: Option<Text>,
+    pub(crate) focus: Focus,
     pub(crate) corpus_digest: BlobId,
     pub(crate) settings_digest: BlobId,
     pub(crate) limits: Limits,
@@ -41,6 +42,7 @@ impl Start {
             model,
             sub_model,
             schema: request.schema.as_deref().map(|text| blobs.keep(text)).transpose()?,
+            focus: request.focus,
             limits,
         })
     }
@@ -56,6 +58,7 @@ impl Start {
                 model,
                 sub_model,
                 schema,
+                focus,
                 corpus_digest,
                 settings_digest,
                 limits,
@@ -70,6 +73,7 @@ impl Start {
                     model,
                     sub_model,
                     schema,
+                    focus,
                     corpus_digest,
                     settings_digest,
                     limits,
@@ -93,6 +97,7 @@ impl Start {
             model: self.model,
             sub_model: self.sub_model,
             schema: self.schema,
+            focus: self.focus,
             corpus_digest: self.corpus_digest,
             settings_digest: self.settings_digest,
             limits: Box::new(self.limits),

@@ -1,18 +1,32 @@
 //! Strategies: how a frame answers. A closed set and one function each; this is the whole dispatch.
 
 mod direct;
+mod map;
 mod repl;
 
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
 
-use crate::{Answer, Frame, FrameError, Task};
+use crate::task::Assigned;
+use crate::{Answer, Frame, FrameError, Task, analyst, synthesis};
 
 /// Runs the task's strategy in this frame.
 pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     match task.strategy {
         Strategy::Direct => direct::solve(&frame, &task).await,
         Strategy::Repl => repl::solve(&frame, &task).await,
+        Strategy::Map => map::solve(&frame, &task, map::Reach::All).await,
+        Strategy::Hybrid => map::solve(&frame, &task, map::Reach::Likely).await,
+        Strategy::Analyst | Strategy::Synthesis => {
+            match task.assignment.as_ref().map(|assignment| &assignment.0) {
+                Some(Assigned::Analysis(analysis)) => analyst::solve(&frame, &task, analysis).await,
+                Some(Assigned::Synthesis(synthesis)) => synthesis::solve(&frame, &task, synthesis).await,
+                None => {
+                    let message = "this frame has no assignment".to_owned();
+                    Err(FrameError::Refused { frame: frame.id().clone(), code: ErrorCode::Bug, message })
+                }
+            }
+        }
         Strategy::Program => match frame.program() {
             Some(program) => program(frame.clone(), task).await,
             None => {
@@ -25,5 +39,7 @@ pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError
 
 /// The digest of all prompts: a run cannot go on under prompts it was not started with.
 pub(crate) fn prompts_digest() -> BlobId {
-    spelunk_journal::digest([direct::PROMPTS.concat(), repl::PROMPTS.concat()].concat().as_bytes())
+    let prompts =
+        [&direct::PROMPTS[..], &repl::PROMPTS[..], &analyst::PROMPTS[..], &synthesis::PROMPTS[..]].concat();
+    spelunk_journal::digest(prompts.concat().as_bytes())
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use spelunk_context::View;
-use spelunk_types::{Citation, Grounding, Strategy};
+use spelunk_types::{Citation, Focus, Grounding, Strategy};
 
+use crate::analyst::Analysis;
+use crate::synthesis::Synthesis;
 use crate::{Frame, FrameError, Schema};
 
 /// What a frame must do.
@@ -21,12 +23,28 @@ pub struct Task {
     pub schema: Option<Arc<Schema>>,
     /// How to go about it.
     pub strategy: Strategy,
+    /// What an analysis looks for first.
+    pub focus: Focus,
+    /// What an analyst or a synthesis is given, within `map`.
+    pub assignment: Option<Assignment>,
+}
+
+/// Work that a strategy hands to a frame of its own making; nobody else can make one.
+#[derive(Debug, Clone)]
+pub struct Assignment(pub(crate) Assigned);
+
+/// What is assigned.
+#[derive(Debug, Clone)]
+pub(crate) enum Assigned {
+    Analysis(Arc<Analysis>),
+    Synthesis(Arc<Synthesis>),
 }
 
 impl Task {
     /// A task without a note and without a schema.
     pub fn new(question: impl Into<String>, view: View, strategy: Strategy) -> Self {
-        Self { question: question.into(), view, note: None, schema: None, strategy }
+        let (question, focus) = (question.into(), Focus::General);
+        Self { question, view, note: None, schema: None, strategy, focus, assignment: None }
     }
 }
 

@@ -43,6 +43,8 @@ pub struct RunView {
     pub calls: BTreeMap<CallId, CallView>,
     /// The blocks of code that ran, by frame.
     pub cells: BTreeMap<FrameId, Vec<CellView>>,
+    /// The tasks of analysts, where there are some.
+    pub tasks: Option<TasksView>,
     /// What was paid.
     pub spent: Usage,
     /// What people should know.
@@ -63,6 +65,23 @@ pub struct RunView {
     earlier_ms: u64,
     /// When the current process began.
     segment_at_ms: u64,
+}
+
+/// How far analysts have come.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TasksView {
+    /// Tasks of the plan.
+    pub planned: u64,
+    /// Documents of the plan.
+    pub documents: u64,
+    /// Parts whose findings were at hand from earlier runs.
+    pub recalled: u64,
+    /// Tasks with a report.
+    pub done: u64,
+    /// Tasks without one.
+    pub failed: u64,
+    /// Findings so far, by severity; `unrated` where there is none.
+    pub findings: BTreeMap<String, u64>,
 }
 
 /// The state of a frame.
@@ -208,6 +227,7 @@ impl RunView {
                 self.frames.entry(event.frame.clone()).or_insert(frame);
             }
             EventKind::FrameClosed { outcome } => {
+                self.count_failed_task(event, outcome);
                 if let Some(frame) = self.frames.get_mut(&event.frame) {
                     frame.close(outcome.clone(), at_ms);
                 }
@@ -234,9 +254,19 @@ impl RunView {
             EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
             EventKind::CellRan { .. } => self.add_cell(event),
+            EventKind::FindingsRecalled { .. }
+            | EventKind::TasksPlanned { .. }
+            | EventKind::TaskReported { .. } => self.tasks.get_or_insert_default().apply(&event.kind),
             EventKind::ValueObserved { .. }
             | EventKind::CallStreamed { .. }
             | EventKind::ProgressTicked { .. } => {}
+        }
+    }
+
+    fn count_failed_task(&mut self, event: &Event, outcome: &FrameOutcome) {
+        let is_task = self.frames.get(&event.frame).is_some_and(|frame| frame.strategy == Strategy::Analyst);
+        if let (true, FrameOutcome::Failed { .. }, Some(tasks)) = (is_task, outcome, &mut self.tasks) {
+            tasks.failed += 1;
         }
     }
 
@@ -298,6 +328,19 @@ fn add(sums: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
     for (name, n) in counts {
         let sum = sums.entry(name.clone()).or_default();
         *sum = sum.saturating_add(*n);
+    }
+}
+
+impl TasksView {
+    fn apply(&mut self, kind: &EventKind) {
+        if let EventKind::FindingsRecalled { units, .. } = kind {
+            self.recalled = *units;
+        } else if let EventKind::TasksPlanned { tasks, documents, .. } = kind {
+            (self.planned, self.documents) = (*tasks, *documents);
+        } else if let EventKind::TaskReported { findings, .. } = kind {
+            self.done += 1;
+            add(&mut self.findings, findings);
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-//! The two records that the engine itself writes: what a prompt said, and what a cached reply was.
+//! The records that the engine itself writes: what a prompt said, what a cached reply was, and what was found in a part.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use spelunk_model::{Prompt, Reply, Speaker};
-use spelunk_types::{BlobId, ModelRef, StopReason, Text, Usage};
+use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
 /// A prompt with its texts in place; its JSON is what the digest is taken of.
 #[derive(Serialize)]
@@ -82,4 +84,24 @@ pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
 pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
     let wire: ReplyWire = serde_json::from_slice(record).ok()?;
     Some(Reply { text: wire.text, stop: wire.stop, usage: Some(wire.usage) })
+}
+
+/// A report for the cache.
+pub(crate) fn write_report(report: &AnalystReport) -> Vec<u8> {
+    serde_json::to_vec(report).expect("texts and numbers always serialise")
+}
+
+/// A report from the cache; `None` for a record this engine does not understand.
+pub(crate) fn read_report(record: &[u8]) -> Option<AnalystReport> {
+    serde_json::from_slice(record).ok()
+}
+
+/// Reports by the position of their part, for the journal.
+pub(crate) fn write_reports(reports: &BTreeMap<u64, AnalystReport>) -> String {
+    serde_json::to_string(reports).expect("texts and numbers always serialise")
+}
+
+/// The same, read. It was written by this engine; one that cannot be read is none.
+pub(crate) fn read_reports(text: &str) -> BTreeMap<u64, AnalystReport> {
+    serde_json::from_str(text).unwrap_or_default()
 }

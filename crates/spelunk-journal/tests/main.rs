@@ -36,6 +36,7 @@ fn started() -> EventKind {
         },
         sub_model: None,
         schema: None,
+        focus: spelunk_types::Focus::General,
         corpus_digest: spelunk_journal::digest(b"corpus"),
         settings_digest: spelunk_journal::digest(b"settings"),
         limits: Box::new(Limits::default()),

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BlobId, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Found, FrameId, FrameOutcome, Limits,
-    ModelRef, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
+    BlobId, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Focus, Found, FrameId, FrameOutcome,
+    Limits, ModelRef, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -85,6 +85,9 @@ pub enum EventKind {
         /// The JSON Schema of the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<Text>,
+        /// What an analysis looks for first.
+        #[serde(default, skip_serializing_if = "is_general")]
+        focus: Focus,
         corpus_digest: BlobId,
         settings_digest: BlobId,
         limits: Box<Limits>,
@@ -148,6 +151,29 @@ pub enum EventKind {
     /// A strategy was told something that is not the same each time.
     #[serde(rename = "value.observed")]
     ValueObserved { what: String, value: String },
+    /// A view was cut into tasks for analysts.
+    #[serde(rename = "tasks.planned")]
+    TasksPlanned {
+        tasks: u64,
+        documents: u64,
+        /// Tasks by content type.
+        by_type: BTreeMap<String, u64>,
+    },
+    /// Parts whose findings were at hand from earlier runs, and those findings.
+    #[serde(rename = "findings.recalled")]
+    FindingsRecalled { units: u64, reports: Text },
+    /// An analyst finished a task.
+    #[serde(rename = "task.reported")]
+    TaskReported {
+        /// From 1.
+        task: u64,
+        of: u64,
+        /// What was read: `src/main.rs lines 1 to 200`.
+        label: String,
+        relevant: bool,
+        /// How many findings, by severity.
+        findings: BTreeMap<String, u64>,
+    },
     /// A citation was held against its source.
     #[serde(rename = "citation.checked")]
     CitationChecked { citation: Citation, found: Found },
@@ -167,7 +193,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every name this engine knows; a reader shows others as they are and refuses to resume past them.
-    pub const NAMES: [&str; 17] = [
+    pub const NAMES: [&str; 20] = [
         "run.started",
         "run.resumed",
         "run.finished",
@@ -180,6 +206,9 @@ impl EventKind {
         "call.settled",
         "cell.ran",
         "value.observed",
+        "tasks.planned",
+        "findings.recalled",
+        "task.reported",
         "citation.checked",
         "limit.reached",
         "warning.raised",
@@ -202,6 +231,9 @@ impl EventKind {
             Self::CallSettled { .. } => "call.settled",
             Self::CellRan { .. } => "cell.ran",
             Self::ValueObserved { .. } => "value.observed",
+            Self::TasksPlanned { .. } => "tasks.planned",
+            Self::FindingsRecalled { .. } => "findings.recalled",
+            Self::TaskReported { .. } => "task.reported",
             Self::CitationChecked { .. } => "citation.checked",
             Self::LimitReached { .. } => "limit.reached",
             Self::WarningRaised { .. } => "warning.raised",
@@ -226,6 +258,9 @@ impl EventKind {
             | Self::CallRetried { .. }
             | Self::CellRan { .. }
             | Self::ValueObserved { .. }
+            | Self::TasksPlanned { .. }
+            | Self::FindingsRecalled { .. }
+            | Self::TaskReported { .. }
             | Self::CitationChecked { .. }
             | Self::WarningRaised { .. } => Durability::Buffered,
             Self::CallStreamed { .. } | Self::ProgressTicked { .. } => Durability::Ephemeral,
@@ -251,6 +286,7 @@ impl EventKind {
             Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => {
                 answer.blob().into_iter().collect()
             }
+            Self::FindingsRecalled { reports, .. } => reports.blob().into_iter().collect(),
             Self::CallStarted { text, .. } => text.blob().into_iter().collect(),
             Self::CallSettled { outcome: CallOutcome::Replied { reply, .. }, .. } => {
                 reply.blob().into_iter().collect()
@@ -263,6 +299,8 @@ impl EventKind {
             | Self::PassagesChosen { .. }
             | Self::CallRetried { .. }
             | Self::ValueObserved { .. }
+            | Self::TasksPlanned { .. }
+            | Self::TaskReported { .. }
             | Self::CitationChecked { .. }
             | Self::LimitReached { .. }
             | Self::WarningRaised { .. }
@@ -270,6 +308,11 @@ impl EventKind {
             | Self::ProgressTicked { .. } => Vec::new(),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_general(focus: &Focus) -> bool {
+    *focus == Focus::General
 }
 
 #[cfg(test)]

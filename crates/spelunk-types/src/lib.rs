@@ -4,6 +4,7 @@
 mod citation;
 mod error_code;
 mod event;
+mod finding;
 mod id;
 mod limits;
 mod outcome;
@@ -13,6 +14,7 @@ mod usage;
 pub use citation::{Citation, Found, Grounding};
 pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
+pub use finding::{AnalystReport, Finding, Focus, Location, Severity, Unit};
 pub use id::{BlobId, CallId, FrameId, IdError, RunId};
 pub use limits::{Limit, Limits};
 pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};

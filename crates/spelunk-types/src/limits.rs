@@ -105,6 +105,10 @@ limits! {
     path root_output_tokens_max = 4096;
     /// Tokens a sub-call may write.
     path sub_output_tokens_max = 1000;
+    /// Tokens an analyst may write.
+    path analyst_output_tokens_max = 4096;
+    /// Findings given to a synthesis at once; more are summed up in groups first.
+    path synthesis_tokens_max = 30_000;
     /// Context larger than this gets a warning.
     path corpus_tokens_warn = 10_000_000;
     /// Files an analysis takes; 0 takes all.

@@ -141,6 +141,14 @@ pub enum Strategy {
     Direct,
     /// The recursive loop: the model writes code that explores the text, and asks sub-models about parts of it.
     Repl,
+    /// Every part is read by the analyst that fits it, and what they find is put together.
+    Map,
+    /// The same over the parts that share words with the question.
+    Hybrid,
+    /// Reads one part, within `map`.
+    Analyst,
+    /// Puts findings together, within `map`.
+    Synthesis,
     /// A program of the caller's own, driven through the same frames (see `Engine::start_program`).
     Program,
 }
@@ -151,6 +159,10 @@ impl Strategy {
         match self {
             Self::Direct => "direct",
             Self::Repl => "repl",
+            Self::Map => "map",
+            Self::Hybrid => "hybrid",
+            Self::Analyst => "analyst",
+            Self::Synthesis => "synthesis",
             Self::Program => "program",
         }
     }
@@ -169,6 +181,10 @@ impl FromStr for Strategy {
         match text {
             "direct" => Ok(Self::Direct),
             "repl" => Ok(Self::Repl),
+            "map" => Ok(Self::Map),
+            "hybrid" => Ok(Self::Hybrid),
+            "analyst" => Ok(Self::Analyst),
+            "synthesis" => Ok(Self::Synthesis),
             "program" => Ok(Self::Program),
             other => Err(IdError { expected: "strategy", found: other.chars().take(64).collect() }),
         }

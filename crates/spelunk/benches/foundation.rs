@@ -118,6 +118,7 @@ impl Stage {
             model,
             sub_model: None,
             schema: None,
+            focus: spelunk_types::Focus::General,
             settings,
             program,
         };

@@ -94,6 +94,7 @@ impl Stage {
             model: http_model(server),
             sub_model: None,
             schema: None,
+            focus: spelunk_types::Focus::General,
             settings: RunSettings { limits: self.limits.clone(), cache_replies: false },
             program: None,
         };

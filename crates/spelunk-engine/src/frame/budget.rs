@@ -1,9 +1,13 @@
 //! What a frame may know of the purse.
 
+use std::time::Duration;
+
 use serde_json::json;
 use spelunk_model::Prompt;
+use spelunk_types::ErrorCode;
 
 use super::Frame;
+use crate::FrameError;
 
 impl Frame {
     /// What is left, for the model to read. Not the same each time: go through [`Frame::observe`].
@@ -21,6 +25,23 @@ impl Frame {
             "cell_calls_max": limits.cell_calls_max,
             "query_chars_max": limits.query_chars_max,
         })
+    }
+
+    /// Whether so little time is left that the frame should come to its end.
+    pub(crate) fn is_time_short(&self) -> bool {
+        let run = self.run();
+        let reserve = Duration::from_millis(self.limits().run_ms_max / 10);
+        tokio::time::Instant::now() + reserve >= run.ends_at
+    }
+
+    /// Refuses planned work where there is no time for it: what is left is for putting the rest together. A call on
+    /// record was made, whatever the clock says now.
+    pub(crate) fn require_time(&self, prompt: &Prompt) -> Result<(), FrameError> {
+        if self.next_call_was(prompt).is_some() || !self.is_time_short() {
+            return Ok(());
+        }
+        let message = format!("`limits.run_ms_max` is {}", self.limits().run_ms_max);
+        Err(FrameError::Child { frame: self.id().clone(), code: ErrorCode::TimeExhausted, message })
     }
 
     /// Whether that many calls as long as this prompt could still be paid.

@@ -17,8 +17,18 @@ use crate::{FrameError, Stop, attempt, wire};
 pub(super) struct Ask {
     pub(super) prompt: Prompt,
     pub(super) role: Role,
-    /// Whether code asked it: then the purse keeps something back, and a refusal is the code's to handle.
-    pub(super) is_sub_call: bool,
+    pub(super) purpose: Purpose,
+}
+
+/// What a call is for: it decides what may be spent on it, and what a refusal of the purse means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The frame's own next step: without it there is nothing to go on with, and the run ends.
+    Turn,
+    /// A smaller question: the purse keeps something back, and whoever asked lives with a refusal.
+    Part,
+    /// Putting parts together: may spend what was kept back for it.
+    Whole,
 }
 
 /// What a sub-call got at most: a reply, or a refusal of the purse that its frame may live with.
@@ -41,7 +51,7 @@ impl Frame {
         let key = wire::cache_key(&digest, model.reference());
         // Identical questions of one tree wait for the first of them instead of asking too.
         let flight = run.flights.of(&key);
-        let is_shared = run.settings.cache_replies && ask.is_sub_call;
+        let is_shared = run.settings.cache_replies && ask.purpose == Purpose::Part;
         let mut shared = if is_shared { Some(flight.lock().await) } else { None };
         let at_hand = shared.as_ref().and_then(|reply| (**reply).clone());
         let _pass = run.gate.enter().await;
@@ -76,7 +86,7 @@ impl Frame {
         let run = self.run();
         let reservation = match self.reserve(ask) {
             Ok(reservation) => reservation,
-            Err(exceeded) if ask.is_sub_call => return Ok(Paid::Refused(exceeded)),
+            Err(exceeded) if ask.purpose != Purpose::Turn => return Ok(Paid::Refused(exceeded)),
             Err(exceeded) => return Err(Stop::Limit(exceeded).into()),
         };
         let mut reply = match self.attempt_until_settled(call, ask).await? {
@@ -97,7 +107,7 @@ impl Frame {
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
         let run = self.run();
         let estimate = run.estimate(ask.role, &ask.prompt);
-        if ask.is_sub_call {
+        if ask.purpose == Purpose::Part {
             run.purse.reserve_leaving(estimate, &run.kept_for_conclusions())
         } else {
             run.purse.reserve(estimate)

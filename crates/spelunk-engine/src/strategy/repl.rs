@@ -40,8 +40,8 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
             let summary = frame.ask(asking(frame, &transcript, SUMMARY)).await?;
             transcript.compact(&summary.text);
         }
-        if conclude::is_due(frame, &transcript) {
-            return conclude::conclude(frame, task, &transcript, ErrorCode::CallsExhausted).await;
+        if let Some(code) = conclude::is_due(frame, &transcript) {
+            return conclude::conclude(frame, task, &transcript, code).await;
         }
         let reply = frame.ask(transcript.prompt(frame.limits().root_output_tokens_max)).await?;
         transcript.push_reply(&reply.text);

@@ -21,6 +21,7 @@ fn started() -> EventKind {
         model: ModelRef { provider: "openai".into(), name: "scripted".into(), base_url: "http://x".into() },
         sub_model: None,
         schema: None,
+        focus: spelunk_types::Focus::General,
         corpus_digest: BlobId::from_hash([1; 32]),
         settings_digest: BlobId::from_hash([2; 32]),
         limits: Box::default(),

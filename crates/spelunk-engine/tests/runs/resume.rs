@@ -152,6 +152,7 @@ async fn text_that_came_with_the_request_survives_a_resume() {
             model: model(&stage.server.base_url()),
             sub_model: None,
             schema: None,
+            focus: spelunk_types::Focus::General,
             settings: stage.settings(),
             program: None,
         };
@@ -187,6 +188,7 @@ async fn a_resume_whose_kept_text_is_gone_names_the_blob() {
         model,
         sub_model: None,
         schema: None,
+        focus: spelunk_types::Focus::General,
         settings,
         program: None,
     };

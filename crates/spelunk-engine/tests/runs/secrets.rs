@@ -28,6 +28,7 @@ async fn ask(stage: &Stage, engine: &Engine, model: Arc<dyn Model>) -> RunResult
         model,
         sub_model: None,
         schema: None,
+        focus: spelunk_types::Focus::General,
         settings: stage.settings(),
         program: stage.program.clone(),
     };

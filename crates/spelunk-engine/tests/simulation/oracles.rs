@@ -92,6 +92,9 @@ fn check_journal(events: &[Event]) {
             EventKind::SourceScanned { .. }
             | EventKind::CallRetried { .. }
             | EventKind::CellRan { .. }
+            | EventKind::TasksPlanned { .. }
+            | EventKind::FindingsRecalled { .. }
+            | EventKind::TaskReported { .. }
             | EventKind::ValueObserved { .. }
             | EventKind::CitationChecked { .. }
             | EventKind::LimitReached { .. }

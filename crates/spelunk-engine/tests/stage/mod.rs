@@ -13,7 +13,7 @@ use spelunk_engine::{
 use spelunk_journal::{Disk, Record, Workspace};
 use spelunk_model::{Model, ModelOptions, OpenAiModel, Price, Prompt};
 use spelunk_testkit::{ModelServer, Rule};
-use spelunk_types::{Event, Grounding, Limits, RunId, SourceSpec, Strategy};
+use spelunk_types::{Event, Focus, Grounding, Limits, RunId, SourceSpec, Strategy};
 
 /// A model of the scripted server, at 1 dollar per million tokens both ways.
 pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
@@ -47,6 +47,7 @@ pub(crate) struct Stage {
     pub(crate) cache_replies: bool,
     pub(crate) strategy: Strategy,
     pub(crate) schema: Option<String>,
+    pub(crate) focus: Focus,
     pub(crate) program: Option<Program>,
 }
 
@@ -66,6 +67,7 @@ impl Stage {
             cache_replies: false,
             strategy: Strategy::Direct,
             schema: None,
+            focus: Focus::General,
             program: None,
         }
     }
@@ -88,6 +90,7 @@ impl Stage {
             model: model(&self.server.base_url()),
             sub_model: None,
             schema: self.schema.clone(),
+            focus: self.focus,
             settings: self.settings(),
             program: self.program.clone(),
         })

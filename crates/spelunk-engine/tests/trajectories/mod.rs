@@ -45,6 +45,10 @@ async fn tell(markdown: &str) -> (String, String, BTreeMap<String, String>) {
             stage.strategy = value.parse().unwrap();
             continue;
         }
+        if name == "focus" {
+            stage.focus = value.parse().unwrap();
+            continue;
+        }
         assert!(stage.limits.set(name, value.parse().unwrap()), "{name} is not a limit");
     }
     let engine = engine_on(Arc::new(FaultDisk::sound()));

@@ -39,6 +39,16 @@ impl fmt::Display for Event {
                 write!(f, "{frame} cell={cell} {outcome} calls={calls}")
             }
             EventKind::ValueObserved { what, value } => write!(f, "{frame} {what} {value}"),
+            EventKind::TasksPlanned { tasks, documents, by_type } => {
+                write!(f, "{frame} tasks={tasks} documents={documents}")?;
+                by_type.iter().try_for_each(|(name, n)| write!(f, " {name}={n}"))
+            }
+            EventKind::FindingsRecalled { units, .. } => write!(f, "{frame} units={units}"),
+            EventKind::TaskReported { task, of, label, relevant, findings } => {
+                let relevant = if *relevant { "relevant" } else { "not relevant" };
+                write!(f, "{frame} {task}/{of} {relevant} {label:?}")?;
+                findings.iter().try_for_each(|(severity, n)| write!(f, " {severity}={n}"))
+            }
             EventKind::CitationChecked { citation: Citation { document, line, .. }, found } => {
                 write!(f, "{frame} {found} {document}:{line}")
             }

@@ -105,7 +105,8 @@ impl App {
 
     /// The engine on the workspace; new runs read their sources so.
     pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
-        Ok(Engine::new(self.workspace()?, Arc::new(SystemClock), scan))
+        let engine = Engine::new(self.workspace()?, Arc::new(SystemClock), scan);
+        Ok(engine.with_detector(self.settings.detector()))
     }
 
     /// Where the code of models runs: the flag, else the setting.

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{Corpus, SourceInput, View, estimate_tokens};
-use spelunk_engine::{Engine, EngineError, RunRequest, Schema};
+use spelunk_context::{Outline, SourceInput, View};
+use spelunk_engine::{Choice, Engine, EngineError, RunRequest, Schema, choose};
 use spelunk_index::{RankOptions, rank};
-use spelunk_types::{SourceSpec, Strategy};
+use spelunk_types::{Focus, SourceSpec, Strategy};
 
 use super::app::{App, Failure, Usage, print};
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
@@ -16,7 +16,7 @@ use crate::config::StrategyChoice;
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
 use crate::render::progress::Progress;
-use crate::render::units::{bytes, tokens as count_tokens};
+use crate::render::units::bytes;
 
 /// A question may be answered from any number of files: only the best passages are sent.
 const ALL_FILES: u64 = 0;
@@ -32,9 +32,12 @@ pub(crate) struct AskArgs {
     paths: Vec<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// How to answer: auto, direct or repl
+    /// How to answer: auto, direct, repl, map or hybrid
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
+    /// What an analysis looks for first: general, security, architecture, performance or data
+    #[arg(long, value_name = "FOCUS")]
+    focus: Option<String>,
     /// Answer with JSON that fits the JSON Schema in this file
     #[arg(long, value_name = "FILE")]
     schema: Option<String>,
@@ -57,6 +60,7 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
         return Err(Usage { message: "the question is empty".into(), hint }.into());
     }
     let choice = strategy(app, args.strategy.as_deref())?;
+    let focus = focus(args.focus.as_deref())?;
     let schema = args.schema.as_deref().map(|path| read_schema(app, path)).transpose()?;
     let Some(chosen) = provider::choose(&app.settings.model, &app.environment).await? else {
         return show_passages(app, &args);
@@ -65,7 +69,7 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
     let inputs = inputs(app, &args.paths)?;
     let options = args.scan.options(ALL_FILES)?;
     let corpus = scan(app, &inputs, &options)?;
-    let (strategy, why) = decide(app, choice, &corpus, schema.is_some());
+    let (strategy, why) = decide(app, choice, &args.question, &corpus.outline(), schema.is_some())?;
     let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let sources = keep(&engine, inputs)?;
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
@@ -82,6 +86,7 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
         model: chosen.model,
         sub_model: chosen.sub_model,
         schema,
+        focus,
         settings,
         program: None,
     };
@@ -98,19 +103,38 @@ fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
     })
 }
 
-/// The strategy, and why, where it was left to us. A text that fits one call is answered best by one call.
-fn decide(app: &App, choice: StrategyChoice, corpus: &Corpus, is_typed: bool) -> (Strategy, Option<String>) {
-    let (tokens, max) = (estimate_tokens(corpus.bytes()), app.settings.limits.direct_tokens_max);
-    match choice {
-        StrategyChoice::Repl => (Strategy::Repl, None),
-        StrategyChoice::Auto if is_typed => (Strategy::Repl, Some("the answer has a schema".into())),
-        StrategyChoice::Auto if tokens > max => {
-            let why =
-                format!("about {} tokens, more than {} at once", count_tokens(tokens), count_tokens(max));
-            (Strategy::Repl, Some(why))
+/// The strategy, and why, where it was left to us.
+fn decide(
+    app: &App,
+    choice: StrategyChoice,
+    question: &str,
+    outline: &Outline,
+    is_typed: bool,
+) -> Result<(Strategy, Option<String>), Failure> {
+    let strategy = match choice {
+        StrategyChoice::Auto => {
+            let Choice { strategy, why } = choose(question, outline, &app.settings.limits, is_typed);
+            return Ok((strategy, Some(why)));
         }
-        StrategyChoice::Auto | StrategyChoice::Direct => (Strategy::Direct, None),
+        StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
+        StrategyChoice::Direct => Strategy::Direct,
+        StrategyChoice::Map => Strategy::Map,
+        StrategyChoice::Hybrid => Strategy::Hybrid,
+    };
+    if is_typed {
+        let message = format!("the strategy `{strategy}` does not hold its answer to a schema");
+        let hint = "leave `--strategy` out, or choose `repl`".to_owned();
+        return Err(Usage { message, hint }.into());
     }
+    Ok((strategy, None))
+}
+
+fn focus(word: Option<&str>) -> Result<Focus, Failure> {
+    let Some(word) = word else { return Ok(Focus::General) };
+    Ok(word.parse().map_err(|_| Usage {
+        message: format!("there is no focus `{word}`"),
+        hint: format!("choose one of {}", Focus::ALL.map(Focus::name).join(", ")),
+    })?)
 }
 
 /// Reads the schema before anything is spent.

@@ -87,6 +87,7 @@ async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -
         model,
         sub_model,
         schema: None,
+        focus: spelunk_types::Focus::General,
         settings,
         program,
     })?;

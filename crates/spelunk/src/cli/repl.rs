@@ -60,6 +60,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
         model,
         sub_model,
         schema: None,
+        focus: spelunk_types::Focus::General,
         settings,
         program: Some(console(typed, ready)),
     })?;

@@ -10,7 +10,7 @@ use spelunk_types::{Blame, ErrorCode, EventKind};
 use super::app::{App, Failure, print};
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::exit_code;
-use crate::render::progress::{Progress, run_status};
+use crate::render::progress::{Progress, run_status, task_line};
 
 /// The exit code of an answer that is not all it could be.
 const PARTIAL: u8 = 3;
@@ -54,6 +54,10 @@ pub(crate) async fn follow(
             streamed_bytes += text.len() as u64;
         } else if matches!(event.kind, EventKind::CallStarted { .. } | EventKind::CallRetried { .. }) {
             streamed_bytes = 0;
+        }
+        if let Some(line) = task_line(&event.kind).filter(|_| !print_events) {
+            progress.clear();
+            app.say(&line);
         }
         view.apply(&event);
         progress.draw(|| run_status(&view, streamed_bytes, began.elapsed()));

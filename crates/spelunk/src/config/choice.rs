@@ -41,12 +41,16 @@ choice! {
 choice! {
     /// How a question is answered.
     StrategyChoice {
-        /// What suits the size of the text.
+        /// What suits the question and the text.
         Auto = "auto",
         /// One call with everything that fits.
         Direct = "direct",
         /// The recursive loop: code explores the text and asks sub-models.
         Repl = "repl",
+        /// Analysts read every part, and what they find is put together.
+        Map = "map",
+        /// The same over the parts that share words with the question.
+        Hybrid = "hybrid",
     }
 }
 

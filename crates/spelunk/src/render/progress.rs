@@ -1,10 +1,12 @@
 //! The progress line: what the run is doing, on stderr, rewritten in place. It exists only on a terminal and is gone
 //! before anything else is printed.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use spelunk_engine::{CallState, RunView};
+use spelunk_engine::{CallState, RunView, TasksView};
+use spelunk_types::EventKind;
 
 use super::units::{count, dollars, time, tokens};
 
@@ -73,6 +75,10 @@ pub(crate) fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration)
         [one] => format!("{one} asks {model}"),
         many => format!("{} to {model}", count(many.len() as u64, "call")),
     };
+    let doing = match view.tasks.as_ref().filter(|tasks| tasks.planned > 0) {
+        Some(tasks) => tasks_status(tasks, elapsed),
+        None => doing,
+    };
     let settled = view.calls.len() - open.len();
     let elapsed = time(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
     format!(
@@ -82,3 +88,45 @@ pub(crate) fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration)
         dollars(view.spent.cost_microusd)
     )
 }
+
+/// `12 of 40 tasks, 1 failed · 2 high, 5 medium · about 3m left`
+fn tasks_status(tasks: &TasksView, elapsed: Duration) -> String {
+    let ended = tasks.done + tasks.failed;
+    let mut text = format!("{ended} of {}", count(tasks.planned, "task"));
+    if tasks.failed > 0 {
+        text += &format!(", {} failed", tasks.failed);
+    }
+    let found = findings_text(&tasks.findings);
+    if !found.is_empty() {
+        text += &format!(" · {found}");
+    }
+    let left = tasks.planned.saturating_sub(ended);
+    if ended > 0 && left > 0 {
+        let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        text += &format!(" · about {} left", time(ms / ended * left));
+    }
+    text
+}
+
+/// `2 high, 1 medium, 4 unrated`
+fn findings_text(findings: &BTreeMap<String, u64>) -> String {
+    let order = ["high", "medium", "low", "unrated"];
+    let counted = order.iter().filter_map(|word| Some((word, findings.get(*word)?)));
+    counted.map(|(word, n)| format!("{n} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What is said when an analyst has finished: `task 3/10 complete: 4 findings (2 high, 1 medium, 1 low): src/a.rs`.
+pub(crate) fn task_line(kind: &EventKind) -> Option<String> {
+    let EventKind::TaskReported { task, of, label, findings, relevant } = kind else { return None };
+    let total: u64 = findings.values().sum();
+    let found = match (total, relevant) {
+        (0, false) => "not relevant".to_owned(),
+        (0, true) => "no findings".to_owned(),
+        (n, _) => format!("{} ({})", count(n, "finding"), findings_text(findings)),
+    };
+    let label: String = label.chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect();
+    Some(format!("task {task}/{of} complete: {found}: {label}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use super::engine::{How, Slots};
+use super::search::settled;
 use super::{PyPattern, Target};
 use crate::reader::threads_for;
 use crate::text::piece::Piece;
@@ -35,6 +36,8 @@ pub(super) struct Ahead {
     pub(super) range: Range<u64>,
     pub(super) is_masked: bool,
     pub(super) first: First,
+    /// Where matches stop being sure, where nothing was found and the text was kept back.
+    pub(super) settled: Option<u64>,
 }
 
 /// Where the first match in a piece begins, as a place in the document. In the masked text none begins before it either.
@@ -68,7 +71,7 @@ impl Ahead {
         if is_masked {
             piece.mask();
         }
-        Self { piece, range, is_masked, first: First::Unknown }
+        Self { piece, range, is_masked, first: First::Unknown, settled: None }
     }
 
     /// Looks for the first match, so that the search need not.
@@ -84,6 +87,23 @@ impl Ahead {
         };
         let found = slots.group(0).filter(|_| is_found);
         self.first = found.map_or(First::None, |found| First::At(self.piece.document_at(found.start)));
+    }
+}
+
+impl Ahead {
+    /// Without its text, if nobody will want that: nothing was found in it. The buffer stays with its thread, and in the
+    /// cache of its core.
+    fn lightened(self, order: &Order<'_>, bytes: u64) -> (Self, Vec<u8>) {
+        let traits = &order.pattern.traits;
+        let is_wanted = self.first != First::None
+            || order.masks == Masks::All
+            || traits.may_be_empty
+            || self.piece.end == bytes;
+        if is_wanted {
+            return (self, Vec::new());
+        }
+        let settled = settled(&self.piece, self.range.start, self.range.end, traits);
+        (Self { piece: Piece::default(), settled: Some(settled), ..self }, self.piece.into_buffer())
     }
 }
 
@@ -122,10 +142,13 @@ impl Feed {
         let mut buffer = Some(buffer);
         loop {
             let Some(ahead) = self.pending.take() else {
-                let lane = &self.lanes[self.n_taken % self.lanes.len()];
-                if let Some(buffer) = buffer.take() {
+                let n_lanes = self.lanes.len();
+                let lane = &self.lanes[self.n_taken % n_lanes];
+                // Back to where it came from: it may still be in the cache of that core.
+                let maker = &self.lanes[(self.n_taken + n_lanes - 1) % n_lanes];
+                if let Some(buffer) = buffer.take().filter(|buffer| buffer.capacity() > 0) {
                     // A thread that is done needs no buffer.
-                    drop(lane.buffers.send(buffer));
+                    drop(maker.buffers.send(buffer));
                 }
                 let Ok(received) = lane.pieces.recv() else { return Ok(None) };
                 self.n_taken += 1;
@@ -152,15 +175,19 @@ fn work(
     sender: &SyncSender<Result<Ahead, TextError>>,
     used: &Receiver<Vec<u8>>,
 ) {
-    let (mut idx, mut slots) = (lanes.start as u64, Slots::default());
+    let (mut idx, mut slots, mut own) = (lanes.start as u64, Slots::default(), Vec::new());
     loop {
         let start = order.from + idx * order.window_bytes;
         if start >= text.bytes() {
             return;
         }
-        let mut made = read_ahead(text, order, start, used.try_recv().unwrap_or_default());
-        if let Ok(ahead) = &mut made {
+        let buffer =
+            if own.capacity() > 0 { std::mem::take(&mut own) } else { used.try_recv().unwrap_or_default() };
+        let mut made = read_ahead(text, order, start, buffer);
+        if let Ok(mut ahead) = made {
             ahead.look(order.pattern, &mut slots);
+            let (ahead, kept) = ahead.lightened(&order, text.bytes());
+            (made, own) = (Ok(ahead), kept);
         }
         let is_over = made.is_err();
         if sender.send(made).is_err() || is_over {

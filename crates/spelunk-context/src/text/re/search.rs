@@ -268,7 +268,9 @@ impl<'t> Hunt<'t> {
     fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
         let buffer = std::mem::take(&mut self.window.piece).into_buffer();
-        let Ahead { piece, range, is_masked, first } = match self.take_ahead(from, bytes, margin, buffer)? {
+        let Ahead { piece, range, is_masked, first, settled: told } = match self
+            .take_ahead(from, bytes, margin, buffer)?
+        {
             Ok(ahead) => ahead,
             Err(buffer) => {
                 let end = self.text.floor_char(from.saturating_add(bytes).min(self.text.bytes()))?.max(from);
@@ -276,6 +278,12 @@ impl<'t> Hunt<'t> {
                 Ahead::new(piece, from..end, self.masks)
             }
         };
+        if let Some(settled) = told {
+            // There is no text in it: it only says that nothing is there.
+            let (piece, end) = (Piece::default(), from);
+            self.window = Window { piece, from, end, settled, is_masked, first, ..Window::default() };
+            return Ok(());
+        }
         let (is_last, end) = (piece.end == self.text.bytes(), range.end);
         let settled = if is_last { piece.end } else { settled(&piece, from, end, &self.pattern.traits) };
         self.window = Window { piece, from, end, settled, is_last, is_masked, first, ..Window::default() };
@@ -332,7 +340,7 @@ impl<'t> Hunt<'t> {
 }
 
 /// Where the matches of a window stop being sure, as a place in the document.
-fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
+pub(super) fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
     if let Some(reach) = traits.sure_reach_bytes() {
         let at = piece.text_at(end).saturating_sub(usize::try_from(reach).unwrap_or(usize::MAX));
         return piece.document_at(piece.text.floor_char_boundary(at)).max(from);

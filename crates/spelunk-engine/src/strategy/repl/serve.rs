@@ -249,7 +249,7 @@ fn descend(
     } else {
         question
     };
-    let task = Task { question, view, note, schema, strategy: session.task.strategy };
+    let task = Task { note, schema, ..Task::new(question, view, session.task.strategy) };
     let has_schema = task.schema.is_some();
     let descending = session.frame.descend(task);
     Ok(Box::pin(async move {

@@ -1,0 +1,222 @@
+//! Analysts: who reads a part of the text, what it is told, and what it must report. An analyst sees one part and
+//! nothing else: a fresh call each, so that no part colours what is said about another.
+
+mod material;
+mod place;
+mod reply;
+mod task;
+
+use std::sync::Arc;
+
+use spelunk_context::{Analyst, check_citations};
+use spelunk_model::{Message, Prompt, Speaker};
+use spelunk_types::{
+    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Found, Grounding, StopReason,
+};
+
+pub(crate) use self::material::Texts;
+use self::material::{Material, read};
+use self::reply::{Reading, parse};
+pub(crate) use self::task::{Analysis, Part};
+use crate::{Answer, Frame, FrameError, Task};
+
+const CODE: &str = include_str!("prompts/analyst-code.md");
+const DATA: &str = include_str!("prompts/analyst-data.md");
+const JSON: &str = include_str!("prompts/analyst-json.md");
+const GENERAL: &str = include_str!("prompts/analyst-general.md");
+const RULES: &str = include_str!("prompts/analyst-rules.md");
+const REPAIR: &str = include_str!("prompts/analyst-repair.md");
+const FOCUS: &str = include_str!("prompts/analyst-focus.md");
+pub(crate) const PROMPTS: [&str; 7] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR, FOCUS];
+
+/// Reads one part: ask, read the reply, have it corrected once, hold its quotes against the source.
+pub(crate) async fn solve(
+    frame: &Frame,
+    task: &Task,
+    analysis: &Arc<Analysis>,
+) -> Result<Answer, FrameError> {
+    let material = read_material(frame, task, analysis).await?;
+    let report = match ask(frame, task, analysis, &material).await {
+        Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
+            ask_in_halves(frame, task, analysis, material, error).await?
+        }
+        report => report?,
+    };
+    let report = check_quotes(task, report).await;
+    let label = analysis.label();
+    frame.note(reported(analysis, label, &report)).await?;
+    let citations = cited(&report);
+    let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
+    let text = serde_json::to_string(&report).expect("texts and numbers always serialise");
+    Ok(Answer { text, citations, grounding })
+}
+
+/// What decides what an analyst says, besides the text and the question: findings under the same hash can be used again.
+pub(crate) fn system_prompt(analysis: &Analysis, evidence_chars_max: u64, findings_max: u64) -> String {
+    let (role, extra) = match analysis.analyst {
+        Analyst::Code => (CODE, r#", "scope": "…", "severity": "high""#),
+        Analyst::Data => (DATA, r#", "column": "…", "distribution": {"value": 3}, "total": 9"#),
+        Analyst::Json => (JSON, r#", "path": "$.…", "distribution": {"value": 3}, "total": 9"#),
+        Analyst::General => (GENERAL, r#", "severity": "high""#),
+    };
+    let role =
+        role.replace("{what}", &analysis.what()).replace("{types}", &types(analysis.analyst).join(", "));
+    let rules = RULES
+        .replace("{evidence_chars_max}", &evidence_chars_max.to_string())
+        .replace("{findings_max}", &findings_max.to_string())
+        .replace("{extra}", extra);
+    let parts =
+        [Some(role.as_str()), focus_text(analysis.focus), analysis.custom_prompt(), Some(rules.as_str())];
+    parts.into_iter().flatten().map(str::trim_end).collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+fn focus_text(focus: Focus) -> Option<&'static str> {
+    let (_, rest) = FOCUS.split_once(&format!("## {focus}\n"))?;
+    Some(rest.split("\n## ").next().unwrap_or(rest))
+}
+
+/// The types of findings of an analyst.
+fn types(analyst: Analyst) -> &'static [&'static str] {
+    match analyst {
+        Analyst::Code => &[
+            "vulnerability",
+            "bug",
+            "complexity",
+            "dependency",
+            "dead_code",
+            "api_surface",
+            "pattern",
+            "antipattern",
+            "performance",
+        ],
+        Analyst::Data => {
+            &["distribution", "outlier", "missing_data", "correlation", "pattern", "anomaly", "summary_stat"]
+        }
+        Analyst::Json => &[
+            "schema_variation",
+            "field_distribution",
+            "type_inconsistency",
+            "null_frequency",
+            "nesting",
+            "outlier",
+            "pattern",
+            "anomaly",
+        ],
+        Analyst::General => &["error", "pattern", "definition", "reference", "data", "insight"],
+    }
+}
+
+async fn read_material(frame: &Frame, task: &Task, analysis: &Arc<Analysis>) -> Result<Material, FrameError> {
+    let (texts, view, analysis) = (Arc::clone(frame.texts()), task.view.clone(), Arc::clone(analysis));
+    let reading = tokio::task::spawn_blocking(move || read(&texts, &view, &analysis));
+    let material = reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    // One file that cannot be read any more is one failed task, not the end of the run.
+    material.map_err(|error| FrameError::Child {
+        frame: frame.id().clone(),
+        code: error.code(),
+        message: error.to_string(),
+    })
+}
+
+async fn ask(
+    frame: &Frame,
+    task: &Task,
+    analysis: &Analysis,
+    material: &Material,
+) -> Result<AnalystReport, FrameError> {
+    let limits = frame.limits();
+    let system = system_prompt(analysis, limits.evidence_chars_max, limits.findings_max);
+    let user = material.render(&analysis.assignment(), &task.question);
+    let mut prompt = Prompt::single(system, user, limits.analyst_output_tokens_max);
+    frame.require_time(&prompt)?;
+    let reply = frame.ask_sub(prompt.clone()).await?;
+    let faults = match parse(&reply.text, analysis, limits, Reading::First) {
+        Ok(report) => return Ok(report),
+        Err(faults) if reply.stop == StopReason::Length => {
+            let cut = "it was cut at its end because it is too long: report fewer findings, in fewer words";
+            [vec![cut.to_owned()], faults].concat()
+        }
+        Err(faults) => faults,
+    };
+    prompt.messages.push(Message { speaker: Speaker::Assistant, text: reply.text });
+    let list: Vec<String> = faults.iter().map(|fault| format!("- {fault}")).collect();
+    let text = REPAIR.replace("{faults}", &list.join("\n"));
+    prompt.messages.push(Message { speaker: Speaker::User, text });
+    let reply = frame.ask_sub(prompt).await?;
+    parse(&reply.text, analysis, limits, Reading::Last).map_err(|faults| FrameError::Child {
+        frame: frame.id().clone(),
+        code: ErrorCode::AnswerInvalid,
+        message: format!("the analyst's report cannot be used: {}", faults.join("; ")),
+    })
+}
+
+/// The model's window is smaller than the part: each half is asked about, once.
+async fn ask_in_halves(
+    frame: &Frame,
+    task: &Task,
+    analysis: &Analysis,
+    material: Material,
+    error: FrameError,
+) -> Result<AnalystReport, FrameError> {
+    let Some((first, second)) = material.halves() else { return Err(error) };
+    let mut report = ask(frame, task, analysis, &first).await?;
+    let second = ask(frame, task, analysis, &second).await?;
+    report.relevant |= second.relevant;
+    report.summary = format!("{} {}", report.summary, second.summary);
+    report.answer = match (report.answer, second.answer) {
+        (Some(first), Some(second)) => Some(format!("{first} {second}")),
+        (first, second) => first.or(second),
+    };
+    report.count = match (report.count, second.count) {
+        (Some(first), Some(second)) => Some(first.saturating_add(second)),
+        (first, second) => first.or(second),
+    };
+    report.findings.extend(second.findings);
+    report.rejected += second.rejected;
+    Ok(report)
+}
+
+/// Holds what findings quote against the source; a wrong line is put right, a quote that is not there is marked.
+async fn check_quotes(task: &Task, mut report: AnalystReport) -> AnalystReport {
+    let view = task.view.clone();
+    let checking = tokio::task::spawn_blocking(move || {
+        let quoted: Vec<usize> =
+            (0..report.findings.len()).filter(|&idx| !report.findings[idx].evidence.is_empty()).collect();
+        let claims: Vec<Citation> = quoted
+            .iter()
+            .map(|&idx| {
+                let finding = &report.findings[idx];
+                let line = finding.location.line_start.unwrap_or(1);
+                Citation { document: finding.location.file.clone(), line, quote: finding.evidence.clone() }
+            })
+            .collect();
+        for (idx, (citation, found)) in quoted.into_iter().zip(check_citations(&view, &claims)) {
+            let finding = &mut report.findings[idx];
+            let had_line = finding.location.line_start.is_some();
+            if found != Found::Missing && finding.location.line_start != Some(citation.line) {
+                (finding.location.line_start, finding.location.line_end) = (Some(citation.line), None);
+            }
+            finding.quote = Some(if found == Found::Moved && !had_line { Found::Exact } else { found });
+        }
+        report
+    });
+    checking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+fn reported(analysis: &Analysis, label: String, report: &AnalystReport) -> EventKind {
+    let mut findings = std::collections::BTreeMap::new();
+    for finding in &report.findings {
+        let severity = finding.severity.map_or("unrated", |severity| severity.name());
+        *findings.entry(severity.to_owned()).or_default() += 1;
+    }
+    let (task, of, relevant) = (analysis.number, analysis.of, report.relevant);
+    EventKind::TaskReported { task, of, label, relevant, findings }
+}
+
+/// What of a report was found in the source.
+fn cited(report: &AnalystReport) -> Vec<Citation> {
+    report.findings.iter().filter_map(crate::report::citation).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! What is read out of the replies of analysts.
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use spelunk_context::{Analyst, ContentType, Detector};
+use spelunk_types::{AnalystReport, Focus, Limits};
+
+use super::reply::{Reading, parse};
+use super::{Analysis, Part, system_prompt};
+
+fn analysis(names: &[&str]) -> Analysis {
+    let part = |name: &&str| Part {
+        document_idx: 0,
+        name: Arc::from(*name),
+        digest: spelunk_journal::digest(name.as_bytes()),
+        lines: 1..=50,
+        chunk: None,
+    };
+    Analysis {
+        number: 1,
+        of: 1,
+        analyst: Analyst::Code,
+        detected: Detector::default().detect("a.rs", "fn main() {}\n"),
+        focus: Focus::General,
+        parts: names.iter().map(part).collect(),
+        schema: None,
+    }
+}
+
+fn shown(report: Result<AnalystReport, Vec<String>>) -> String {
+    match report {
+        Err(faults) => faults.iter().map(|fault| format!("fault: {fault}\n")).collect(),
+        Ok(report) => {
+            let mut text = format!("relevant={} rejected={}\n", report.relevant, report.rejected);
+            for finding in report.findings {
+                let severity = finding.severity.map_or("-", |severity| severity.name());
+                text += &format!(
+                    "{severity} {} {} {:?} | {}\n",
+                    finding.kind, finding.location, finding.summary, finding.evidence
+                );
+            }
+            text
+        }
+    }
+}
+
+fn check(names: &[&str], reply: &str, first: &Expect, last: &Expect) {
+    let (analysis, limits) = (analysis(names), Limits::default());
+    first.assert_eq(&shown(parse(reply, &analysis, &limits, Reading::First)));
+    last.assert_eq(&shown(parse(reply, &analysis, &limits, Reading::Last)));
+}
+
+#[test]
+fn every_form_that_models_choose_is_read() {
+    let one = r#"{"type": "Dead Code", "summary": "unused", "line": "7-9", "severity": "Critical", "evidence": "7| fn x()"}"#;
+    let expected = "relevant=true rejected=0\nhigh dead_code src/a.rs:7 \"unused\" | fn x()\n";
+    let forms = [
+        format!("{{\"findings\": [{one}]}}"),
+        format!("```json\n{{\"relevant\": true, \"findings\": [{one}]}}\n```"),
+        format!("Here you are:\n<findings>\n[{one}]\n</findings>\nDone."),
+        format!("[{one}]"),
+        one.to_owned(),
+        format!("{{\"findings\": {one}}}"),
+        format!("{{\"results\": {{\"findings\": [{one}]}}}}"),
+        format!("<think>hm [1]</think>{{\"findings\": [{one}]}}"),
+    ];
+    for form in forms {
+        let report = parse(&form, &analysis(&["src/a.rs"]), &Limits::default(), Reading::First);
+        assert_eq!(shown(report), expected, "{form}");
+    }
+}
+
+#[test]
+fn faults_are_told_first_and_lived_with_then() {
+    check(
+        &["src/a.rs", "src/b.rs"],
+        r#"{"findings": [
+            {"type": "bug", "summary": "named", "file": "./src/a.rs", "line": 3},
+            {"type": "bug", "summary": "by its end", "file": "b.rs", "line": 4},
+            {"type": "bug", "summary": "no file"},
+            {"type": "bug", "summary": "another file", "file": "/etc/passwd", "line": 1},
+            {"type": "bug", "summary": "another line", "file": "src/a.rs", "line": 900},
+            {"type": "bug", "summary": "another line, quoted", "file": "src/a.rs", "line": 900, "evidence": "x"},
+            {"type": "idea", "summary": "no such type", "file": "src/a.rs"},
+            {"type": "bug", "summary": "no such severity", "file": "src/a.rs", "severity": "purple"},
+            {"type": "bug", "summary": "  ", "file": "src/a.rs"},
+            "text"
+        ]}"#,
+        &expect![[r#"
+            fault: finding 3: `file` is missing; name the document
+            fault: finding 4: `/etc/passwd` is not a document of this task
+            fault: finding 5: line 900 of `src/a.rs` was not given; lines 1 to 50 were
+            fault: finding 7: `idea` is not a type; take one of vulnerability, bug, complexity, dependency, dead_code, api_surface, pattern, antipattern, performance
+            fault: finding 8: `purple` is not a severity; take high, medium or low
+            fault: finding 9: `summary` is missing
+            fault: finding 10: it is not an object
+        "#]],
+        &expect![[r#"
+            relevant=true rejected=5
+            - bug src/a.rs:3 "named" | 
+            - bug src/b.rs:4 "by its end" | 
+            - bug src/a.rs:900 "another line, quoted" | x
+            - other src/a.rs "no such type" | 
+            - bug src/a.rs "no such severity" | 
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_no_report_is_told() {
+    let replies = [
+        ("nothing here", "fault: it is not one JSON object\n"),
+        (r#"{"summary": "x"}"#, "fault: `findings` is missing\n"),
+        (r#"{"findings": 3}"#, "fault: `findings` is not a list\n"),
+        (r#"{"relevant": false}"#, "relevant=false rejected=0\n"),
+    ];
+    for (reply, expected) in replies {
+        for reading in [Reading::First, Reading::Last] {
+            let report = parse(reply, &analysis(&["a"]), &Limits::default(), reading);
+            assert_eq!(shown(report), expected, "{reply}");
+        }
+    }
+}
+
+#[test]
+fn findings_over_the_limit_are_counted() {
+    let one = r#"{"type": "bug", "summary": "x"}"#;
+    let reply = format!("[{}]", vec![one; 7].join(","));
+    let limits = Limits { findings_max: 5, ..Limits::default() };
+    let report = parse(&reply, &analysis(&["a"]), &limits, Reading::First).unwrap();
+    assert_eq!((report.findings.len(), report.rejected), (5, 2));
+}
+
+#[test]
+fn every_analyst_is_told_its_types_and_the_form_of_its_reply() {
+    for (analyst, content_type) in [
+        (Analyst::Code, ContentType::SourceCode),
+        (Analyst::Data, ContentType::StructuredData),
+        (Analyst::Json, ContentType::Json),
+        (Analyst::General, ContentType::Log),
+    ] {
+        for focus in Focus::ALL {
+            let mut analysis = Analysis { analyst, focus, ..analysis(&["a"]) };
+            analysis.detected.content_type = content_type;
+            let prompt = system_prompt(&analysis, 100, 200);
+            assert!(
+                !prompt.contains("{what}") && !prompt.contains("{types}") && !prompt.contains("_max}"),
+                "{prompt}"
+            );
+            assert!(super::types(analyst).iter().all(|word| prompt.contains(word)));
+            assert_eq!(prompt.contains("Look first"), focus != Focus::General, "{focus}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_reply_breaks_the_reading(reply in "\\PC{0,200}", json in "[\\[\\]{}\":,a-z0-9 ]{0,120}") {
+        for text in [reply, json] {
+            for reading in [Reading::First, Reading::Last] {
+                drop(parse(&text, &analysis(&["a", "b"]), &Limits::default(), reading));
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Choosing a strategy: by the size of the text, what it is, and what kind of question is asked. Plain rules over words,
+//! the same every time, decided before anything is spent.
+
+use spelunk_context::{Outline, estimate_tokens};
+use spelunk_types::{Limits, Strategy};
+
+/// What a question is after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionKind {
+    /// One fact that stands somewhere.
+    Needle,
+    /// A number or a list over everything.
+    Aggregation,
+    /// Two things held against each other.
+    Comparison,
+    /// What it is all about.
+    Summary,
+    /// A judgement: a review, an audit.
+    Analysis,
+    /// None of these is plain.
+    Open,
+}
+
+impl QuestionKind {
+    /// The kind of a question, by its words.
+    pub fn of(question: &str) -> Self {
+        let text = question.to_lowercase();
+        let words: Vec<&str> =
+            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let padded = format!(" {} ", words.join(" "));
+        let has = |phrases: &[&str]| phrases.iter().any(|phrase| padded.contains(&format!(" {phrase} ")));
+        if has(COMPARISON) {
+            Self::Comparison
+        } else if has(AGGREGATION) {
+            Self::Aggregation
+        } else if has(ANALYSIS) {
+            Self::Analysis
+        } else if has(SUMMARY) {
+            Self::Summary
+        } else if question.contains(['"', '`', '“']) || has(NEEDLE) {
+            Self::Needle
+        } else {
+            Self::Open
+        }
+    }
+
+    /// The word for it, with its article.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Needle => "a question for one fact",
+            Self::Aggregation => "a question over everything",
+            Self::Comparison => "a comparison",
+            Self::Summary => "a summary",
+            Self::Analysis => "an analysis",
+            Self::Open => "an open question",
+        }
+    }
+}
+
+const COMPARISON: &[&str] = &[
+    "compare",
+    "comparison",
+    "difference between",
+    "differences between",
+    "versus",
+    "vs",
+    "differ",
+    "contrast",
+];
+const AGGREGATION: &[&str] = &[
+    "how many",
+    "how often",
+    "how much",
+    "count",
+    "number of",
+    "total",
+    "sum of",
+    "average",
+    "mean",
+    "median",
+    "distribution",
+    "histogram",
+    "most common",
+    "most frequent",
+    "least common",
+    "top 3",
+    "top 5",
+    "top 10",
+    "top ten",
+    "percentage",
+    "percent",
+    "share of",
+    "per day",
+    "per hour",
+    "per month",
+    "frequency",
+    "list all",
+    "list every",
+    "all the",
+    "every",
+    "group by",
+    "rank",
+];
+const ANALYSIS: &[&str] = &[
+    "review",
+    "audit",
+    "analyse",
+    "analyze",
+    "analysis",
+    "assess",
+    "evaluate",
+    "critique",
+    "inspect",
+    "vulnerabilities",
+    "vulnerability",
+    "security problems",
+    "security issues",
+    "security holes",
+    "bugs",
+    "problems",
+    "issues",
+    "risks",
+    "weaknesses",
+    "smells",
+    "improve",
+    "improvements",
+    "recommendations",
+    "refactor",
+    "bottlenecks",
+    "dead code",
+];
+const SUMMARY: &[&str] = &[
+    "summarise",
+    "summarize",
+    "summary",
+    "overview",
+    "main points",
+    "key points",
+    "themes",
+    "topics",
+    "tl dr",
+    "tldr",
+    "what is this",
+    "what does this project",
+    "what is this project",
+    "explain this codebase",
+    "describe the architecture",
+    "architecture of",
+];
+const NEEDLE: &[&str] = &[
+    "who",
+    "when",
+    "where",
+    "which file",
+    "which line",
+    "what is the",
+    "what was the",
+    "what are the",
+    "find the",
+    "locate",
+    "what port",
+    "which version",
+    "what version",
+    "what value",
+    "is there a",
+    "does it mention",
+];
+
+/// Formats in which code counts better than anybody.
+const COUNTABLE: &[&str] =
+    &["csv", "tsv", "json", "jsonl", "ndjson", "log", "xml", "parquet", "sql", "yaml", "yml"];
+
+/// A strategy, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// How to answer.
+    pub strategy: Strategy,
+    /// In a few words, for people.
+    pub why: String,
+}
+
+/// The strategy that fits. `is_typed`: the answer must fit a schema.
+pub fn choose(question: &str, outline: &Outline, limits: &Limits, is_typed: bool) -> Choice {
+    let (tokens, max) = (estimate_tokens(outline.bytes), limits.direct_tokens_max);
+    let chosen = |strategy, why: String| Choice { strategy, why };
+    if is_typed {
+        return chosen(Strategy::Repl, "the answer has a schema".to_owned());
+    }
+    if tokens <= max {
+        return chosen(Strategy::Direct, format!("about {tokens} tokens fit one call"));
+    }
+    let kind = QuestionKind::of(question);
+    let name = kind.name();
+    match kind {
+        QuestionKind::Analysis | QuestionKind::Summary | QuestionKind::Comparison => {
+            chosen(Strategy::Map, format!("{name} of about {tokens} tokens: every part is read"))
+        }
+        QuestionKind::Aggregation if is_countable(outline) => {
+            chosen(Strategy::Repl, format!("{name} in data that code can count"))
+        }
+        QuestionKind::Aggregation => chosen(Strategy::Map, format!("{name}: every part is read")),
+        QuestionKind::Needle | QuestionKind::Open => {
+            chosen(Strategy::Repl, format!("{name} over about {tokens} tokens, more than {max} at once"))
+        }
+    }
+}
+
+/// Whether most of the text is in such formats.
+fn is_countable(outline: &Outline) -> bool {
+    let countable = outline.extensions.iter().filter(|share| COUNTABLE.contains(&share.extension.as_str()));
+    countable.map(|share| share.bytes).sum::<u64>() * 2 >= outline.bytes
+}
+
+#[cfg(test)]
+mod tests;

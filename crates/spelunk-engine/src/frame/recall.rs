@@ -1,0 +1,50 @@
+//! Findings that were kept by earlier runs. What is taken from there is recorded first: a replayed run takes the same.
+
+use std::collections::BTreeMap;
+
+use spelunk_types::{AnalystReport, BlobId, Durability, EventKind};
+
+use super::Frame;
+use crate::{FrameError, wire};
+
+impl Frame {
+    /// The reports under these keys, by their position in the list.
+    pub(crate) async fn recall(&self, keys: Vec<BlobId>) -> Result<BTreeMap<u64, AnalystReport>, FrameError> {
+        let run = self.run();
+        if let Some(recorded) = run.replay.recalled(self.id()) {
+            let text = run.blobs.text(recorded).map_err(std::sync::Arc::new)?;
+            return Ok(wire::read_reports(&text));
+        }
+        if !run.settings.cache_replies {
+            return Ok(BTreeMap::new());
+        }
+        let replies = run.replies.clone();
+        let looking = tokio::task::spawn_blocking(move || {
+            let found = keys.iter().enumerate().filter_map(|(idx, key)| {
+                let report = wire::read_report(&replies.get(key)?)?;
+                Some((idx as u64, report))
+            });
+            found.collect::<BTreeMap<_, _>>()
+        });
+        let found = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let (units, text) = (found.len() as u64, wire::write_reports(&found));
+        let draft = move |blobs: &spelunk_journal::Blobs| {
+            Ok(EventKind::FindingsRecalled { units, reports: blobs.keep(&text)? })
+        };
+        run.scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?;
+        Ok(found)
+    }
+
+    /// Keeps reports for later runs. A cache that cannot be written costs money later, not correctness now.
+    pub(crate) fn keep_findings(&self, records: Vec<(BlobId, AnalystReport)>) -> Result<(), FrameError> {
+        if !self.run().settings.cache_replies {
+            return Ok(());
+        }
+        let chore = move |replies: &spelunk_journal::Replies| {
+            for (key, report) in &records {
+                drop(replies.put(key, &wire::write_report(report)));
+            }
+        };
+        Ok(self.run().scribe.chore(Box::new(chore))?)
+    }
+}

@@ -1,0 +1,166 @@
+//! The report: what many analysts found, put together by code. Duplicates are merged, counts are added up, the gravest
+//! comes first; nothing here is left to a model, so nothing is lost or invented.
+
+mod coverage;
+mod markdown;
+mod names;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use spelunk_types::{AnalystReport, Citation, Finding, Found, Location, Severity};
+
+pub(crate) use self::coverage::Coverage;
+pub(crate) use self::markdown::{findings_section, in_order, one_line, shown};
+pub(crate) use self::names::expand_names;
+
+/// A finding, and everywhere it was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) finding: Finding,
+    /// The first is the finding's own.
+    pub(crate) places: Vec<Location>,
+    pub(crate) content_type: String,
+}
+
+/// Values of one column or path of one document, counted over all its parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Distribution {
+    pub(crate) file: String,
+    pub(crate) name: String,
+    pub(crate) values: BTreeMap<String, u64>,
+    pub(crate) total: Option<u64>,
+}
+
+/// What the reports of one content type, or of all, come to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Gathered {
+    /// The gravest and most frequent first.
+    pub(crate) items: Vec<Item>,
+    pub(crate) distributions: Vec<Distribution>,
+    /// What analysts said about parts that have to do with the question: where, and what.
+    pub(crate) remarks: Vec<(String, String)>,
+    /// The sum of the counts of all parts, where any part has one.
+    pub(crate) count: Option<u64>,
+    pub(crate) rejected: u64,
+}
+
+/// Puts reports together. They are given in the order of their tasks, and the outcome depends on nothing else.
+pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
+    let mut gathered = Gathered::default();
+    let mut by_key: HashMap<(String, String, String), usize> = HashMap::new();
+    let mut seen_at: BTreeSet<(usize, String, Option<u64>)> = BTreeSet::new();
+    let mut sums: BTreeMap<(String, String), Distribution> = BTreeMap::new();
+    for report in reports {
+        gathered.rejected += report.rejected;
+        if let Some(count) = report.count {
+            gathered.count = Some(gathered.count.unwrap_or(0).saturating_add(count));
+        }
+        if report.relevant {
+            let said = report.answer.as_deref().unwrap_or(&report.summary);
+            if !said.is_empty() {
+                gathered.remarks.push((place_of(report), said.to_owned()));
+            }
+        }
+        for finding in &report.findings {
+            add_counts(&mut sums, finding);
+            let key = (report.content_type.clone(), finding.kind.clone(), same_words(&finding.summary));
+            let idx = *by_key.entry(key).or_insert(gathered.items.len());
+            let location = &finding.location;
+            // Parts overlap: what two of them see at one place is one.
+            if !seen_at.insert((idx, location.file.clone(), location.line_start)) {
+                continue;
+            }
+            match gathered.items.get_mut(idx) {
+                Some(item) => item.add(finding),
+                None => gathered.items.push(Item {
+                    finding: finding.clone(),
+                    places: vec![location.clone()],
+                    content_type: report.content_type.clone(),
+                }),
+            }
+        }
+    }
+    gathered.items.sort_by(|a, b| a.rank().cmp(&b.rank()));
+    gathered.distributions = sums.into_values().collect();
+    gathered
+}
+
+impl Item {
+    fn add(&mut self, other: &Finding) {
+        self.places.push(other.location.clone());
+        self.finding.severity = self.finding.severity.max(other.severity);
+        if self.finding.quote != Some(Found::Exact) && other.quote == Some(Found::Exact) {
+            let severity = self.finding.severity;
+            // One that can be shown stands for all.
+            self.finding = Finding { severity, ..other.clone() };
+        }
+    }
+
+    fn rank(&self) -> (std::cmp::Reverse<Option<Severity>>, std::cmp::Reverse<usize>, &str, Option<u64>) {
+        let location = &self.finding.location;
+        (
+            std::cmp::Reverse(self.finding.severity),
+            std::cmp::Reverse(self.places.len()),
+            &location.file,
+            location.line_start,
+        )
+    }
+
+    /// How many documents it was seen in.
+    pub(crate) fn n_files(&self) -> usize {
+        self.places.iter().map(|place| place.file.as_str()).collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// A finding as a citation, where its quote was found.
+pub(crate) fn citation(finding: &Finding) -> Option<Citation> {
+    match finding.quote {
+        Some(Found::Exact | Found::Moved) => Some(Citation {
+            document: finding.location.file.clone(),
+            line: finding.location.line_start?,
+            quote: finding.evidence.clone(),
+        }),
+        Some(Found::Missing) | None => None,
+    }
+}
+
+/// Distributions are added up by document and column: what one part counted, no other part counted.
+fn add_counts(sums: &mut BTreeMap<(String, String), Distribution>, finding: &Finding) {
+    let location = &finding.location;
+    let Some(name) = location.column.as_ref().or(location.json_path.as_ref()) else { return };
+    if finding.distribution.is_empty() {
+        return;
+    }
+    let key = (location.file.clone(), name.clone());
+    let sum = sums.entry(key).or_insert_with(|| Distribution {
+        file: location.file.clone(),
+        name: name.clone(),
+        values: BTreeMap::new(),
+        total: None,
+    });
+    for (value, count) in &finding.distribution {
+        let total = sum.values.entry(value.clone()).or_default();
+        *total = total.saturating_add(*count);
+    }
+    sum.total = match (sum.total, finding.total) {
+        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+        (sum, more) => sum.or(more),
+    };
+}
+
+/// Summaries that differ in case, punctuation or blanks are the same.
+fn same_words(summary: &str) -> String {
+    let words = summary.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+fn place_of(report: &AnalystReport) -> String {
+    match report.units.as_slice() {
+        [unit] => format!("{}:{}-{}", unit.file, unit.line_start, unit.line_end),
+        [first, rest @ ..] => format!("{} and {} more", first.file, rest.len()),
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

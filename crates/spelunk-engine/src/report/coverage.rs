@@ -1,0 +1,66 @@
+//! Coverage: what was read and what was not, said in every report.
+
+use std::collections::BTreeSet;
+
+use spelunk_types::ErrorCode;
+
+/// Failed tasks that are named one by one.
+const NAMED_MAX: usize = 20;
+
+/// What was read and what was not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Coverage {
+    pub(crate) documents: u64,
+    pub(crate) tasks: u64,
+    /// Parts whose findings were at hand.
+    pub(crate) units_recalled: u64,
+    /// Tasks without a report: what they were about, and why.
+    pub(crate) failed: Vec<(String, ErrorCode)>,
+    /// Documents that could not be read.
+    pub(crate) unreadable: Vec<String>,
+    /// Parts that were not read because they share no word with the question.
+    pub(crate) parts_passed_over: u64,
+    /// Findings that could not be used.
+    pub(crate) rejected: u64,
+    /// Findings whose quote is not in the source.
+    pub(crate) unverified: u64,
+    /// Findings that a text named and that do not exist.
+    pub(crate) unknown_names: u64,
+}
+
+impl Coverage {
+    /// What kept the report from being whole, if anything did.
+    pub(crate) fn gap(&self) -> Option<ErrorCode> {
+        let codes: BTreeSet<&ErrorCode> = self.failed.iter().map(|(_, code)| code).collect();
+        codes.into_iter().next().copied()
+    }
+
+    /// The section of the report.
+    pub(crate) fn section(&self) -> String {
+        let mut lines =
+            vec![format!("- Read: {} in {}", many(self.documents, "document"), many(self.tasks, "task"))];
+        let mut say = |n: u64, what: &str| {
+            if n > 0 {
+                lines.push(format!("- {what}: {n}"));
+            }
+        };
+        say(self.units_recalled, "Parts whose findings were at hand from earlier runs");
+        say(self.parts_passed_over, "Parts not read because they share no word with the question");
+        say(self.unreadable.len() as u64, "Documents that could not be read");
+        say(self.rejected, "Findings that could not be used, such as about files that were not given");
+        say(self.unverified, "Findings whose quote is not in the source, marked as unverified");
+        say(self.unknown_names, "Findings named that do not exist, taken out");
+        say(self.failed.len() as u64, "Failed and not covered");
+        let named = self.failed.iter().take(NAMED_MAX);
+        lines.extend(named.map(|(label, code)| format!("  - {label}: {}", code.meaning())));
+        if self.failed.len() > NAMED_MAX {
+            lines.push(format!("  - and {} more", self.failed.len() - NAMED_MAX));
+        }
+        format!("## Coverage\n\n{}\n", lines.join("\n"))
+    }
+}
+
+pub(crate) fn many(n: u64, unit: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {unit}{s}")
+}

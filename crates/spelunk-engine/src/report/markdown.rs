@@ -1,0 +1,105 @@
+//! The report as Markdown: the findings of each file, written by code, between what models wrote.
+
+use std::collections::BTreeMap;
+
+use spelunk_types::Found;
+
+use super::coverage::many;
+use super::{Distribution, Gathered, Item};
+
+/// Findings listed in the text; all of them are in the record.
+const LISTED_MAX: usize = 300;
+/// Values of a distribution that are shown.
+const VALUES_SHOWN: usize = 12;
+const QUOTE_SHOWN_CHARS: usize = 100;
+
+/// The findings by file, with the type of each.
+pub(crate) fn findings_section(gathered: &Gathered) -> String {
+    let mut text = "## Per-File Findings\n".to_owned();
+    let mut files: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+    for item in gathered.items.iter().take(LISTED_MAX) {
+        files.entry(&item.finding.location.file).or_default().push(item);
+    }
+    for (file, items) in files {
+        let content_type = items.first().map_or("", |item| item.content_type.as_str());
+        text += &format!("\n### {file} ({content_type})\n\n");
+        for item in items {
+            text += &line(item);
+        }
+    }
+    if gathered.items.len() > LISTED_MAX {
+        let more = (gathered.items.len() - LISTED_MAX) as u64;
+        text += &format!("\n{} of lower rank are in the record of the run.\n", many(more, "more finding"));
+    }
+    if gathered.items.is_empty() {
+        text += "\nNo findings.\n";
+    }
+    for distribution in &gathered.distributions {
+        text += &format!("\n{}\n", shown(distribution));
+    }
+    text
+}
+
+fn line(item: &Item) -> String {
+    let finding = &item.finding;
+    let mut text = "- ".to_owned();
+    if let Some(severity) = finding.severity {
+        text += &format!("**{severity}** ");
+    }
+    text += &finding.kind;
+    if let Some(line) = finding.location.line_start {
+        text += &format!(", line {line}");
+    }
+    let location = &finding.location;
+    for place in [&location.scope, &location.column, &location.json_path].into_iter().flatten() {
+        text += &format!(" `{}`", place.replace('`', "'"));
+    }
+    text += &format!(": {}", one_line(&finding.summary));
+    if !finding.evidence.is_empty() {
+        let quote: String = finding.evidence.chars().take(QUOTE_SHOWN_CHARS).collect();
+        text += &format!(" — “{}”", one_line(&quote));
+        if finding.quote == Some(Found::Missing) {
+            text += " (unverified: these words are not in the source)";
+        }
+    }
+    if item.places.len() > 1 {
+        let (n, files) = (item.places.len() as u64, item.n_files() as u64);
+        text += &format!(" [seen {} in {}]", many(n, "time"), many(files, "file"));
+    }
+    text + "\n"
+}
+
+/// `data.csv, status: ok 12, failed 3 (of 15)`
+pub(crate) fn shown(distribution: &Distribution) -> String {
+    let mut values: Vec<(&String, &u64)> = distribution.values.iter().collect();
+    values.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let listed: Vec<String> = values
+        .iter()
+        .take(VALUES_SHOWN)
+        .map(|(value, count)| format!("{} {count}", one_line(value)))
+        .collect();
+    let more = values.len().saturating_sub(VALUES_SHOWN);
+    let more = if more > 0 { format!(" and {more} other values") } else { String::new() };
+    let total = distribution.total.map(|total| format!(" (of {total})")).unwrap_or_default();
+    format!("{}, `{}`: {}{more}{total}", distribution.file, distribution.name, listed.join(", "))
+}
+
+/// Text of a model or a document within a line of ours: it must not begin lines of its own.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What was written and what was counted, in the order of a report: summary, findings by file, the rest, coverage.
+pub(crate) fn in_order(written: &str, findings: &str, coverage: &str) -> String {
+    let written = written.trim();
+    let after_summary = written.find("## Summary").and_then(|start| {
+        let body = start + "## Summary".len();
+        written.get(body..)?.find("\n## ").map(|at| body + at)
+    });
+    let (summary, rest) = match after_summary.and_then(|at| written.split_at_checked(at)) {
+        Some((summary, rest)) => (summary.trim_end(), rest.trim()),
+        None => (written, ""),
+    };
+    let parts = [summary, findings.trim_end(), rest, coverage.trim_end()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}

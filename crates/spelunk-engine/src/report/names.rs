@@ -1,0 +1,54 @@
+//! The names of findings in a text that a model wrote: `[F3]` becomes the place it stands for. A name that stands for
+//! nothing is taken out and counted.
+
+use super::Item;
+
+/// The text with places instead of names, which items were named, and how many names stood for nothing.
+pub(crate) fn expand_names(text: &str, items: &[Item]) -> (String, Vec<usize>, u64) {
+    let (mut expanded, mut named, mut n_unknown) = (String::with_capacity(text.len()), Vec::new(), 0);
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let (before, from) = rest.split_at(open);
+        expanded.push_str(before);
+        match names_in(from) {
+            Some((numbers, len)) => {
+                let known: Vec<usize> = numbers.iter().filter_map(|number| item_of(*number, items)).collect();
+                n_unknown += (numbers.len() - known.len()) as u64;
+                let places: Vec<String> =
+                    known.iter().map(|&idx| items[idx].finding.location.to_string()).collect();
+                if places.is_empty() {
+                    // No blank is left where the name was.
+                    expanded.truncate(expanded.trim_end_matches(' ').len());
+                } else {
+                    expanded.push_str(&format!("({})", places.join(", ")));
+                }
+                for idx in known {
+                    if !named.contains(&idx) {
+                        named.push(idx);
+                    }
+                }
+                rest = from.get(len..).unwrap_or_default();
+            }
+            None => {
+                expanded.push('[');
+                rest = from.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    expanded.push_str(rest);
+    (expanded, named, n_unknown)
+}
+
+fn item_of(name: u64, items: &[Item]) -> Option<usize> {
+    let idx = usize::try_from(name.checked_sub(1)?).ok()?;
+    (idx < items.len()).then_some(idx)
+}
+
+/// `[F3]` or `[F3, F4]` at the beginning of a text: the numbers, and how long it is.
+fn names_in(text: &str) -> Option<(Vec<u64>, usize)> {
+    let end = text.find(']')?;
+    let inside = text.get(1..end)?;
+    let names: Option<Vec<u64>> =
+        inside.split(',').map(|name| name.trim().strip_prefix('F')?.parse().ok()).collect();
+    names.filter(|names| !names.is_empty()).map(|names| (names, end + 1))
+}

@@ -1,0 +1,269 @@
+//! The map strategy: the text is cut into parts, the analyst that fits each part reads it, code puts together what they
+//! found, and a synthesis per content type and one across them say what it means.
+//!
+//! Parts are the same for every question, and every part gets the same question. A part that fails is named in the
+//! report and never ends the run.
+
+mod recall;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use spelunk_context::{Mode, Plan, PlanOptions, View, Work, plan as make_plan};
+use spelunk_index::{RankOptions, rank};
+use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
+
+use self::recall::Recalled;
+use crate::analyst::Analysis;
+use crate::report::{Coverage, Gathered, Item, citation, expand_names, findings_section, gather, in_order};
+use crate::synthesis::Synthesis;
+use crate::task::{Assigned, Assignment};
+use crate::{Answer, Frame, FrameError, Task};
+
+/// Citations that a report carries.
+const CITATIONS_MAX: usize = 50;
+/// Passages that `hybrid` looks for.
+const PASSAGES_MAX: u64 = 500;
+
+/// Which parts are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// All of them.
+    All,
+    /// Those that share words with the question, or all if none does.
+    Likely,
+}
+
+/// Answers with a report.
+pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
+    let Planned { plan, passed_over } = plan(frame, task, reach).await;
+    let Recalled { reports: recalled, analyses } = recall::recall(frame, task, &plan).await?;
+    frame.note(planned(&plan, &analyses)).await?;
+    let mut coverage = Coverage {
+        documents: plan.manifest.len() as u64,
+        tasks: analyses.len() as u64,
+        units_recalled: recalled.len() as u64,
+        unreadable: plan.unreadable.iter().map(|(name, _)| name.clone()).collect(),
+        parts_passed_over: passed_over,
+        ..Coverage::default()
+    };
+    drop(plan);
+    let mut reports = recalled;
+    reports.extend(analyse(frame, task, analyses, &mut coverage).await?);
+    let gathered = gather(&reports);
+    coverage.rejected = gathered.rejected;
+    coverage.unverified = gathered.items.iter().filter(|item| is_unverified(item)).count() as u64;
+    let written = synthesise(frame, task, &reports, &gathered, &mut coverage).await?;
+    Ok(answer(&written, &gathered, coverage))
+}
+
+/// A view, cut.
+struct Planned {
+    plan: Plan,
+    /// Parts that are not read.
+    passed_over: u64,
+}
+
+async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Planned {
+    let options = PlanOptions {
+        limits: frame.limits().clone(),
+        detector: frame.detector().clone(),
+        mode: Mode::ByType,
+        files_left_out: 0,
+    };
+    let (view, question) = (task.view.clone(), task.question.clone());
+    // Cutting a large view keeps the cores busy; the executor has other calls to serve.
+    let planning = tokio::task::spawn_blocking(move || {
+        let mut plan = make_plan(&view, &options);
+        let passed_over = match reach {
+            Reach::All => 0,
+            Reach::Likely => keep_likely(&mut plan, &view, &question),
+        };
+        Planned { plan, passed_over }
+    });
+    planning.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// Keeps the parts in which a passage was found; says how many it did not keep.
+fn keep_likely(plan: &mut Plan, view: &View, question: &str) -> u64 {
+    let options = RankOptions::new(PASSAGES_MAX, u64::MAX);
+    let passages =
+        rank(view, question, &options, &mut |_| {}).map(|ranking| ranking.passages).unwrap_or_default();
+    if passages.is_empty() {
+        return 0;
+    }
+    let mut lines: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for passage in &passages {
+        lines.entry(passage.doc_idx).or_default().push((passage.line_start, passage.line_end));
+    }
+    let n_before = plan.tasks.len() + plan.manifest.len();
+    plan.tasks.retain(|task| match &task.work {
+        Work::Chunk(chunk) => lines.get(&chunk.document_idx).is_some_and(|passages| {
+            passages.iter().any(|(first, last)| first <= chunk.lines.end() && last >= chunk.lines.start())
+        }),
+        Work::Batch(_) => true,
+    });
+    plan.manifest.retain(|row| row.n_chunks > 0 || lines.contains_key(&row.document_idx));
+    (n_before - plan.tasks.len() - plan.manifest.len()) as u64
+}
+
+fn planned(plan: &Plan, analyses: &[Analysis]) -> EventKind {
+    let mut by_type = BTreeMap::new();
+    for analysis in analyses {
+        *by_type.entry(analysis.content_type().to_owned()).or_default() += 1;
+    }
+    EventKind::TasksPlanned { tasks: analyses.len() as u64, documents: plan.manifest.len() as u64, by_type }
+}
+
+/// One frame for each task, as many at once as calls may be in flight. Reports come back in the order of the tasks.
+async fn analyse(
+    frame: &Frame,
+    task: &Task,
+    analyses: Vec<Analysis>,
+    coverage: &mut Coverage,
+) -> Result<Vec<AnalystReport>, FrameError> {
+    // A few more than calls, so that the next prompts are ready when a place is free.
+    let width = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).saturating_add(4);
+    let mut reports: Vec<(usize, AnalystReport)> = Vec::new();
+    let mut failed = Vec::new();
+    let mut running = stream::iter(analyses.into_iter().enumerate())
+        .map(|(idx, assigned)| {
+            let assigned = Arc::new(assigned);
+            let child = frame.delegate(analyst_task(task, &assigned));
+            async move { (idx, assigned, child.await) }
+        })
+        .buffer_unordered(width);
+    while let Some((idx, assigned, outcome)) = running.next().await {
+        match outcome {
+            Ok(answer) => match serde_json::from_str::<AnalystReport>(&answer.text) {
+                Ok(report) => {
+                    recall::keep(frame, task, &assigned, &report)?;
+                    reports.push((idx, report));
+                }
+                Err(_) => failed.push((idx, assigned.label(), ErrorCode::AnswerInvalid)),
+            },
+            Err(error @ FrameError::Stopped(_)) => return Err(error),
+            // The next one would fail in the same way.
+            Err(error) if is_hopeless(error.code()) => return Err(error),
+            Err(error) => failed.push((idx, assigned.label(), error.code())),
+        }
+    }
+    drop(running);
+    reports.sort_by_key(|(idx, _)| *idx);
+    failed.sort_by_key(|(idx, ..)| *idx);
+    coverage.failed = failed.into_iter().map(|(_, label, code)| (label, code)).collect();
+    Ok(reports.into_iter().map(|(_, report)| report).collect())
+}
+
+fn analyst_task(task: &Task, analysis: &Arc<Analysis>) -> Task {
+    let view = task.view.only(analysis.parts.iter().map(|part| part.document_idx));
+    Task {
+        note: Some(analysis.assignment().into()),
+        assignment: Some(Assignment(Assigned::Analysis(Arc::clone(analysis)))),
+        ..Task::new(task.question.clone(), view, Strategy::Analyst)
+    }
+}
+
+fn is_hopeless(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::ModelUnauthorized | ErrorCode::ModelNotFound)
+}
+
+fn is_unverified(item: &Item) -> bool {
+    item.finding.quote == Some(spelunk_types::Found::Missing)
+}
+
+/// Phase one by content type, phase two across them. What a model cannot write, code says.
+async fn synthesise(
+    frame: &Frame,
+    task: &Task,
+    reports: &[AnalystReport],
+    gathered: &Gathered,
+    coverage: &mut Coverage,
+) -> Result<String, FrameError> {
+    if gathered.items.is_empty() && gathered.remarks.is_empty() && gathered.count.is_none() {
+        return Ok("## Summary\n\nNothing that answers the question was found in what was read.".to_owned());
+    }
+    let mut types: Vec<&str> = reports.iter().map(|report| report.content_type.as_str()).collect();
+    types.sort_unstable();
+    types.dedup();
+    let mut phase_one = Vec::new();
+    for content_type in types {
+        let (own, numbers) = of_type(content_type, reports, gathered);
+        if own.items.is_empty() && own.remarks.is_empty() {
+            continue;
+        }
+        let synthesis = Arc::new(Synthesis::of_type(content_type, &own, &numbers));
+        let child = frame.delegate(synthesis_task(task, synthesis));
+        phase_one.push(async move { (content_type, child.await) });
+    }
+    let mut summaries = Vec::new();
+    for (content_type, outcome) in futures_util::future::join_all(phase_one).await {
+        match outcome {
+            Ok(answer) => summaries.push((content_type.to_owned(), answer.text)),
+            Err(error) => give_up(error, &format!("synthesis of {content_type}"), coverage)?,
+        }
+    }
+    match summaries.as_slice() {
+        [] => Ok("## Summary\n\nNo summary could be written; these are the findings.".to_owned()),
+        [(_, only)] => Ok(only.clone()),
+        several => {
+            let synthesis = Arc::new(Synthesis::across(several, gathered, &coverage.section()));
+            match frame.delegate(synthesis_task(task, synthesis)).await {
+                Ok(answer) => Ok(answer.text),
+                Err(error) => {
+                    give_up(error, "synthesis across types", coverage)?;
+                    let parts = several.iter().map(|(kind, text)| format!("# {kind}\n\n{text}"));
+                    Ok(parts.collect::<Vec<_>>().join("\n\n"))
+                }
+            }
+        }
+    }
+}
+
+/// A synthesis that failed is missing from the report; what ends the run ends it.
+fn give_up(error: FrameError, what: &str, coverage: &mut Coverage) -> Result<(), FrameError> {
+    if matches!(error, FrameError::Stopped(_)) {
+        return Err(error);
+    }
+    coverage.failed.push((what.to_owned(), error.code()));
+    Ok(())
+}
+
+fn synthesis_task(task: &Task, synthesis: Arc<Synthesis>) -> Task {
+    Task {
+        note: Some(synthesis.note().into()),
+        assignment: Some(Assignment(Assigned::Synthesis(synthesis))),
+        ..Task::new(task.question.clone(), task.view.clone(), Strategy::Synthesis)
+    }
+}
+
+/// What was found in one content type, and the names of its findings.
+fn of_type(content_type: &str, reports: &[AnalystReport], gathered: &Gathered) -> (Gathered, Vec<usize>) {
+    let own: Vec<AnalystReport> =
+        reports.iter().filter(|report| report.content_type == content_type).cloned().collect();
+    let numbered = gathered.items.iter().enumerate().filter(|(_, item)| item.content_type == content_type);
+    let (numbers, items): (Vec<usize>, Vec<Item>) =
+        numbered.map(|(idx, item)| (idx + 1, item.clone())).unzip();
+    (Gathered { items, ..gather(&own) }, numbers)
+}
+
+/// The report, with places instead of names.
+fn answer(written: &str, gathered: &Gathered, mut coverage: Coverage) -> Answer {
+    let (written, named, n_unknown) = expand_names(written, &gathered.items);
+    coverage.unknown_names = n_unknown;
+    let text = in_order(&written, &findings_section(gathered), &coverage.section());
+    let mut order = named;
+    order.extend(
+        (0..gathered.items.len()).filter(|idx| !order.contains(idx)).take(CITATIONS_MAX).collect::<Vec<_>>(),
+    );
+    let citations = order.iter().filter_map(|&idx| citation(&gathered.items[idx].finding));
+    let citations: Vec<_> = citations.take(CITATIONS_MAX).collect();
+    let grounding = match coverage.gap() {
+        Some(stopped_by) => Grounding::Partial { stopped_by },
+        None if citations.is_empty() => Grounding::Uncited,
+        None => Grounding::Cited,
+    };
+    Answer { text, citations, grounding }
+}

@@ -1,0 +1,102 @@
+//! Findings of earlier runs. Under the same question, analyst and model, a part that has not changed is not read again:
+//! what was found in it then is taken, and recorded in this run, so that this run can be replayed without the cache.
+
+use std::sync::Arc;
+
+use spelunk_context::{ManifestRow, Plan, PlanTask, Tier, Work, batch_small};
+use spelunk_types::{AnalystReport, BlobId};
+
+use crate::analyst::{Analysis, Part, system_prompt};
+use crate::{Frame, FrameError, Task};
+
+/// What is at hand, and what is left to read.
+pub(super) struct Recalled {
+    pub(super) reports: Vec<AnalystReport>,
+    pub(super) analyses: Vec<Analysis>,
+}
+
+/// Splits the plan into what is at hand and what must be read. Small documents that are left go into batches again.
+pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Recalled, FrameError> {
+    let chunk = |planned: &PlanTask| match &planned.work {
+        Work::Chunk(chunk) => Some(Analysis::of_chunk(planned, chunk, &task.view, task.focus)),
+        Work::Batch(_) => None,
+    };
+    let chunks: Vec<Analysis> = plan.tasks.iter().filter_map(chunk).collect();
+    let small: Vec<&ManifestRow> =
+        plan.manifest.iter().filter(|row| row.tier == Tier::Small && row.bytes > 0).collect();
+    let alone = |row: &ManifestRow| Analysis::of_small(row, &task.view, task.focus);
+    let alone_all: Vec<Analysis> = small.iter().map(|row| alone(row)).collect();
+    let keys: Vec<BlobId> =
+        chunks.iter().chain(&alone_all).map(|analysis| key(frame, task, analysis, 0)).collect();
+    let at_hand = frame.recall(keys).await?;
+    let is_at_hand = |idx: usize| at_hand.contains_key(&(idx as u64));
+    let mut analyses: Vec<Analysis> = chunks
+        .iter()
+        .enumerate()
+        .filter(|(idx, _)| !is_at_hand(*idx))
+        .map(|(_, analysis)| analysis.clone())
+        .collect();
+    let rows = small.iter().enumerate().filter(|(idx, _)| !is_at_hand(chunks.len() + idx));
+    let rows: Vec<ManifestRow> = rows.map(|(_, row)| (*row).clone()).collect();
+    for batch in batch_small(&rows, frame.limits()) {
+        let mut items = batch.items.iter().map(|item| alone(&rows[item.row_idx]));
+        let Some(mut first) = items.next() else { continue };
+        first.parts.extend(items.flat_map(|item| item.parts));
+        analyses.push(first);
+    }
+    let of = analyses.len() as u64;
+    for (idx, analysis) in analyses.iter_mut().enumerate() {
+        (analysis.number, analysis.of) = (idx as u64 + 1, of);
+    }
+    Ok(Recalled { reports: at_hand.into_values().collect(), analyses })
+}
+
+/// Keeps what was found for later runs, part by part. What is said of a batch as a whole cannot be told apart by part.
+pub(super) fn keep(
+    frame: &Frame,
+    task: &Task,
+    analysis: &Arc<Analysis>,
+    report: &AnalystReport,
+) -> Result<(), FrameError> {
+    let is_one = analysis.parts.len() == 1;
+    if !is_one && (report.answer.is_some() || report.count.is_some()) {
+        return Ok(());
+    }
+    let mut records = Vec::new();
+    for (idx, part) in analysis.parts.iter().enumerate() {
+        let own = if is_one { report.clone() } else { of_part(report, part) };
+        records.push((key(frame, task, analysis, idx), own));
+    }
+    frame.keep_findings(records)
+}
+
+fn of_part(report: &AnalystReport, part: &Part) -> AnalystReport {
+    let own = report.findings.iter().filter(|finding| *finding.location.file == *part.name);
+    let findings: Vec<_> = own.cloned().collect();
+    AnalystReport {
+        units: vec![part.unit()],
+        relevant: !findings.is_empty(),
+        summary: String::new(),
+        rejected: 0,
+        findings,
+        ..report.clone()
+    }
+}
+
+/// Everything that decides what is found in a part.
+fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
+    let limits = frame.limits();
+    let system = system_prompt(analysis, limits.evidence_chars_max, limits.findings_max);
+    let Part { name, digest, lines, chunk, .. } = &analysis.parts[idx];
+    let place = chunk.as_ref().map_or_else(String::new, |chunk| {
+        format!("{}-{} {}-{}", chunk.span.start, chunk.span.end, chunk.overlap.start, chunk.overlap.end)
+    });
+    let (first, last) = (lines.start(), lines.end());
+    let schema = analysis.schema.as_ref().map(ToString::to_string).unwrap_or_default();
+    let text = format!(
+        "findings-v1\n{}\n{system}\n{}\n{name}\n{digest}\n{first}-{last} {place}\n{schema}",
+        frame.sub_model_name(),
+        task.question
+    );
+    spelunk_journal::digest(text.as_bytes())
+}

@@ -1,0 +1,196 @@
+//! Findings: what analysts report about the text they were given, and how grave it is. A report is the answer of an
+//! analyst's frame; it is written as JSON, so these are formats.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Found, IdError};
+
+/// What an analysis looks for first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Focus {
+    /// Whatever the question asks.
+    #[default]
+    General,
+    /// What an attacker could use.
+    Security,
+    /// How the parts hang together.
+    Architecture,
+    /// What makes it slow.
+    Performance,
+    /// What the data says.
+    Data,
+}
+
+impl Focus {
+    /// Every focus, in the order of help.
+    pub const ALL: [Self; 5] =
+        [Self::General, Self::Security, Self::Architecture, Self::Performance, Self::Data];
+
+    /// The name in flags and events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Security => "security",
+            Self::Architecture => "architecture",
+            Self::Performance => "performance",
+            Self::Data => "data",
+        }
+    }
+}
+
+impl fmt::Display for Focus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Focus {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let found = || IdError { expected: "focus", found: text.chars().take(64).collect() };
+        Self::ALL.into_iter().find(|focus| focus.name() == text).ok_or_else(found)
+    }
+}
+
+/// How grave a finding is; the gravest is the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Style.
+    Low,
+    /// Costs somebody time.
+    Medium,
+    /// A bug, a hole, a loss of data.
+    High,
+}
+
+impl Severity {
+    /// The gravest first.
+    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a finding is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// The document, as the corpus names it.
+    pub file: String,
+    /// The first line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<u64>,
+    /// The last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<u64>,
+    /// The column of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// `function:name`, `class:Name`, `module`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// `$.orders[*].id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json_path: Option<String>,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        self.line_start.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
+}
+
+/// One thing an analyst found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Its type, one of the analyst's own: `vulnerability`, `outlier`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// In a sentence.
+    pub summary: String,
+    /// Words of the source that show it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+    /// What a look at the source said about these words; nothing where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<Found>,
+    /// How grave it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// How sure the analyst is, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// Where.
+    pub location: Location,
+    /// How often each value occurs, counted exactly.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub distribution: BTreeMap<String, u64>,
+    /// Of how many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// A value that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+/// Part of a document that was read as one piece.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    /// The document, as the corpus names it.
+    pub file: String,
+    /// Its first line, from 1.
+    pub line_start: u64,
+    /// Its last line.
+    pub line_end: u64,
+}
+
+/// What an analyst says about one task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AnalystReport {
+    /// Who: `code`, `data`, `json`, `general`.
+    pub analyst: String,
+    /// What was read: `source_code`, `log`.
+    pub content_type: String,
+    /// The parts that were read.
+    pub units: Vec<Unit>,
+    /// Whether they have to do with the question.
+    pub relevant: bool,
+    /// In a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// What the part says to the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// How many there are in the part, where the question asks for a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// Findings that could not be used, such as about files that were not given.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rejected: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
