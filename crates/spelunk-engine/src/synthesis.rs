@@ -50,7 +50,7 @@ impl Synthesis {
     }
 
     /// Across types: their summaries, the gravest findings, and what was not covered.
-    pub(crate) fn across(summaries: &[(String, String)], gathered: &Gathered, coverage: &str) -> Self {
+    pub(crate) fn across(summaries: &[(String, String)], gathered: &Gathered, gaps: Vec<String>) -> Self {
         let mut lines: Vec<String> = summaries
             .iter()
             .map(|(kind, text)| format!("<summary of=\"{kind}\">\n{text}\n</summary>"))
@@ -58,7 +58,7 @@ impl Synthesis {
         let items = gathered.items.iter().enumerate().take(50);
         lines.extend(items.map(|(idx, item)| item_line(item, idx + 1)));
         lines.extend(counts(gathered));
-        lines.push(coverage.to_owned());
+        lines.extend(gaps);
         Self { kind: Kind::Cross, lines }
     }
 

@@ -39,24 +39,37 @@ impl Coverage {
     pub(crate) fn section(&self) -> String {
         let mut lines =
             vec![format!("- Read: {} in {}", many(self.documents, "document"), many(self.tasks, "task"))];
-        let mut say = |n: u64, what: &str| {
-            if n > 0 {
-                lines.push(format!("- {what}: {n}"));
-            }
-        };
-        say(self.units_recalled, "Parts whose findings were at hand from earlier runs");
-        say(self.parts_passed_over, "Parts not read because they share no word with the question");
-        say(self.unreadable.len() as u64, "Documents that could not be read");
-        say(self.rejected, "Findings that could not be used, such as about files that were not given");
-        say(self.unverified, "Findings whose quote is not in the source, marked as unverified");
-        say(self.unknown_names, "Findings named that do not exist, taken out");
-        say(self.failed.len() as u64, "Failed and not covered");
+        say(&mut lines, self.units_recalled, "Parts whose findings were at hand from earlier runs");
+        say(
+            &mut lines,
+            self.rejected,
+            "Findings that could not be used, such as about files that were not given",
+        );
+        say(&mut lines, self.unverified, "Findings whose quote is not in the source, marked as unverified");
+        say(&mut lines, self.unknown_names, "Findings named that do not exist, taken out");
+        lines.extend(self.gaps());
+        format!("## Coverage\n\n{}\n", lines.join("\n"))
+    }
+
+    /// What was not read. The same however the rest was come by.
+    pub(crate) fn gaps(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let passed_over = "Parts not read because they share no word with the question";
+        say(&mut lines, self.parts_passed_over, passed_over);
+        say(&mut lines, self.unreadable.len() as u64, "Documents that could not be read");
+        say(&mut lines, self.failed.len() as u64, "Failed and not covered");
         let named = self.failed.iter().take(NAMED_MAX);
         lines.extend(named.map(|(label, code)| format!("  - {label}: {}", code.meaning())));
         if self.failed.len() > NAMED_MAX {
             lines.push(format!("  - and {} more", self.failed.len() - NAMED_MAX));
         }
-        format!("## Coverage\n\n{}\n", lines.join("\n"))
+        lines
+    }
+}
+
+fn say(lines: &mut Vec<String>, n: u64, what: &str) {
+    if n > 0 {
+        lines.push(format!("- {what}: {n}"));
     }
 }
 

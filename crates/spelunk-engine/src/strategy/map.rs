@@ -209,7 +209,7 @@ async fn synthesise(
         [] => Ok("## Summary\n\nNo summary could be written; these are the findings.".to_owned()),
         [(_, only)] => Ok(only.clone()),
         several => {
-            let synthesis = Arc::new(Synthesis::across(several, gathered, &coverage.section()));
+            let synthesis = Arc::new(Synthesis::across(several, gathered, coverage.gaps()));
             match frame.delegate(synthesis_task(task, synthesis)).await {
                 Ok(answer) => Ok(answer.text),
                 Err(error) => {

@@ -38,6 +38,50 @@ const LOOP: Scenario = Scenario {
     spent: Usage { input_tokens: 800, cached_tokens: 0, output_tokens: 80, cost_microusd: 880 },
 };
 
+/// Analysts on three parts, one of whom must correct itself, a synthesis for each kind and one across them.
+const MAP: Scenario = Scenario {
+    stage: map_stage,
+    answer: MAP_REPORT,
+    calls: &["0.0#0", "0.0#1", "0.1#0", "0.2#0", "0.3#0", "0.4#0"],
+    spent: Usage { input_tokens: 600, cached_tokens: 0, output_tokens: 60, cost_microusd: 660 },
+};
+
+const MAP_REPORT: &str = "## Summary
+
+Beta is broken (b.md:1).
+
+## Per-File Findings
+
+### b.md (prose)
+
+- **high** error, line 1: Beta is broken — “Beta is broken”
+
+### d.csv (structured_data)
+
+- anomaly, line 2: Delta is odd — “delta”
+
+## Coverage
+
+- Read: 4 documents in 2 tasks";
+
+fn map_stage() -> Stage {
+    let broken = r#"{"findings": [{"type": "error", "summary": "Beta is broken", "file": "b.md", "line": 1, "evidence": "Beta is broken", "severity": "high"}]}"#;
+    let odd = r#"[{"type": "anomaly", "summary": "Delta is odd", "line": 2, "evidence": "delta"}]"#;
+    let rules = [
+        on("0.0#0").reply("no JSON").usage(100, 10),
+        on("0.0#1").reply(odd).usage(100, 10),
+        on("0.1#0").fault(status(429).retry_after_ms(1)).reply(broken).usage(100, 10),
+        on("0.2#0").reply("## Summary\n\nProse.").usage(100, 10),
+        on("0.3#0").reply("## Summary\n\nData.").usage(100, 10),
+        on("0.4#0").reply("## Summary\n\nBeta is broken [F1].").usage(100, 10),
+    ];
+    let files = [FILES[0], FILES[1], FILES[2], ("d.csv", "name,n\ndelta,4\n")];
+    let mut stage = Stage::new(&files, rules);
+    stage.limits.calls_parallel_max = PARALLEL_MAX;
+    stage.strategy = Strategy::Map;
+    stage
+}
+
 const ASKING: &str = "```repl
 said = []
 for name in context:
@@ -149,6 +193,11 @@ async fn a_crash_at_every_write_resumes_to_the_same_answer_facts_and_spend() {
 #[tokio::test]
 async fn a_crash_at_every_write_of_the_recursive_loop_resumes_inside_its_blocks() {
     crash_everywhere(&LOOP).await;
+}
+
+#[tokio::test]
+async fn a_crash_at_every_write_of_a_fan_out_resumes_to_the_same_report() {
+    crash_everywhere(&MAP).await;
 }
 
 async fn crash_everywhere(scenario: &Scenario) {

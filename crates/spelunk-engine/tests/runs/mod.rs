@@ -5,6 +5,7 @@ mod cache;
 mod disk;
 mod ending;
 mod hostile_loop;
+mod map;
 mod refusals;
 mod resume;
 mod secrets;
