@@ -206,6 +206,7 @@ const VALUE_FLAGS: [&str; 13] = [
     "--include",
     "--exclude",
     "--files-max",
+    "--focus",
     "--order",
     "--allow-secret",
 ];

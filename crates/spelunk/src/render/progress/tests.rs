@@ -31,9 +31,10 @@ fn a_finished_task_is_one_line() {
 fn the_line_says_how_far_the_tasks_are() {
     let findings = counts(&[("high", 2), ("unrated", 1)]);
     let tasks = TasksView { planned: 40, documents: 9, recalled: 0, done: 9, failed: 1, findings };
-    let view = RunView { tasks: Some(tasks), ..RunView::default() };
+    let mut view = RunView::default();
+    view.tasks = Some(tasks);
     assert_eq!(
         run_status(&view, 0, Duration::from_secs(20)),
-        "10 of 40 tasks, 1 failed · 2 high, 1 unrated · about 1m 00s left · 0 calls done · 0 tokens · $0.00 · 20.0s"
+        "10 of 40 tasks, 1 failed · 2 high, 1 unrated · about 1 min 0 s left · 0 calls done · 0 tokens · $0.00 · 20.0 s"
     );
 }
