@@ -194,7 +194,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
 }
 
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 13] = [
+const VALUE_FLAGS: [&str; 14] = [
     "--set",
     "--workspace",
     "--model",

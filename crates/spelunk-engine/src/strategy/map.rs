@@ -124,8 +124,9 @@ async fn analyse(
     analyses: Vec<Analysis>,
     coverage: &mut Coverage,
 ) -> Result<Vec<AnalystReport>, FrameError> {
-    // A few more than calls, so that the next prompts are ready when a place is free.
-    let width = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).saturating_add(4);
+    // An eighth more than calls, so that the next prompts are ready when a place is free.
+    let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
+    let width = parallel.saturating_add(parallel / 8);
     let mut reports: Vec<(usize, AnalystReport)> = Vec::new();
     let mut failed = Vec::new();
     let mut running = stream::iter(analyses.into_iter().enumerate())
