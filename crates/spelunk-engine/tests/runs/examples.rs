@@ -36,10 +36,12 @@ async fn check(files: &[(&str, String)], expected: &Expect) {
     let result = stage.ask(&engine, "Review it").await;
     assert_eq!(result.outcome, RunOutcome::Answered, "{:?}", result.error);
     let events = events(&engine, &result.run);
-    let planned = events.iter().find_map(|event| match &event.kind {
-        EventKind::TasksPlanned { tasks, by_type, .. } => Some((*tasks, by_type.clone())),
-        _ => None,
-    });
+    let mut planned = None;
+    for event in &events {
+        if let EventKind::TasksPlanned { tasks, by_type, .. } = &event.kind {
+            planned = Some((*tasks, by_type.clone()));
+        }
+    }
     let (tasks, by_type): (u64, BTreeMap<String, u64>) = planned.unwrap();
     let by_type: Vec<String> = by_type.iter().map(|(name, n)| format!("{name} {n}")).collect();
     let seen = view(&events);

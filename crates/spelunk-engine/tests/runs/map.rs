@@ -18,19 +18,19 @@ const FILES: [(&str, &str); 4] = [
 
 /// An analyst that reports the first line of every document it is shown.
 fn analyst(name: &'static str, line: u64, words: &'static str) -> String {
-    let kind = if name.ends_with(".py") { "pattern" } else { "definition" };
+    let kind = if name == "d.md" { "definition" } else { "pattern" };
     format!(
         r#"{{"type": "{kind}", "summary": "It says {words}", "file": "{name}", "line": {line}, "evidence": "{words}"}}"#
     )
 }
 
 fn rules() -> Vec<Rule> {
-    let shows = |name: &str| format!("<document name=\"{name}\">");
+    let tag = |name: &str| format!("<document name=\"{name}\">");
     let all =
         [analyst("a.py", 1, "alpha"), analyst("b.py", 1, "beta"), analyst("c.py", 1, "gamma")].join(",");
     let of = |names: &'static [&'static str]| {
         move |prompt: &str| {
-            let shown = FILES.iter().filter(|(name, _)| prompt.contains(&shows(name)));
+            let shown = FILES.iter().filter(|(name, _)| prompt.contains(&tag(name)));
             shown.map(|(name, _)| *name).eq(names.iter().copied())
         }
     };

@@ -36,7 +36,7 @@ struct WeakModel {
 impl WeakModel {
     fn dice(&self, what: &str, of: &str) -> u64 {
         let hash = spelunk_journal::digest(format!("{} {what} {of}", self.seed).as_bytes());
-        u64::from_str_radix(&hash.as_str()[..8], 16).unwrap() % 100
+        u64::from_str_radix(hash.as_str().get(..8).unwrap(), 16).unwrap() % 100
     }
 
     /// Reports every line with a flaw, as well as it can.
@@ -64,10 +64,10 @@ impl WeakModel {
             findings.extend(vec![finding; times]);
         }
         let reply = format!("{{\"relevant\": true, \"findings\": [{}]}}", findings.join(", "));
-        match self.dice("garble", &call.to_string()) < self.rates.garble {
-            true => reply[..reply.len() * 2 / 3].to_owned(),
-            false => reply,
+        if self.dice("garble", &call.to_string()) < self.rates.garble {
+            return reply.chars().take(reply.len() * 2 / 3).collect();
         }
+        reply
     }
 }
 

@@ -198,3 +198,21 @@ fn a_person_has_the_same_session() {
         --- exit 0
     "#]]);
 }
+
+#[test]
+fn the_same_question_goes_through_the_python_of_the_machine() {
+    let (scene, server) = (Scene::new(&NOTE), explorer());
+    let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl", "--sandbox", "cpython"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let ran = ask.server(&server).env("PATH", &path).run();
+    if ran.stderr.contains("no `python3`") || ran.stderr.contains("sandbox-unconfined") {
+        eprintln!("SKIPPED: this machine has no Python that can be confined");
+        return;
+    }
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "It is forty-two.\n  a.md:3  The magic number is 42.\n"),
+        "{}",
+        ran.stderr
+    );
+}
