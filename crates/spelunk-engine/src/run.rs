@@ -113,6 +113,7 @@ impl Run {
             input_tokens: conclusion.tokens().min(limits.tokens_max / 10),
             output_tokens: 0,
             cached_tokens: 0,
+            cache_written_tokens: 0,
             cost_microusd: conclusion.cost_microusd.min(limits.cost_microusd_max / 10),
         };
         Kept { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }

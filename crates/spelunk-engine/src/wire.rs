@@ -83,7 +83,13 @@ pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
 /// A reply from the cache; `None` for a record this engine does not understand.
 pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
     let wire: ReplyWire = serde_json::from_slice(record).ok()?;
-    Some(Reply { text: wire.text, stop: wire.stop, usage: Some(wire.usage) })
+    Some(Reply {
+        text: wire.text,
+        stop: wire.stop,
+        usage: Some(wire.usage),
+        tool_calls: Vec::new(),
+        answered_by: None,
+    })
 }
 
 /// A report for the cache.

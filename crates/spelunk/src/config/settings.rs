@@ -121,6 +121,7 @@ fn price(layer: &Layer) -> Result<Option<Price>, ConfigError> {
         (Some(input), Some(output)) => Ok(Some(Price {
             input_microusd_per_mtok: input.millionths,
             cached_microusd_per_mtok: number(layer, PRICE_CACHED).unwrap_or(input).millionths,
+            cache_write_microusd_per_mtok: input.millionths,
             output_microusd_per_mtok: output.millionths,
         })),
         (Some(_), None) => Err(half_price(layer, PRICE_OUTPUT, PRICE_INPUT)),

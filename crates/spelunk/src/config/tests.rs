@@ -60,6 +60,7 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
         price: Some(Price {
             input_microusd_per_mtok: 3_000_000,
             cached_microusd_per_mtok: 3_000_000,
+            cache_write_microusd_per_mtok: 3_000_000,
             output_microusd_per_mtok: 250_000,
         }),
         probe_local: false,
