@@ -131,7 +131,9 @@ impl Run {
 
     /// Keeps a reply for later runs. A cache that cannot be written costs money later, not correctness now.
     pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
-        if !self.settings.cache_replies {
+        // What another model of a chain said is not what this one would say, and a call of a tool is not an answer.
+        let is_plain = reply.answered_by.is_none() && reply.tool_calls.is_empty();
+        if !self.settings.cache_replies || !is_plain {
             return Ok(());
         }
         let record = wire::write_reply(reply);
@@ -155,6 +157,11 @@ impl Run {
             output_tokens: estimate_tokens(&reply.text),
             ..Usage::default()
         });
+        // A provider that says what it charged knows best, and so does the model of a chain that answered.
+        let is_told = reply.answered_by.is_some() || self.model(role).price().is_none();
+        if is_told && usage.cost_microusd > 0 {
+            return usage;
+        }
         self.with_price(role, usage)
     }
 

@@ -55,7 +55,13 @@ const MAP: Scenario = Scenario {
     stage: map_stage,
     answer: MAP_REPORT,
     calls: &["0.0#0", "0.1#0", "0.1#1", "0.2#0", "0.3#0", "0.4#0"],
-    spent: Usage { input_tokens: 600, cached_tokens: 0, output_tokens: 60, cost_microusd: 660 },
+    spent: Usage {
+        input_tokens: 600,
+        cached_tokens: 0,
+        cache_written_tokens: 0,
+        output_tokens: 60,
+        cost_microusd: 660,
+    },
 };
 
 const MAP_REPORT: &str = "## Summary
