@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::finder::Finder;
 use crate::flights::Flights;
 use crate::gate::Gate;
 use crate::replay::Replay;
@@ -37,6 +38,8 @@ pub struct Engine {
     sandbox: Sandbox,
     /// Tells the types of documents.
     detector: Detector,
+    /// What tells settings of the detector apart.
+    detector_key: String,
     /// Runs of this process that have not ended, for watchers that only know an id.
     live: Arc<Mutex<HashMap<RunId, Live>>>,
 }
@@ -124,7 +127,7 @@ impl Engine {
     /// An engine on this workspace.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>, scan: ScanOptions) -> Self {
         let (sandbox, detector) = (Sandbox::in_process(), Detector::default());
-        Self { workspace, clock, scan, sandbox, detector, live: Arc::default() }
+        Self { workspace, clock, scan, sandbox, detector, detector_key: String::new(), live: Arc::default() }
     }
 
     /// The same engine, with cells run elsewhere than in this process.
@@ -133,10 +136,10 @@ impl Engine {
         Self { sandbox, ..self }
     }
 
-    /// The same engine, with content types of the user's own.
+    /// The same engine, with content types of the user's own. `key` is another one where the types are.
     #[must_use]
-    pub fn with_detector(self, detector: Detector) -> Self {
-        Self { detector, ..self }
+    pub fn with_detector(self, detector: Detector, key: impl Into<String>) -> Self {
+        Self { detector, detector_key: key.into(), ..self }
     }
 
     /// The workspace.
@@ -262,6 +265,20 @@ impl Engine {
         live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
+    /// The finder of a corpus. The same documents, in whatever version, have one index.
+    fn finder(&self, whole: &View) -> Finder {
+        let names: Vec<&str> = whole.documents().map(|document| document.name.as_str()).take(1000).collect();
+        let key = spelunk_journal::digest(names.join("\n").as_bytes());
+        let folder = key.as_str().get(..16).unwrap_or_default().to_owned();
+        Finder {
+            directory: self.workspace.root().map(|root| root.join("index-v1").join(folder)),
+            detector: self.detector.clone(),
+            detector_key: self.detector_key.clone(),
+            whole: whole.clone(),
+            index: Mutex::default(),
+        }
+    }
+
     fn launch(&self, launch: Launch) -> RunHandle {
         let Launch { run: id, desk, events, view, task, models, settings, program } = launch;
         let replay = Replay::from_events(&events);
@@ -277,6 +294,7 @@ impl Engine {
             sandbox: self.sandbox.clone(),
             detector: self.detector.clone(),
             texts: Arc::default(),
+            finder: Arc::new(self.finder(&task.view)),
             ends_at: Instant::now() + Duration::from_millis(time_left),
             purse: Purse::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,

@@ -24,6 +24,7 @@ use spelunk_types::{
 };
 
 use crate::analyst::Texts;
+use crate::finder::Finder;
 use crate::frame::call::{Ask, Purpose};
 pub(crate) use crate::frame::record::CellRecord;
 use crate::run::{Role, Run};
@@ -101,6 +102,16 @@ impl Frame {
     /// The sandbox that cells of this run go to.
     pub(crate) fn sandbox(&self) -> &Sandbox {
         &self.run().sandbox
+    }
+
+    /// Finds passages of the run's text.
+    pub(crate) fn finder(&self) -> &Arc<Finder> {
+        &self.run().finder
+    }
+
+    /// Tells watchers something that is not kept.
+    pub(crate) fn show(&self, kind: EventKind) {
+        self.run().scribe.show(self.id(), kind);
     }
 
     /// Tells the types of documents.

@@ -13,6 +13,7 @@ mod engine;
 mod environment;
 mod error;
 mod evidence;
+mod finder;
 mod flights;
 mod frame;
 mod gate;

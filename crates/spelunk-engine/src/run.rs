@@ -15,6 +15,7 @@ use spelunk_types::{
 use tokio::time::{Instant, timeout};
 
 use crate::analyst::Texts;
+use crate::finder::Finder;
 use crate::flights::Flights;
 use crate::frame::prompt_tokens;
 use crate::gate::Gate;
@@ -73,6 +74,7 @@ pub(crate) struct Run {
     pub(crate) sandbox: Sandbox,
     pub(crate) detector: Detector,
     pub(crate) texts: Arc<Texts>,
+    pub(crate) finder: Arc<Finder>,
     /// When the run is out of time.
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,

@@ -3,6 +3,7 @@
 mod direct;
 mod map;
 mod repl;
+mod search;
 
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
@@ -15,6 +16,7 @@ pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError
     match task.strategy {
         Strategy::Direct => direct::solve(&frame, &task).await,
         Strategy::Repl => repl::solve(&frame, &task).await,
+        Strategy::Search => search::solve(&frame, &task).await,
         Strategy::Map => map::solve(&frame, &task, map::Reach::All).await,
         Strategy::Hybrid => map::solve(&frame, &task, map::Reach::Likely).await,
         Strategy::Analyst | Strategy::Synthesis => {
@@ -39,7 +41,13 @@ pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError
 
 /// The digest of all prompts: a run cannot go on under prompts it was not started with.
 pub(crate) fn prompts_digest() -> BlobId {
-    let prompts =
-        [&direct::PROMPTS[..], &repl::PROMPTS[..], &analyst::PROMPTS[..], &synthesis::PROMPTS[..]].concat();
+    let prompts = [
+        &direct::PROMPTS[..],
+        &repl::PROMPTS[..],
+        &search::PROMPTS[..],
+        &analyst::PROMPTS[..],
+        &synthesis::PROMPTS[..],
+    ]
+    .concat();
     spelunk_journal::digest(prompts.concat().as_bytes())
 }

@@ -141,6 +141,8 @@ pub enum Strategy {
     Direct,
     /// The recursive loop: the model writes code that explores the text, and asks sub-models about parts of it.
     Repl,
+    /// An index finds passages, and one call answers from them.
+    Search,
     /// Every part is read by the analyst that fits it, and what they find is put together.
     Map,
     /// The same over the parts that share words with the question.
@@ -159,6 +161,7 @@ impl Strategy {
         match self {
             Self::Direct => "direct",
             Self::Repl => "repl",
+            Self::Search => "search",
             Self::Map => "map",
             Self::Hybrid => "hybrid",
             Self::Analyst => "analyst",
@@ -181,6 +184,7 @@ impl FromStr for Strategy {
         match text {
             "direct" => Ok(Self::Direct),
             "repl" => Ok(Self::Repl),
+            "search" => Ok(Self::Search),
             "map" => Ok(Self::Map),
             "hybrid" => Ok(Self::Hybrid),
             "analyst" => Ok(Self::Analyst),

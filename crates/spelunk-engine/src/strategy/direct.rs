@@ -6,6 +6,7 @@ use spelunk_index::{Passage, RankOptions, rank};
 use spelunk_model::Prompt;
 use spelunk_types::{EventKind, StopReason};
 
+use crate::finder::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");
@@ -21,6 +22,20 @@ const PASSAGES_MAX: u64 = 200;
 /// Answers in one call.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let material = gather(frame, task).await?;
+    answer_from(frame, task, &material).await
+}
+
+/// How much text one call takes.
+pub(super) fn bytes_max(frame: &Frame) -> u64 {
+    frame.limits().direct_tokens_max.saturating_mul(BYTES_PER_TOKEN)
+}
+
+/// Asks once, with this before the model.
+pub(super) async fn answer_from(
+    frame: &Frame,
+    task: &Task,
+    material: &Material,
+) -> Result<Answer, FrameError> {
     frame.note(material.chosen()).await?;
     let prompt =
         Prompt::single(SYSTEM, material.render(&task.question), frame.limits().root_output_tokens_max);
@@ -40,7 +55,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 }
 
 /// What is put before the model.
-struct Material {
+pub(super) struct Material {
     text: String,
     documents: u64,
     bytes: u64,
@@ -49,7 +64,7 @@ struct Material {
 }
 
 async fn gather(frame: &Frame, task: &Task) -> Result<Material, FrameError> {
-    let bytes_max = frame.limits().direct_tokens_max.saturating_mul(BYTES_PER_TOKEN);
+    let bytes_max = bytes_max(frame);
     let (view, question) = (task.view.clone(), task.question.clone());
     // Reading and ranking a large view keeps a core busy; the executor has other calls to serve.
     let gathering = tokio::task::spawn_blocking(move || {
@@ -110,6 +125,27 @@ fn beginnings(view: &View, bytes_max: u64) -> Result<Material, SourceError> {
 }
 
 impl Material {
+    /// The best passages that fit, in the order of the documents.
+    pub(super) fn of_passages(view: &View, passages: &[FoundPassage], bytes_max: u64) -> Self {
+        let (mut chosen, mut bytes) = (Vec::new(), 0);
+        for passage in passages {
+            bytes += passage.text.len() as u64;
+            if bytes > bytes_max && !chosen.is_empty() {
+                break;
+            }
+            chosen.push(passage);
+        }
+        chosen.sort_by_key(|passage| (passage.doc_idx, passage.line_start));
+        let mut material = Self::empty(view);
+        let mut last = None;
+        for passage in chosen {
+            let Some(document) = view.find(&passage.document) else { continue };
+            material.push(document, passage.line_start, &passage.text);
+            material.documents += u64::from(last.replace(passage.doc_idx) != Some(passage.doc_idx));
+        }
+        material
+    }
+
     fn empty(view: &View) -> Self {
         let of_documents = view.documents().len() as u64;
         Self { text: String::new(), documents: 0, bytes: 0, of_documents, of_bytes: view.bytes() }
@@ -140,7 +176,7 @@ impl Material {
             }
         } else {
             format!(
-                "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by the words of the question; the rest was not read.",
+                "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by what the question asks; the rest was not read.",
                 self.bytes, self.of_bytes, self.documents, self.of_documents
             )
         };

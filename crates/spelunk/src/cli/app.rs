@@ -106,7 +106,8 @@ impl App {
     /// The engine on the workspace; new runs read their sources so.
     pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
         let engine = Engine::new(self.workspace()?, Arc::new(SystemClock), scan);
-        Ok(engine.with_detector(self.settings.detector()))
+        let types: Vec<_> = self.settings.types().collect();
+        Ok(engine.with_detector(self.settings.detector(), format!("{types:?}")))
     }
 
     /// Where the code of models runs: the flag, else the setting.

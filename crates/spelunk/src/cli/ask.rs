@@ -32,7 +32,7 @@ pub(crate) struct AskArgs {
     paths: Vec<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// How to answer: auto, direct, repl, map or hybrid
+    /// How to answer: auto, direct, repl, search, map or hybrid
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// What an analysis looks for first: general, security, architecture, performance or data
@@ -119,6 +119,7 @@ fn decide(
         }
         StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
         StrategyChoice::Direct => Strategy::Direct,
+        StrategyChoice::Search => Strategy::Search,
         StrategyChoice::Map => Strategy::Map,
         StrategyChoice::Hybrid => Strategy::Hybrid,
     };

@@ -57,6 +57,8 @@ choice! {
         Direct = "direct",
         /// The recursive loop: code explores the text and asks sub-models.
         Repl = "repl",
+        /// An index finds passages, and one call answers from them.
+        Search = "search",
         /// Analysts read every part, and what they find is put together.
         Map = "map",
         /// The same over the parts that share words with the question.

@@ -1,0 +1,101 @@
+//! The finder: passages of a run's text by words and by meaning, through an index that is kept beside the runs. It is
+//! made when the first search asks for it. Where there is no place for one, the text is read each time instead.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use spelunk_context::{Detector, View};
+use spelunk_index::{
+    Index, IndexError, IndexOptions, IndexProgress, Mode, Query, RankOptions, StaticEmbedder, UpdateOptions,
+    rank,
+};
+
+/// Passages that are looked at where there is no index, in bytes of text.
+const RANKED_BYTES_MAX: u64 = 1_000_000;
+
+/// A passage that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FoundPassage {
+    pub(crate) document: String,
+    pub(crate) doc_idx: u32,
+    pub(crate) line_start: u64,
+    pub(crate) text: String,
+    pub(crate) score: f32,
+    /// How near it is in meaning, from -1 to 1.
+    pub(crate) similarity: Option<f32>,
+}
+
+/// Finds passages of one corpus.
+pub(crate) struct Finder {
+    /// Where its index is kept, if there is a place for it.
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) detector: Detector,
+    /// What tells settings of the detector apart.
+    pub(crate) detector_key: String,
+    /// The whole corpus: an index holds all of it, and a search looks at part of it.
+    pub(crate) whole: View,
+    pub(crate) index: Mutex<Option<Index>>,
+}
+
+impl Finder {
+    /// The best passages of a view. Brings the index level first; `progress` is told how far that is.
+    pub(crate) fn find(
+        &self,
+        view: &View,
+        text: &str,
+        mode: Mode,
+        hits_max: usize,
+        progress: &mut dyn FnMut(IndexProgress),
+    ) -> Result<Vec<FoundPassage>, IndexError> {
+        let Some(directory) = &self.directory else { return Ok(by_reading(view, text, hits_max)) };
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if index.is_none() {
+            let embedder = Arc::new(StaticEmbedder::embedded()?);
+            let mut opened = Index::open(directory, IndexOptions { embedder: Some(embedder) })?;
+            let options = UpdateOptions {
+                detector: self.detector.clone(),
+                detector_key: self.detector_key.clone(),
+                ..UpdateOptions::default()
+            };
+            opened.update(&self.whole, &options, &mut |so_far| {
+                progress(so_far);
+                ControlFlow::Continue(())
+            })?;
+            *index = Some(opened);
+        }
+        let Some(index) = index.as_ref() else { return Ok(Vec::new()) };
+        let query = Query { mode, hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(text) };
+        let found = index.search(view, &query)?;
+        Ok(found
+            .hits
+            .into_iter()
+            .map(|hit| FoundPassage {
+                document: hit.document,
+                doc_idx: hit.doc_idx,
+                line_start: hit.line_start,
+                text: hit.text,
+                score: hit.score,
+                similarity: hit.similarity,
+            })
+            .collect())
+    }
+}
+
+/// The same by words alone. A document that cannot be read any more has no passages.
+fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundPassage> {
+    let options = RankOptions::new(hits_max as u64, RANKED_BYTES_MAX);
+    let ranking = rank(view, text, &options, &mut |_| {});
+    let passages = ranking.map(|ranking| ranking.passages).unwrap_or_default();
+    passages
+        .into_iter()
+        .map(|passage| FoundPassage {
+            document: passage.document,
+            doc_idx: passage.doc_idx,
+            line_start: passage.line_start,
+            text: passage.text,
+            score: passage.score,
+            similarity: None,
+        })
+        .collect()
+}

@@ -1,0 +1,110 @@
+//! The search strategy: the model says what to look for, the index finds passages by words and by meaning, and one call
+//! answers from them. For a fact that stands somewhere in a lot of text. What is not there is said to be not there.
+
+use std::collections::HashMap;
+
+use spelunk_index::Mode;
+use spelunk_model::Prompt;
+use spelunk_types::{EventKind, Explain, Grounding};
+
+use super::direct::{self, Material};
+use crate::finder::FoundPassage;
+use crate::{Answer, Frame, FrameError, Task};
+
+const QUERIES: &str = include_str!("../prompts/search-queries.md");
+pub(super) const PROMPTS: [&str; 1] = [QUERIES];
+
+/// Searches besides the question itself.
+const QUERIES_MAX: usize = 5;
+const QUERY_CHARS_MAX: usize = 200;
+/// Passages that one search gives.
+const HITS_MAX: usize = 30;
+/// What softens the first places when rankings are joined.
+const RANK_SOFTENER: f32 = 60.0;
+/// Tokens that the list of searches may take.
+const QUERIES_TOKENS_MAX: u64 = 300;
+/// The longest question that is sent.
+const QUESTION_BYTES_MAX: usize = 32_000;
+
+/// Answers from what a search finds.
+pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    let queries = queries(frame, task).await?;
+    let passages = find(frame, task, queries.clone()).await?;
+    if passages.is_empty() {
+        let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
+        return Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited });
+    }
+    let bytes_max = direct::bytes_max(frame);
+    let view = task.view.clone();
+    let gathering = tokio::task::spawn_blocking(move || Material::of_passages(&view, &passages, bytes_max));
+    let material = gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    direct::answer_from(frame, task, &material).await
+}
+
+/// The question, and what the model would look for.
+async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
+    let end = task.question.floor_char_boundary(QUESTION_BYTES_MAX);
+    let question = task.question.get(..end).unwrap_or_default();
+    let asked = format!("Question: {question}\n");
+    let reply = frame.ask_sub(Prompt::single(QUERIES, asked, QUERIES_TOKENS_MAX)).await;
+    let mut queries = vec![question.to_owned()];
+    match reply {
+        Ok(reply) => queries.extend(listed(&reply.text)),
+        Err(error @ FrameError::Stopped(_)) => return Err(error),
+        // The question alone finds something, too.
+        Err(_) => {}
+    }
+    Ok(queries)
+}
+
+fn listed(reply: &str) -> Vec<String> {
+    let bare = |line: &str| {
+        let line = line.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".-*) ".contains(c));
+        line.trim_matches(['"', '`']).chars().take(QUERY_CHARS_MAX).collect::<String>()
+    };
+    let lines = reply.lines().map(bare).filter(|line| !line.is_empty() && !line.starts_with("<"));
+    lines.take(QUERIES_MAX).collect()
+}
+
+/// The passages of all searches, joined by their ranks.
+async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<FoundPassage>, FrameError> {
+    let (frame_here, view) = (frame.clone(), task.view.clone());
+    let finding = tokio::task::spawn_blocking(move || {
+        let mut rankings = Vec::new();
+        for query in &queries {
+            let mut tell = |so_far: spelunk_index::IndexProgress| {
+                frame_here.show(EventKind::ProgressTicked {
+                    what: "indexing".to_owned(),
+                    done: so_far.bytes_done,
+                    total: so_far.bytes_total,
+                });
+            };
+            rankings.push(frame_here.finder().find(&view, query, Mode::Hybrid, HITS_MAX, &mut tell)?);
+        }
+        Ok::<_, spelunk_index::IndexError>(joined(rankings))
+    });
+    let found = finding.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    found.map_err(|error| FrameError::Child {
+        frame: frame.id().clone(),
+        code: error.code(),
+        message: error.to_string(),
+    })
+}
+
+/// Reciprocal ranks, added up; the order of the searches does not matter.
+fn joined(rankings: Vec<Vec<FoundPassage>>) -> Vec<FoundPassage> {
+    let mut scores: HashMap<(u32, u64), (f32, FoundPassage)> = HashMap::new();
+    for ranking in rankings {
+        for (place, passage) in ranking.into_iter().enumerate() {
+            #[expect(clippy::cast_precision_loss, reason = "places are few")]
+            let score = 1.0 / (RANK_SOFTENER + place as f32);
+            let entry = scores.entry((passage.doc_idx, passage.line_start)).or_insert((0.0, passage));
+            entry.0 += score;
+        }
+    }
+    let mut passages: Vec<(f32, FoundPassage)> = scores.into_values().collect();
+    passages.sort_by(|(a_score, a), (b_score, b)| {
+        b_score.total_cmp(a_score).then((a.doc_idx, a.line_start).cmp(&(b.doc_idx, b.line_start)))
+    });
+    passages.into_iter().map(|(_, passage)| passage).collect()
+}
