@@ -1,5 +1,6 @@
 //! The start of a run as its first event holds it: written by `start`, held against today's request by `resume`.
 
+use spelunk_context::{Corpus, DocEntry};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{
     BlobId, Event, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanOptions, SourceSpec,
@@ -19,6 +20,7 @@ pub(crate) struct Start {
     pub(crate) schema: Option<Text>,
     pub(crate) focus: Focus,
     pub(crate) corpus_digest: BlobId,
+    pub(crate) documents: Option<Text>,
     pub(crate) settings_digest: BlobId,
     pub(crate) limits: Limits,
 }
@@ -38,6 +40,7 @@ impl Start {
             sources: request.sources.clone(),
             scan: scan.clone(),
             corpus_digest: request.corpus.digest().clone(),
+            documents: Some(blobs.keep(&listed(&request.corpus))?),
             settings_digest: settings_digest(&model, sub_model.as_ref(), strategy, &limits),
             model,
             sub_model,
@@ -60,6 +63,7 @@ impl Start {
                 schema,
                 focus,
                 corpus_digest,
+                documents,
                 settings_digest,
                 limits,
                 ..
@@ -75,6 +79,7 @@ impl Start {
                     schema,
                     focus,
                     corpus_digest,
+                    documents,
                     settings_digest,
                     limits,
                 })
@@ -99,6 +104,7 @@ impl Start {
             schema: self.schema,
             focus: self.focus,
             corpus_digest: self.corpus_digest,
+            documents: self.documents,
             settings_digest: self.settings_digest,
             limits: Box::new(self.limits),
         }
@@ -142,6 +148,12 @@ impl Start {
         }
         limits
     }
+}
+
+/// The documents of a corpus, a line each: digest, bytes, name. Names hold no line ends.
+fn listed(corpus: &Corpus) -> String {
+    let line = |document: &DocEntry| format!("{} {} {}\n", document.digest, document.bytes, document.name);
+    corpus.documents().iter().map(line).collect()
 }
 
 /// Everything besides the corpus and the question that shapes the path of a run: the model, the strategy, its prompts,

@@ -89,6 +89,9 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "is_general")]
         focus: Focus,
         corpus_digest: BlobId,
+        /// The documents of the corpus, a line each: digest, bytes, name. Older journals have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        documents: Option<Text>,
         settings_digest: BlobId,
         limits: Box<Limits>,
     },
@@ -270,13 +273,14 @@ impl EventKind {
     /// The blobs this event names. `gc` keeps them as long as the run.
     pub fn blobs(&self) -> Vec<&BlobId> {
         match self {
-            Self::RunStarted { question, sources, schema, .. } => {
+            Self::RunStarted { question, sources, schema, documents, .. } => {
                 let of_source = |source| match source {
                     &SourceSpec::Path { .. } => None,
                     SourceSpec::Text { content, .. } => content.blob(),
                 };
                 let schema = schema.as_ref().and_then(Text::blob);
-                let texts = question.blob().into_iter().chain(schema);
+                let documents = documents.as_ref().and_then(Text::blob);
+                let texts = question.blob().into_iter().chain(schema).chain(documents);
                 texts.chain(sources.iter().filter_map(of_source)).collect()
             }
             Self::FrameOpened { question, note, .. } => {
