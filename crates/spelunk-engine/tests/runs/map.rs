@@ -18,7 +18,7 @@ const FILES: [(&str, &str); 4] = [
 
 /// An analyst that reports the first line of every document it is shown.
 fn analyst(name: &'static str, line: u64, words: &'static str) -> String {
-    let kind = if name.ends_with(".py") { "pattern" } else { "definition" };
+    let kind = if name.contains(".py") { "pattern" } else { "definition" };
     format!(
         r#"{{"type": "{kind}", "summary": "It says {words}", "file": "{name}", "line": {line}, "evidence": "{words}"}}"#
     )
@@ -30,8 +30,8 @@ fn rules() -> Vec<Rule> {
         [analyst("a.py", 1, "alpha"), analyst("b.py", 1, "beta"), analyst("c.py", 1, "gamma")].join(",");
     let of = |names: &'static [&'static str]| {
         move |prompt: &str| {
-            let shown = FILES.iter().filter(|(name, _)| prompt.contains(&shows(name)));
-            shown.map(|(name, _)| *name).eq(names.iter().copied())
+            let given = FILES.iter().filter(|(name, _)| prompt.contains(&shows(name)));
+            given.map(|(name, _)| *name).eq(names.iter().copied())
         }
     };
     vec![

@@ -79,7 +79,7 @@ fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy repl (about 19.5k tokens, more than 10.0k at once)
+        strategy repl (a question for one fact over about 19506 tokens, more than 10000 at once)
         1 file · 78.0 kB explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
