@@ -161,9 +161,19 @@ pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
     Some(ReportError { seq: event.seq, at_ms: event.at_ms, frame: event.frame.clone(), call, code, message })
 }
 
-/// The beginning of a task's note: what it is about.
-pub(crate) fn label_of(note: &str) -> &str {
-    note.lines().next().unwrap_or_default()
+/// What a task is about, by its note: the documents it lists, or else its first line.
+pub(crate) fn label_of(note: &str) -> String {
+    let name = |line: &str| {
+        let (_, rest) = line.strip_prefix("--- FILE ")?.strip_suffix(" ---")?.split_once(": ")?;
+        rest.rsplit_once(" (").map(|(name, _)| name.to_owned())
+    };
+    let names: Vec<String> = note.lines().filter_map(name).collect();
+    match names.as_slice() {
+        [] => note.lines().next().unwrap_or_default().to_owned(),
+        [only] => only.clone(),
+        [first, other] => format!("{first} and {other}"),
+        [first, others @ ..] => format!("{first} and {} others", others.len()),
+    }
 }
 
 /// What has been seen of a journal.
@@ -229,7 +239,7 @@ impl Fold {
         let mut failed = Vec::new();
         for (frame, code) in &self.failed {
             let note = self.notes.get(frame).map(|note| blobs.text(note)).transpose()?.unwrap_or_default();
-            failed.push((label_of(&note).to_owned(), *code));
+            failed.push((label_of(&note), *code));
         }
         let tasks = view.tasks.clone().unwrap_or_default();
         let reports: Vec<AnalystReport> =

@@ -54,7 +54,7 @@ struct Start {
     model: ModelRef,
     sub_model: Option<ModelRef>,
     schema: Option<Text>,
-    documents: Option<Text>,
+    documents: Option<Box<Text>>,
     corpus_digest: BlobId,
     limits: Limits,
 }
@@ -210,9 +210,14 @@ impl Projection {
         let note_text = note.map(|note| self.blobs.text(note)).transpose()?.unwrap_or_default();
         let chunk_idx = (strategy == Strategy::Analyst).then_some(self.chunks.len());
         if chunk_idx.is_some() {
-            let label = label_of(&note_text).to_owned();
-            let row =
-                ChunkRow { worker: Some(number), label, units: Vec::new(), content_type: None, state: "pending" };
+            let label = label_of(&note_text);
+            let row = ChunkRow {
+                worker: Some(number),
+                label,
+                units: Vec::new(),
+                content_type: None,
+                state: "pending",
+            };
             self.chunks.push(row);
         }
         let worker = Worker {
@@ -271,7 +276,13 @@ impl Projection {
             let label = report.units.first().map(|unit| unit.file.clone()).unwrap_or_default();
             self.add_findings(event, None, &report);
             let content_type = Some(report.content_type);
-            self.chunks.push(ChunkRow { worker: None, label, units: report.units, content_type, state: "recalled" });
+            self.chunks.push(ChunkRow {
+                worker: None,
+                label,
+                units: report.units,
+                content_type,
+                state: "recalled",
+            });
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(crate) struct Start {
     pub(crate) schema: Option<Text>,
     pub(crate) focus: Focus,
     pub(crate) corpus_digest: BlobId,
-    pub(crate) documents: Option<Text>,
+    pub(crate) documents: Option<Box<Text>>,
     pub(crate) settings_digest: BlobId,
     pub(crate) limits: Limits,
 }
@@ -40,7 +40,7 @@ impl Start {
             sources: request.sources.clone(),
             scan: scan.clone(),
             corpus_digest: request.corpus.digest().clone(),
-            documents: Some(blobs.keep(&listed(&request.corpus))?),
+            documents: Some(Box::new(blobs.keep(&listed(&request.corpus))?)),
             settings_digest: settings_digest(&model, sub_model.as_ref(), strategy, &limits),
             model,
             sub_model,

@@ -1,6 +1,9 @@
 //! Archives: a run and every blob it names in one `.tar.gz`, so that its folder can go. An archive is read through and
 //! compared before the folder is removed, and what is unpacked is checked name by name: the file may come from anywhere.
-#![expect(clippy::disallowed_methods, reason = "an archive is streamed, which is not among the disk's operations")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an archive is streamed, which is not among the disk's operations"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -179,12 +182,7 @@ fn pack(files: &BTreeMap<String, PathBuf>, summary: &[u8], staged: &Path) -> io:
     Ok(packed)
 }
 
-fn add<W: Write>(
-    builder: &mut Builder<W>,
-    name: &str,
-    bytes: &[u8],
-    packed: &mut Digests,
-) -> io::Result<()> {
+fn add<W: Write>(builder: &mut Builder<W>, name: &str, bytes: &[u8], packed: &mut Digests) -> io::Result<()> {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);
     header.set_mode(0o600);
@@ -212,12 +210,7 @@ fn digests(path: &Path) -> io::Result<Digests> {
 }
 
 /// Unpacks into a staging folder; gives the number of files and their bytes.
-fn unpack(
-    workspace: &Workspace,
-    run: &RunId,
-    path: &Path,
-    staged: &str,
-) -> Result<(u64, u64), JournalError> {
+fn unpack(workspace: &Workspace, run: &RunId, path: &Path, staged: &str) -> Result<(u64, u64), JournalError> {
     let name = archive_name(run);
     let bad = |what: String| JournalError::Archive { name: name.clone(), what };
     let cut = |error: io::Error| bad(format!("is cut or not an archive ({error})"));
@@ -232,7 +225,8 @@ fn unpack(
             return Err(bad("holds more than a run can".to_owned()));
         }
         let place = place_of(&inner, run).filter(|_| entry.header().entry_type() == EntryType::Regular);
-        let place = place.ok_or_else(|| bad(format!("holds `{}`, which is no part of the run", shown(&inner))))?;
+        let place =
+            place.ok_or_else(|| bad(format!("holds `{}`, which is no part of the run", shown(&inner))))?;
         let mut bytes = Vec::new();
         entry.by_ref().take(size).read_to_end(&mut bytes).map_err(cut)?;
         match place {
@@ -268,9 +262,8 @@ fn place_of(name: &str, run: &RunId) -> Option<Place> {
         return Some(Place::Summary);
     }
     if let Some(inner) = name.strip_prefix(&format!("runs/{run}/")) {
-        let is_sound = |part: &str| {
-            !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0'])
-        };
+        let is_sound =
+            |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
         return inner.split('/').all(is_sound).then(|| Place::File(inner.to_owned()));
     }
     let blob: BlobId = name.strip_prefix("blobs/")?.split_once('/')?.1.parse().ok()?;

@@ -35,14 +35,12 @@ impl DerivedFiles {
 
     /// Writes a whole file in the place of what was there.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), JournalError> {
-        self.try_replace(name, bytes)
-            .map_err(|source| JournalError::Write { name: self.shown(name), source })
+        self.try_replace(name, bytes).map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
     /// Adds bytes at the end of a file, in one write.
     pub fn append(&self, name: &str, bytes: &[u8]) -> Result<(), JournalError> {
-        self.try_append(name, bytes)
-            .map_err(|source| JournalError::Write { name: self.shown(name), source })
+        self.try_append(name, bytes).map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
     fn try_replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

@@ -93,9 +93,10 @@ impl Explain for JournalError {
             }
             Self::Locked { run, .. } => Some(format!("watch it with `spelunk tail {}`", run.short())),
             Self::WorkspaceBusy => Some("try again when they have finished".into()),
-            Self::RunExists { run } => {
-                Some(format!("look at it with `spelunk run show {}`; its archive is left as it is", run.short()))
-            }
+            Self::RunExists { run } => Some(format!(
+                "look at it with `spelunk run show {}`; its archive is left as it is",
+                run.short()
+            )),
             Self::Archive { .. } => Some("restore it from a backup: nothing was unpacked".into()),
             Self::Blob { .. } => Some("restore the workspace from a backup, or ask again".into()),
             Self::Workspace { .. } => {

@@ -91,7 +91,7 @@ pub enum EventKind {
         corpus_digest: BlobId,
         /// The documents of the corpus, a line each: digest, bytes, name. Older journals have none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        documents: Option<Text>,
+        documents: Option<Box<Text>>,
         settings_digest: BlobId,
         limits: Box<Limits>,
     },
@@ -279,7 +279,7 @@ impl EventKind {
                     SourceSpec::Text { content, .. } => content.blob(),
                 };
                 let schema = schema.as_ref().and_then(Text::blob);
-                let documents = documents.as_ref().and_then(Text::blob);
+                let documents = documents.as_deref().and_then(Text::blob);
                 let texts = question.blob().into_iter().chain(schema).chain(documents);
                 texts.chain(sources.iter().filter_map(of_source)).collect()
             }

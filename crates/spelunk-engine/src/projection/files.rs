@@ -145,7 +145,8 @@ pub(super) fn job(start: &Start, run: &RunId) -> String {
 
 /// The documents by reference: their text stays where it is, and the digest tells whether it is still the same.
 pub(super) fn context(start: &Start, documents: Option<&str>) -> String {
-    let mut text = "# The documents of this run, by reference. A line each: BLAKE3 digest, bytes, name.\n".to_owned();
+    let mut text =
+        "# The documents of this run, by reference. A line each: BLAKE3 digest, bytes, name.\n".to_owned();
     for source in &start.sources {
         text += &match source {
             SourceSpec::Path { path, .. } => format!("# from {}\n", path.replace(['\n', '\r'], " ")),
@@ -227,8 +228,12 @@ pub(super) fn task(worker: &Worker, question: &str, note: &str, ending: Option<&
             "findings": report.findings,
             "metadata": { "relevant": report.relevant, "summary": report.summary, "confidence": confidence(report) },
         }),
-        Ending::Answered { text, citations } => json!({ "findings": [], "answer": text, "citations": citations }),
-        Ending::Failed { code, message } => json!({ "findings": [], "error": { "code": code, "message": message } }),
+        Ending::Answered { text, citations } => {
+            json!({ "findings": [], "answer": text, "citations": citations })
+        }
+        Ending::Failed { code, message } => {
+            json!({ "findings": [], "error": { "code": code, "message": message } })
+        }
     };
     text + &format!("\n{FINDINGS_MARK}\n{found}\n")
 }

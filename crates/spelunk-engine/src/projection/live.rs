@@ -38,7 +38,11 @@ impl Projector {
     }
 }
 
-fn follow(mut projection: Projection, mut tail: JournalTail, stopped: &Receiver<()>) -> Result<(), JournalError> {
+fn follow(
+    mut projection: Projection,
+    mut tail: JournalTail,
+    stopped: &Receiver<()>,
+) -> Result<(), JournalError> {
     loop {
         // The look comes after the word to stop: nothing written before that word is missed.
         let is_last = stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Disconnected);

@@ -6,6 +6,7 @@ mod disk;
 mod ending;
 mod hostile_loop;
 mod map;
+mod projection;
 mod refusals;
 mod resume;
 mod secrets;

@@ -7,7 +7,7 @@ use clap::Args;
 use spelunk_context::{Corpus, Outline, ScanOptions, SourceInput, View};
 use spelunk_engine::{Choice, Engine, EngineError, RunRequest, Schema, choose};
 use spelunk_index::{RankOptions, rank};
-use spelunk_journal::Record;
+use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus, SourceSpec, Strategy};
 
 use super::app::{App, Failure, Usage, print};
@@ -128,8 +128,11 @@ fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let message = "`--run` asks about the files of that run, so no others can be named".to_owned();
-    Err(Usage { message, hint: "leave out either `--run` or the paths and the flags that say which files".into() }
-        .into())
+    Err(Usage {
+        message,
+        hint: "leave out either `--run` or the paths and the flags that say which files".into(),
+    }
+    .into())
 }
 
 fn read_sources(app: &App, args: &AskArgs) -> Result<Sources, Failure> {
@@ -140,13 +143,12 @@ fn read_sources(app: &App, args: &AskArgs) -> Result<Sources, Failure> {
     };
     let (workspace, run) = find(app, Some(run))?;
     let started = workspace.read_journal(&run)?.into_iter().next();
-    let (sources, options) = match started {
-        Some(Record::Known(event)) => match event.kind {
-            EventKind::RunStarted { sources, scan, .. } => (sources, *scan),
-            _ => (Vec::new(), ScanOptions::default()),
-        },
-        Some(Record::Unknown { .. }) | None => (Vec::new(), ScanOptions::default()),
+    let Some(Record::Known(event)) = started else { return Err(JournalError::NoRuns.into()) };
+    // A journal opens with its start, or it is not read at all.
+    let EventKind::RunStarted { sources, scan: options, .. } = event.kind else {
+        return Err(JournalError::NotFound { name: run.to_string() }.into());
     };
+    let options = *options;
     let mut progress = Progress::new(app.quiet);
     let engine = app.engine(options.clone())?;
     let corpus = engine.open_corpus(&sources, &mut |scan| progress.draw(|| scan_status(&scan)))?;

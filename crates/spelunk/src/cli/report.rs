@@ -95,7 +95,12 @@ pub(crate) fn writable(app: &App, typed: &str) -> Result<PathBuf, Failure> {
 }
 
 /// Writes the reports of a run.
-pub(crate) fn write(app: &App, workspace: &Workspace, run: &RunId, targets: &[Target]) -> Result<(), Failure> {
+pub(crate) fn write(
+    app: &App,
+    workspace: &Workspace,
+    run: &RunId,
+    targets: &[Target],
+) -> Result<(), Failure> {
     if targets.is_empty() {
         return Ok(());
     }
@@ -111,7 +116,12 @@ pub(crate) fn write(app: &App, workspace: &Workspace, run: &RunId, targets: &[Ta
 }
 
 /// The report of a run, in one format.
-pub(crate) fn render(app: &App, workspace: &Workspace, run: &RunId, format: Format) -> Result<String, Failure> {
+pub(crate) fn render(
+    app: &App,
+    workspace: &Workspace,
+    run: &RunId,
+    format: Format,
+) -> Result<String, Failure> {
     let report = RunReport::read(workspace, run)?;
     let excerpts = if needs_sources(format) { excerpts(app, &report) } else { Excerpts::default() };
     Ok(text(app, &report, &excerpts, format))
@@ -154,7 +164,7 @@ fn base(app: &App, sources: &[SourceSpec]) -> String {
         | std::path::Component::RootDir
         | std::path::Component::Prefix(_) => None,
     });
-    parts.map(|part| format!("{part}/")).collect()
+    parts.map(|part| format!("{part}/")).collect::<Vec<_>>().concat()
 }
 
 /// Reads the lines around every finding and citation, as far as the sources are still what they were.

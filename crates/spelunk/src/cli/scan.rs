@@ -53,8 +53,7 @@ impl ScanFlags {
     pub(crate) fn is_unset(&self) -> bool {
         let has_word = self.files_max.is_some() || self.order.is_some();
         let has_glob = !(self.include.is_empty() && self.exclude.is_empty() && self.allow_secret.is_empty());
-        let has_switch =
-            self.no_recursive || self.no_gitignore || self.extract_html || self.allow_secrets;
+        let has_switch = self.no_recursive || self.no_gitignore || self.extract_html || self.allow_secrets;
         !(has_word || has_glob || has_switch)
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Span {
 
 /// How deep lists are shown.
 const DEPTH_MAX: usize = 4;
+/// Columns of a table are padded up to here.
+const COLUMN_CHARS_MAX: usize = 40;
 const MARKER_DIGITS_MAX: usize = 9;
 
 /// The parts of a text.
@@ -78,7 +80,8 @@ fn begins(line: &str) -> Option<Block> {
     }
     if let Some(inner) = trimmed.strip_prefix('|').and_then(|line| line.strip_suffix('|')) {
         let cells: Vec<String> = inner.split('|').map(|cell| cell.trim().to_owned()).collect();
-        let is_divider = cells.iter().all(|cell| !cell.is_empty() && cell.bytes().all(|b| b":-".contains(&b)));
+        let is_divider =
+            cells.iter().all(|cell| !cell.is_empty() && cell.bytes().all(|b| b":-".contains(&b)));
         return Some(Block::Table(if is_divider { Vec::new() } else { vec![cells] }));
     }
     let depth = (line.len() - line.trim_start().len()).div_ceil(2).min(DEPTH_MAX);
@@ -109,9 +112,10 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
     let pieces: Vec<&str> = text.split('`').collect();
     let n_pieces = pieces.len();
     // With an odd number of marks the last one has no partner.
-    let has_loose_tick = n_pieces % 2 == 0;
+    let has_loose_tick = n_pieces.is_multiple_of(2);
     let is_code = |idx: usize| idx % 2 == 1 && !(has_loose_tick && idx + 1 == n_pieces);
-    let n_bold: usize = (0..n_pieces).filter(|idx| !is_code(*idx)).map(|idx| pieces[idx].matches("**").count()).sum();
+    let n_bold: usize =
+        (0..n_pieces).filter(|idx| !is_code(*idx)).map(|idx| pieces[idx].matches("**").count()).sum();
     let (mut spans, mut n_seen, mut is_bold) = (Vec::new(), 0, false);
     for (idx, piece) in pieces.iter().enumerate() {
         if is_code(idx) {
@@ -141,7 +145,9 @@ fn push(spans: &mut Vec<Span>, text: &str, is_bold: bool, is_code: bool) {
         return;
     }
     match spans.last_mut() {
-        Some(last) if (last.is_bold, last.is_code) == (is_bold, is_code) && !is_code => last.text.push_str(text),
+        Some(last) if (last.is_bold, last.is_code) == (is_bold, is_code) && !is_code => {
+            last.text.push_str(text);
+        }
         _ => spans.push(Span { text: text.to_owned(), is_bold, is_code }),
     }
 }
@@ -163,13 +169,32 @@ pub(crate) fn for_terminal(text: &str) -> String {
                 format!("{indent}{marker} {}\n", painted(text))
             }
             Block::Quote(text) => format!("\u{1b}[2m│\u{1b}[0m {}\n", painted(text)),
-            Block::Code(lines) => lines.iter().map(|line| format!("    \u{1b}[36m{line}\u{1b}[0m\n")).collect(),
-            Block::Table(rows) => rows.iter().map(|row| format!("{}\n", painted(&row.join("  ")))).collect(),
+            Block::Code(lines) => lines
+                .iter()
+                .map(|line| format!("    \u{1b}[36m{line}\u{1b}[0m\n"))
+                .collect::<Vec<_>>()
+                .concat(),
+            Block::Table(rows) => columns(rows),
             Block::Rule => "────────\n".to_owned(),
         };
         before = Some(block);
     }
     shown
+}
+
+/// The rows of a table, each column as wide as its widest cell, within reason.
+fn columns(rows: &[Vec<String>]) -> String {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |column: usize| {
+        let widths = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        widths.max().unwrap_or_default().min(COLUMN_CHARS_MAX)
+    };
+    let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    let cell = |(cell, width): (&String, &usize)| {
+        painted(cell) + &" ".repeat(width.saturating_sub(cell.chars().count()) + 2)
+    };
+    let line = |row: &Vec<String>| row.iter().zip(&widths).map(cell).collect::<String>();
+    rows.iter().map(|row| format!("{}\n", line(row).trim_end())).collect::<Vec<_>>().concat()
 }
 
 fn painted(text: &str) -> String {

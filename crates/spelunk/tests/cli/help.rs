@@ -60,17 +60,23 @@ fn help_of_ask_lists_its_flags() {
           [PATH]...   Files or directories to answer from, `-` for standard input [default: .]
 
         Options:
+              --run <RUN>            Ask about the files of an earlier run instead, by the beginning of its
+                                     name
           -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai or anthropic;
                                      `none` asks nobody
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
-              --strategy <STRATEGY>  How to answer: auto, direct or repl
+              --strategy <STRATEGY>  How to answer: auto, direct, repl, map or hybrid
+              --focus <FOCUS>        What an analysis looks for first: general, security, architecture,
+                                     performance or data
               --schema <FILE>        Answer with JSON that fits the JSON Schema in this file
+              --report <FILE>        Also write a report into this file: .md, .html, .sarif or .json; may be
+                                     given several times
               --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
-              --events               Print every event as a line of JSON instead of the answer
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
+              --events               Print every event as a line of JSON instead of the answer
           -q, --quiet                Print nothing but the result
           -h, --help                 Print help
 

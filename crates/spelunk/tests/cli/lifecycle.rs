@@ -20,7 +20,10 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
             if path.is_dir() {
                 directories.push(path);
             } else if !path.ends_with("run.lock") {
-                files.insert(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap());
+                files.insert(
+                    path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(),
+                    std::fs::read(&path).unwrap(),
+                );
             }
         }
     }
@@ -221,7 +224,8 @@ fn another_question_is_asked_about_the_files_of_an_earlier_run() {
     let ask = scene.spelunk(["ask", QUESTION, "notes", "--exclude", "*.log", "-q"]).server(&server);
     assert_eq!(ask.run().code, 0);
     let run = scene.only_run();
-    let again = scene.spelunk(["ask", "And which one is it not?", "--run", short(&run)]).server(&server).run();
+    let again =
+        scene.spelunk(["ask", "And which one is it not?", "--run", short(&run)]).server(&server).run();
     assert_eq!(again.code, 0, "{}", again.stderr);
     assert!(again.stderr.contains("1 file · "), "{}", again.stderr);
     let started = |run: &str| scene.journal(run).into_iter().next().unwrap();

@@ -60,7 +60,10 @@ fn fixed(scene: &Scene, text: &str) -> String {
     let mut at = 0;
     while at < chars.len() {
         let rest = &chars[at..];
-        match ["dddd-dd-ddTdd:dd:dd.dddZ", "dddd-dd-dd dd:dd"].into_iter().find(|shape| has_shape(rest, shape)) {
+        match ["dddd-dd-ddTdd:dd:dd.dddZ", "dddd-dd-dd dd:dd"]
+            .into_iter()
+            .find(|shape| has_shape(rest, shape))
+        {
             Some(shape) => {
                 fixed += "MOMENT";
                 at += shape.len();
@@ -129,13 +132,25 @@ fn sarif_says_what_code_hosts_ask_for() {
 fn ask_writes_the_reports_that_are_named() {
     let (scene, server) = (Scene::new(&FILES), reviewer());
     let ask = scene.spelunk([
-        "ask", REVIEW, "app", "--strategy", "map", "--report", "r.html", "--report", "r.sarif.json", "--report",
-        "r.json", "--report", "r.md",
+        "ask",
+        REVIEW,
+        "app",
+        "--strategy",
+        "map",
+        "--report",
+        "r.html",
+        "--report",
+        "r.sarif.json",
+        "--report",
+        "r.json",
+        "--report",
+        "r.md",
     ]);
     let ran = ask.server(&server).run();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("report: r.html ("), "{}", ran.stderr);
-    for (name, format) in [("r.html", "html"), ("r.sarif.json", "sarif"), ("r.json", "json"), ("r.md", "md")] {
+    for (name, format) in [("r.html", "html"), ("r.sarif.json", "sarif"), ("r.json", "json"), ("r.md", "md")]
+    {
         assert_eq!(scene.read(name), exported(&scene, format), "{name}");
     }
     let ran = scene.spelunk(["run", "export", "-o", "again.html", "--json"]).run();
@@ -257,7 +272,7 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
         tasks/task_0001.md
         tasks/task_0002.md
     "]]
-    .assert_eq(&live.keys().map(|name| format!("{name}\n")).collect::<String>());
+    .assert_eq(&live.keys().map(|name| format!("{name}\n")).collect::<Vec<_>>().concat());
     let ran = scene.spelunk(["run", "export", "--format", "workspace", "--output", "out"]).run();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(derived(&scene.path("out")), live);
@@ -267,14 +282,34 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
     assert_eq!(scene.spelunk(["run", "export", "--format", "workspace"]).run().code, 0);
     assert_eq!(derived(&home), live);
     assert_eq!(live["final_answer.md"], live["output/answer.md"]);
-    let shown = |name: &str| fixed(&scene, &live[name]);
-    let whole: String = ["metadata.json", "context.txt", "chunks/manifest.json", "tasks/task_0002.md", "state/evidence.jsonl"]
-        .map(|name| format!("=== {name}\n{}", shown(name)))
-        .concat();
+    // Analysts finish in any order.
+    let shown = |name: &str| match name.strip_suffix(".jsonl") {
+        None => fixed(&scene, &live[name]),
+        Some(_) => {
+            let mut lines: Vec<String> = live[name].lines().map(without_seq).collect();
+            lines.sort();
+            fixed(&scene, &lines.concat())
+        }
+    };
+    let whole: String = [
+        "metadata.json",
+        "context.txt",
+        "chunks/manifest.json",
+        "tasks/task_0002.md",
+        "state/evidence.jsonl",
+    ]
+    .map(|name| format!("=== {name}\n{}", shown(name)))
+    .concat();
     expect_file!["golden/projection.txt"].assert_eq(&whole);
     let worker: Value = serde_json::from_str(&live["results/worker_0001.json"]).unwrap();
     assert_eq!(worker["results"]["findings"][0]["type"], "vulnerability");
     assert_eq!(worker["metadata"]["confidence"], 0.9);
+}
+
+fn without_seq(line: &str) -> String {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    line["seq"] = 0.into();
+    format!("{line}\n")
 }
 
 #[cfg(unix)]
@@ -314,7 +349,7 @@ fn a_run_without_findings_is_reported_too() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let run = scene.answered(&server);
     let html = exported(&scene, "html");
-    assert!(html.contains("<mark><span class=\"no\">    3</span> The magic number is 42.\n</mark>"), "{html}");
+    assert!(html.contains("<mark><span class=\"no\">    3</span> The magic number is 42.</mark>"), "{html}");
     let home = scene.path(".spelunk/runs").join(&run);
     let files = derived(&home);
     assert_eq!(files["final_answer.md"], "The magic number is 42.\n");

@@ -18,7 +18,7 @@ const DAY_MS: u64 = 24 * HOUR_MS;
 
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
-    /// Only what has not changed for so long, such as `30d` or `12h` [default: the setting run.retention_days]
+    /// Only what has not changed for so long, such as `30d` or `12h` [default: the setting `run.retention_days`]
     #[arg(long, value_name = "TIME")]
     older_than: Option<String>,
     /// Also runs that could go on

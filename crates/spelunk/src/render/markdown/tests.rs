@@ -42,7 +42,7 @@ fn a_text_is_read_into_its_parts() {
         Rule
         Paragraph("#hashtag, ** alone and ` alone")
     "##]]
-    .assert_eq(&blocks(TEXT).iter().map(|block| format!("{block:?}\n")).collect::<String>());
+    .assert_eq(&blocks(TEXT).iter().map(|block| format!("{block:?}\n")).collect::<Vec<_>>().concat());
 }
 
 #[test]

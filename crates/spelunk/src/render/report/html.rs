@@ -17,8 +17,9 @@ use crate::render::units::{bytes, count, dollars, head, listed, time, tokens};
 const STYLE: &str = include_str!("html/style.css");
 const TITLE_CHARS_MAX: usize = 120;
 const ERRORS_MAX: usize = 100;
-/// The section that code writes into an answer; here it is shown with the source lines instead.
+/// Sections that code writes into an answer; here the first is shown with the source lines, the second further down.
 const LISTED_SECTION: &str = "## Per-File Findings";
+const COVERAGE_SECTION: &str = "## Coverage";
 
 /// Where a place in the sources is shown, by `file:line`.
 type Anchors = BTreeMap<String, String>;
@@ -59,7 +60,8 @@ pub(crate) fn html(material: &Material<'_>) -> String {
 /// How many findings there are of each severity, the gravest first.
 fn severities(report: &RunReport) -> Vec<(&'static str, usize)> {
     let count = |name: &'static str| {
-        let n = report.findings.iter().filter(|merged| severity_name(merged.finding.severity) == name).count();
+        let n =
+            report.findings.iter().filter(|merged| severity_name(merged.finding.severity) == name).count();
         (name, n)
     };
     ["high", "medium", "low", "unrated"].map(count).into_iter().filter(|(_, n)| *n > 0).collect()
@@ -71,19 +73,26 @@ fn masthead(report: &RunReport) -> String {
     let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
     let facts = [
         ("Run", report.run.to_string()),
-        ("Started", iso_time(view.started_at_ms).chars().take(16).collect::<String>().replace('T', " ") + " UTC"),
+        (
+            "Started",
+            iso_time(view.started_at_ms).chars().take(16).collect::<String>().replace('T', " ") + " UTC",
+        ),
         ("Model", model),
         ("Strategy", view.strategy.map_or("", Strategy::name).to_owned()),
         ("Read", format!("{}, {}", count(view.n_documents, "file"), bytes(view.corpus_bytes))),
-        ("Calls", format!("{} ({} from cache)", view.n_paid_calls() + view.n_cached_calls(), view.n_cached_calls())),
+        (
+            "Calls",
+            format!("{} ({} from cache)", view.n_paid_calls() + view.n_cached_calls(), view.n_cached_calls()),
+        ),
         ("Tokens", tokens(view.spent.tokens())),
         ("Cost", dollars(view.spent.cost_microusd)),
         ("Time", time(view.active_ms())),
     ];
-    let facts: String = facts
+    let facts: Vec<String> = facts
         .iter()
         .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escaped(value)))
         .collect();
+    let facts = facts.concat();
     let class = state.replace(' ', "-");
     format!(
         "<header>\n<p class=\"kicker\">Spelunk report <span class=\"state {class}\">{state}</span></p>\n\
@@ -94,13 +103,25 @@ fn masthead(report: &RunReport) -> String {
 
 fn answer(report: &RunReport, anchors: &Anchors) -> String {
     let Some(answer) = &report.answer else {
-        return "<section id=\"answer\">\n<h2>Answer</h2>\n<p>There is no answer yet.</p>\n</section>\n".to_owned();
+        return "<section id=\"answer\">\n<h2>Answer</h2>\n<p>There is no answer yet.</p>\n</section>\n"
+            .to_owned();
     };
-    let written = if report.findings.is_empty() { answer.text.clone() } else { without_listing(&answer.text) };
+    let (written, _) = written(report, &answer.text);
     format!("<section id=\"answer\" class=\"prose\">\n{}</section>\n", prose(&written, anchors))
 }
 
-/// The answer without the list of findings.
+/// An answer without what code wrote into it, and what code wrote about coverage. Only analysts' runs have such parts.
+fn written(report: &RunReport, text: &str) -> (String, String) {
+    if report.view.tasks.is_none() {
+        return (text.to_owned(), String::new());
+    }
+    // The last one is ours, whatever a model wrote before it.
+    let at = text.rfind(&format!("\n{COVERAGE_SECTION}\n"));
+    let (text, coverage) = at.and_then(|at| text.split_at_checked(at)).unwrap_or((text, ""));
+    let coverage = coverage.trim_start().strip_prefix(COVERAGE_SECTION).unwrap_or_default();
+    (without_listing(text), coverage.to_owned())
+}
+
 fn without_listing(text: &str) -> String {
     let mut is_listing = false;
     let mut kept = String::new();
@@ -121,7 +142,9 @@ fn filter(report: &RunReport) -> String {
     for (name, n) in severities(report) {
         labels += &format!("<label for=\"show-{name}\" class=\"{name}\">{} {n}</label>\n", capital(name));
     }
-    format!("<div class=\"filter\" role=\"group\" aria-label=\"Show findings by severity\">\n{labels}</div>\n")
+    format!(
+        "<div class=\"filter\" role=\"group\" aria-label=\"Show findings by severity\">\n{labels}</div>\n"
+    )
 }
 
 fn capital(word: &str) -> String {
@@ -141,9 +164,12 @@ fn evidence(material: &Material<'_>, anchors: &Anchors) -> String {
             continue;
         }
         let shown = material.excerpts.at(&citation.document, Some(citation.line)).map(excerpt);
-        let shown = shown
-            .unwrap_or_else(|| format!("<blockquote>{}</blockquote>\n", escaped(&citation.quote)));
-        items += &format!("<article class=\"cited\" id=\"{own}\">\n<h4>{}</h4>\n{shown}</article>\n", escaped(&place));
+        let shown =
+            shown.unwrap_or_else(|| format!("<blockquote>{}</blockquote>\n", escaped(&citation.quote)));
+        items += &format!(
+            "<article class=\"cited\" id=\"{own}\">\n<h4>{}</h4>\n{shown}</article>\n",
+            escaped(&place)
+        );
     }
     if items.is_empty() {
         return String::new();
@@ -153,16 +179,13 @@ fn evidence(material: &Material<'_>, anchors: &Anchors) -> String {
 
 fn coverage(material: &Material<'_>) -> String {
     let (report, coverage) = (material.report, &material.report.coverage);
-    let mut rows = vec![("Files", coverage.documents.to_string())];
-    if coverage.tasks + coverage.units_recalled > 0 {
-        rows.push(("Tasks", format!("{} of {} have a report", coverage.tasks_done, coverage.tasks)));
+    let answer = report.answer.as_ref().map_or("", |answer| &answer.text);
+    let (_, said) = written(report, answer);
+    let mut rows = Vec::new();
+    if said.trim().is_empty() {
+        rows.push(("Files", coverage.documents.to_string()));
+        rows.extend(tasks(report));
     }
-    let numbers = [
-        ("Parts known from earlier runs", coverage.units_recalled),
-        ("Findings that could not be used", coverage.rejected),
-        ("Findings whose quote is not in the source", coverage.unverified),
-    ];
-    rows.extend(numbers.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name, n.to_string())));
     if !report.view.skipped.is_empty() {
         rows.push(("Files left out", listed(&report.view.skipped)));
     }
@@ -170,14 +193,34 @@ fn coverage(material: &Material<'_>) -> String {
         rows.push(("Secrets blacked out", listed(&report.view.redacted)));
     }
     rows.extend(material.excerpts.remark.iter().map(|remark| ("Source lines", remark.clone())));
-    for (what, code) in coverage.failed.iter().take(ERRORS_MAX) {
-        rows.push(("Not covered", format!("{} ({code})", head(what, 300))));
-    }
-    let rows: String = rows
+    let rows: Vec<String> = rows
         .iter()
         .map(|(name, value)| format!("<tr><th scope=\"row\">{name}</th><td>{}</td></tr>\n", escaped(value)))
         .collect();
-    format!("<section id=\"coverage\">\n<h2>Coverage</h2>\n<div class=\"scroll\"><table>\n{rows}</table></div>\n</section>\n")
+    let rows = rows.concat();
+    let said = prose(&said, &Anchors::new());
+    format!(
+        "<section id=\"coverage\">\n<h2>Coverage</h2>\n{said}<div class=\"scroll\"><table>\n{rows}</table></div>\n</section>\n"
+    )
+}
+
+/// What is known of analysts' tasks while there is no answer that tells it.
+fn tasks(report: &RunReport) -> Vec<(&'static str, String)> {
+    let coverage = &report.coverage;
+    if coverage.tasks + coverage.units_recalled == 0 {
+        return Vec::new();
+    }
+    let mut rows = vec![("Tasks", format!("{} of {} have a report", coverage.tasks_done, coverage.tasks))];
+    let numbers = [
+        ("Parts known from earlier runs", coverage.units_recalled),
+        ("Findings that could not be used", coverage.rejected),
+        ("Findings whose quote is not in the source", coverage.unverified),
+    ];
+    rows.extend(numbers.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name, n.to_string())));
+    for (what, code) in coverage.failed.iter().take(ERRORS_MAX) {
+        rows.push(("Not covered", format!("{} ({code})", head(what, 300))));
+    }
+    rows
 }
 
 fn errors(report: &RunReport) -> String {
@@ -190,7 +233,9 @@ fn errors(report: &RunReport) -> String {
         format!("<tr><th scope=\"row\">{place}</th><td>{}</td><td>{message}</td></tr>\n", error.code)
     };
     let rows: String = report.errors.iter().take(ERRORS_MAX).map(row).collect();
-    format!("<section id=\"errors\">\n<h2>Errors</h2>\n<div class=\"scroll\"><table>\n{rows}</table></div>\n</section>\n")
+    format!(
+        "<section id=\"errors\">\n<h2>Errors</h2>\n<div class=\"scroll\"><table>\n{rows}</table></div>\n</section>\n"
+    )
 }
 
 #[cfg(test)]

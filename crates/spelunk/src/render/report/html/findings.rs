@@ -39,7 +39,10 @@ pub(super) fn by_severity(material: &Material<'_>) -> String {
         let numbered = report.findings.iter().enumerate().take(SHOWN_MAX);
         let own = numbered.filter(|(_, merged)| severity_name(merged.finding.severity) == name);
         let articles: String = own.map(|(idx, merged)| article(idx + 1, merged, material.excerpts)).collect();
-        html += &format!("<section class=\"group {name}\">\n<h3>{} <span class=\"n\">{n}</span></h3>\n{articles}</section>\n", capital(name));
+        html += &format!(
+            "<section class=\"group {name}\">\n<h3>{} <span class=\"n\">{n}</span></h3>\n{articles}</section>\n",
+            capital(name)
+        );
     }
     if report.findings.len() > SHOWN_MAX {
         let more = report.findings.len() - SHOWN_MAX;
@@ -92,8 +95,10 @@ fn counted(merged: &MergedFinding) -> String {
     let mut sorted: Vec<(&String, &u64)> = values.iter().collect();
     sorted.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let shown = sorted.iter().take(PLACES_MAX);
-    let rows: String =
-        shown.map(|(value, n)| format!("<tr><td>{}</td><td>{n}</td></tr>\n", escaped(&head(value, 80)))).collect();
+    let rows: Vec<String> = shown
+        .map(|(value, n)| format!("<tr><td>{}</td><td>{n}</td></tr>\n", escaped(&head(value, 80))))
+        .collect();
+    let rows = rows.concat();
     format!("<div class=\"scroll\"><table>\n{rows}</table></div>\n")
 }
 
@@ -114,10 +119,11 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> String {
     let mut lines = String::new();
     for (number, text) in (excerpt.first..).zip(&excerpt.lines) {
         let is_meant = (excerpt.marked.0..=excerpt.marked.1).contains(&number);
-        let (open, close) = if is_meant { ("<mark>", "</mark>") } else { ("", "") };
+        // A mark is a block of its own; a line end in it would be a second one.
+        let (open, close) = if is_meant { ("<mark>", "</mark>") } else { ("", "\n") };
         let cut: String = text.chars().take(LINE_CHARS_MAX).collect();
         let more = if cut.len() < text.len() { "…" } else { "" };
-        lines += &format!("{open}<span class=\"no\">{number:>5}</span> {}{more}\n{close}", escaped(&cut));
+        lines += &format!("{open}<span class=\"no\">{number:>5}</span> {}{more}{close}", escaped(&cut));
     }
     format!("<pre class=\"source\" tabindex=\"0\">{lines}</pre>\n")
 }

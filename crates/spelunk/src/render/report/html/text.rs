@@ -1,7 +1,5 @@
 //! Text on its way into HTML: escaped, and where a model wrote it, with the little formatting that it may have.
 
-use std::fmt::Write as _;
-
 use super::Anchors;
 use crate::render::markdown::{Block, blocks, spans};
 
@@ -63,9 +61,11 @@ fn table(rows: &[Vec<String>], anchors: &Anchors) -> String {
     let mut html = "<div class=\"scroll\"><table>\n".to_owned();
     for (idx, row) in rows.iter().enumerate() {
         let tag = if idx == 0 { "th" } else { "td" };
-        let cells: String =
-            row.iter().map(|cell| format!("<{tag}>{}</{tag}>", inline(cell, anchors))).collect();
-        writeln!(html, "<tr>{cells}</tr>").expect("writing to a String");
+        html += "<tr>";
+        for cell in row {
+            html += &format!("<{tag}>{}</{tag}>", inline(cell, anchors));
+        }
+        html += "</tr>\n";
     }
     html + "</table></div>\n"
 }
