@@ -105,24 +105,30 @@ pub fn unarchive(workspace: &Workspace, run: &RunId) -> Result<ArchiveReport, Jo
     if folder(root, run).join("journal.jsonl").is_file() {
         return Err(JournalError::RunExists { run: run.clone() });
     }
+    // While it is held, no garbage is collected: blobs come before the run that names them.
+    let _lock = workspace.lock(run)?;
+    let home = folder(root, run);
     let staged = format!("tmp/unpacked-{}-{run}", std::process::id());
     let unpacked = unpack(workspace, run, &path, &staged);
     let (files, bytes) = match unpacked {
         Ok(sums) => sums,
         Err(error) => {
             drop(std::fs::remove_dir_all(root.join(&staged)));
+            clear(&home);
             return Err(error);
         }
     };
     let unwritable = |source| JournalError::Write { name: name.clone(), source };
-    let home = folder(root, run);
-    make_parent(&home).map_err(unwritable)?;
-    // A folder with nothing but a lock is what a crash leaves; it is in the way.
-    drop(std::fs::remove_file(home.join("run.lock")).and_then(|()| std::fs::remove_dir(&home)));
+    clear(&home);
     std::fs::rename(root.join(&staged), &home).and_then(|()| sync_parent(&home)).map_err(unwritable)?;
     let bytes_packed = path.metadata().map_err(unwritable)?.len();
     std::fs::remove_file(&path).map_err(unwritable)?;
     Ok(ArchiveReport { files, bytes, bytes_packed, name })
+}
+
+/// Takes away a folder that holds nothing but a lock: it is in the way of the run.
+fn clear(home: &Path) {
+    drop(std::fs::remove_file(home.join("run.lock")).and_then(|()| std::fs::remove_dir(home)));
 }
 
 /// The files of an archive, by name: those of the run's folder, and the blobs that its journal names.

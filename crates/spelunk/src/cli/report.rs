@@ -21,7 +21,7 @@ use crate::render::units::bytes;
 
 /// Places whose source lines are read.
 const EXCERPTS_MAX: usize = 5_000;
-const LINE_CHARS_MAX: usize = 2_000;
+const LINE_CHARS_MAX: usize = 500;
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

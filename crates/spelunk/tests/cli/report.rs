@@ -5,9 +5,9 @@ use std::path::Path;
 
 use expect_test::{expect, expect_file};
 use serde_json::Value;
-use spelunk_testkit::{ModelServer, Rule, when};
+use spelunk_testkit::{Gate, ModelServer, Rule, when};
 
-use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, short};
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, short, to_all, wait_at, wait_for};
 
 const LOGIN: &str = "import db\n\ndef login(name, password):\n    query = \"select * from users where name = '\" + name + \"'\"\n    return db.run(query)\n";
 const FILES: [(&str, &str); 3] = [
@@ -304,6 +304,33 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
     let worker: Value = serde_json::from_str(&live["results/worker_0001.json"]).unwrap();
     assert_eq!(worker["results"]["findings"][0]["type"], "vulnerability");
     assert_eq!(worker["metadata"]["confidence"], 0.9);
+}
+
+#[test]
+fn the_files_are_there_while_the_run_goes_on_and_right_after_a_crash_and_a_resume() {
+    let gate = Gate::new();
+    let server = ModelServer::start_blocking([to_all().reply(REPLY).gate(&gate).usage(100, 20)]);
+    let scene = Scene::new(&NOTE);
+    let mut child = scene.ask(&server).start();
+    wait_at(&gate, &server);
+    let home = scene.path(".spelunk/runs").join(scene.only_run());
+    let status = || {
+        let text = std::fs::read_to_string(home.join("metadata.json")).ok()?;
+        let metadata: Value = serde_json::from_str(&text).unwrap();
+        metadata["processing"]["status"].as_str().map(str::to_owned)
+    };
+    assert_eq!(wait_for("metadata.json", status), "active");
+    assert!(!home.join("final_answer.md").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::write(home.join("state/evidence.jsonl"), "a torn li").unwrap();
+    gate.open();
+    assert_eq!(scene.spelunk(["resume", "-q"]).server(&server).run().code, 0);
+    let live = derived(&home);
+    assert_eq!(status().as_deref(), Some("complete"));
+    assert_eq!(live["state/evidence.jsonl"].lines().count(), 1);
+    assert_eq!(scene.spelunk(["run", "export", "--format", "workspace", "-o", "out"]).run().code, 0);
+    assert_eq!(derived(&scene.path("out")), live);
 }
 
 fn without_seq(line: &str) -> String {

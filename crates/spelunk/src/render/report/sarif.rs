@@ -188,3 +188,14 @@ fn uri(path: &str) -> String {
 fn text(text: &str) -> String {
     safe(text).chars().take(MESSAGE_CHARS_MAX).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_becomes_a_relative_reference() {
+        assert_eq!(uri("src/a b#c?.rs"), "src/a%20b%23c%3F.rs");
+        assert_eq!(uri("//host/ü:%41"), "host/%C3%BC%3A%2541");
+    }
+}

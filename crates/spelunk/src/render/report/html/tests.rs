@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::render::report::html::text::{escaped, prose};
 
@@ -29,4 +31,55 @@ fn nothing_of_a_text_becomes_html() {
 fn the_list_of_findings_is_shown_once() {
     let text = "## Summary\n\nA.\n\n## Per-File Findings\n\n### a.rs (code)\n\n- x\n\n## Coverage\n\n- all\n";
     assert_eq!(without_listing(text), "## Summary\n\nA.\n\n## Coverage\n\n- all\n");
+}
+
+/// Marks of HTML that the renderer itself writes.
+const OWN: [&str; 30] = [
+    "<p>",
+    "</p>",
+    "<h2>",
+    "</h2>",
+    "<h3>",
+    "</h3>",
+    "<h4>",
+    "</h4>",
+    "<h5>",
+    "</h5>",
+    "<ul class=\"list\">",
+    "</ul>",
+    "<span class=\"m\">",
+    "<span>",
+    "</span>",
+    "</li>",
+    "<blockquote>",
+    "</blockquote>",
+    "<pre class=\"code\">",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "<strong>",
+    "</strong>",
+    "<hr>",
+    "<tr>",
+    "</tr>",
+    "<th>",
+    "</th>",
+    "<td>",
+];
+
+proptest! {
+    #[test]
+    fn no_text_brings_html_of_its_own(text in "[a-z<>/&\"'=#*`|. \n-]{0,80}") {
+        let mut html = prose(&text, &Anchors::new());
+        for tag in OWN {
+            html = html.replace(tag, "");
+        }
+        for tag in ["</td>", "<div class=\"scroll\"><table>", "</table></div>"] {
+            html = html.replace(tag, "");
+        }
+        for depth in 0..=4 {
+            html = html.replace(&format!("<li class=\"d{depth}\">"), "");
+        }
+        prop_assert!(!html.contains(['<', '>', '"', '\'']), "{html}");
+    }
 }
