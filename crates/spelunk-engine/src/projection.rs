@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spelunk_journal::{Blobs, DerivedFiles, JournalError, Record, Workspace};
 use spelunk_types::{
-    AnalystReport, BlobId, CallOutcome, Citation, ErrorCode, Event, EventKind, Found, FrameId, FrameOutcome,
-    Limits, ModelRef, RunId, ScanOptions, SourceSpec, Strategy, Text, Unit,
+    AnalystReport, BlobId, CallOutcome, Citation, CorpusRecord, ErrorCode, Event, EventKind, Found, FrameId,
+    FrameOutcome, Limits, ModelRef, RunId, ScanOptions, SourceSpec, Strategy, Text, Unit,
 };
 
 pub use self::live::Projector;
@@ -54,7 +54,7 @@ struct Start {
     model: ModelRef,
     sub_model: Option<ModelRef>,
     schema: Option<Text>,
-    documents: Option<Box<Text>>,
+    corpus: Option<Box<CorpusRecord>>,
     corpus_digest: BlobId,
     limits: Limits,
 }
@@ -168,10 +168,15 @@ impl Projection {
         }
         let Some(start) = &self.start else { return Ok(()) };
         let question = self.blobs.text(&start.question)?;
-        let documents = start.documents.as_ref().map(|list| self.blobs.text(list)).transpose()?;
+        let corpus = start.corpus.as_deref();
+        let kept = |text: Option<&Text>| text.map(|text| self.blobs.text(text)).transpose();
+        let listed = files::documents(start, kept(corpus.map(|corpus| &corpus.documents))?.as_deref());
+        let context = kept(corpus.and_then(|corpus| corpus.context.as_ref()))?;
+        let context = context.unwrap_or_else(|| listed.clone());
         let mut whole = vec![
             ("input/prompt.md", format!("{question}\n")),
-            ("context.txt", files::context(start, documents.as_deref())),
+            ("input/documents.txt", listed),
+            ("context.txt", context),
             ("state/job.json", files::job(start, &self.run)),
             ("chunks/manifest.json", files::manifest(&self.chunks)),
             ("state/metrics.json", files::metrics(self)),
@@ -324,7 +329,7 @@ fn start(event: &Event) -> Option<Start> {
         schema,
         focus,
         corpus_digest,
-        documents,
+        corpus,
         limits,
         ..
     } = event.kind.clone()
@@ -342,7 +347,7 @@ fn start(event: &Event) -> Option<Start> {
         model,
         sub_model,
         schema,
-        documents,
+        corpus,
         corpus_digest,
         limits,
     })

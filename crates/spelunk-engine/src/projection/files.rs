@@ -30,6 +30,8 @@ pub(super) fn metadata(of: &Projection, start: &Start) -> String {
         "created_at": iso_time(view.started_at_ms),
         "lifecycle": if view.frames.is_empty() { "created" } else { "active" },
         "context": {
+            "file": "context.txt",
+            "is_copy": start.corpus.as_ref().is_some_and(|corpus| corpus.context.is_some()),
             "source": source,
             "sources": start.sources,
             "documents": view.n_documents,
@@ -144,7 +146,7 @@ pub(super) fn job(start: &Start, run: &RunId) -> String {
 }
 
 /// The documents by reference: their text stays where it is, and the digest tells whether it is still the same.
-pub(super) fn context(start: &Start, documents: Option<&str>) -> String {
+pub(super) fn documents(start: &Start, documents: Option<&str>) -> String {
     let mut text =
         "# The documents of this run, by reference. A line each: BLAKE3 digest, bytes, name.\n".to_owned();
     for source in &start.sources {

@@ -256,10 +256,11 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
     let (scene, _server) = reviewed();
     let home = scene.path(".spelunk/runs").join(scene.only_run());
     let live = derived(&home);
-    expect![[r"
+    expect![[r#"
         chunks/manifest.json
         context.txt
         final_answer.md
+        input/documents.txt
         input/prompt.md
         metadata.json
         output/answer.md
@@ -271,7 +272,7 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
         state/metrics.json
         tasks/task_0001.md
         tasks/task_0002.md
-    "]]
+    "#]]
     .assert_eq(&live.keys().map(|name| format!("{name}\n")).collect::<Vec<_>>().concat());
     let ran = scene.spelunk(["run", "export", "--format", "workspace", "--output", "out"]).run();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
