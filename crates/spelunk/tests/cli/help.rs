@@ -263,3 +263,69 @@ fn completions_know_every_command() {
         commands.into_iter().filter(|command| !ran.stdout.contains(&format!("spelunk,{command})"))).collect();
     assert_eq!(missing, [""; 0], "{}", ran.stdout);
 }
+
+#[test]
+fn help_of_run_lists_the_stages_of_its_life() {
+    Scene::new(&[]).spelunk(["run", "--help"]).run().check(&expect![[r#"
+        The runs of this workspace
+
+        Usage: spelunk run [OPTIONS] <COMMAND>
+
+        Commands:
+          list       List the runs, newest first
+          show       Show a run: its tree, costs and answer
+          export     Write a report of a run, or its files for other tools
+          archive    Pack a run into one file and remove its folder
+          unarchive  Put an archived run back
+          clean      Remove runs that are older than the retention period
+          help       Print this message or the help of the given subcommand(s)
+
+        Options:
+              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --json             Print the result as JSON
+          -q, --quiet            Print nothing but the result
+          -h, --help             Print help
+        --- stderr
+        --- exit 0
+    "#]]);
+    Scene::new(&[]).spelunk(["run", "export", "--help"]).run().check(&expect![[r#"
+        Write a report of a run, or its files for other tools
+
+        Usage: spelunk run export [OPTIONS] [RUN]
+
+        Arguments:
+          [RUN]  The run, by the beginning of its name [default: the newest]
+
+        Options:
+              --format <FORMAT>  What to write: md, html, sarif, json, or workspace for its files [default:
+                                 by the name of --output, or md]
+          -o, --output <PATH>    Where to write it, instead of standard output; for `workspace` a directory
+              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --json             Print the result as JSON
+          -q, --quiet            Print nothing but the result
+          -h, --help             Print help
+        --- stderr
+        --- exit 0
+    "#]]);
+    Scene::new(&[]).spelunk(["run", "clean", "--help"]).run().check(&expect![[r#"
+        Remove runs that are older than the retention period
+
+        Usage: spelunk run clean [OPTIONS]
+
+        Options:
+              --older-than <TIME>  Only what has not changed for so long, such as `30d` or `12h` [default:
+                                   the setting `run.retention_days`]
+              --all                Also runs that could go on
+              --archives           Also archives
+              --dry-run            Only say what would be removed
+              --set <KEY=VALUE>    Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>    Where runs are kept [default: .spelunk]
+              --json               Print the result as JSON
+          -q, --quiet              Print nothing but the result
+          -h, --help               Print help
+        --- stderr
+        --- exit 0
+    "#]]);
+}

@@ -11,6 +11,8 @@ use crate::render::units::safe;
 
 /// As many as code hosts take.
 const RESULTS_MAX: usize = 25_000;
+/// Errors that are listed; all of them are in the JSON report.
+const NOTIFICATIONS_MAX: usize = 100;
 const MESSAGE_CHARS_MAX: usize = 1_000;
 
 pub(crate) fn sarif(material: &Material<'_>) -> String {
@@ -35,7 +37,7 @@ pub(crate) fn sarif(material: &Material<'_>) -> String {
     let mut invocation = json!({
         "executionSuccessful": is_whole,
         "startTimeUtc": iso_time(view.started_at_ms),
-        "toolExecutionNotifications": report.errors.iter().map(|error| json!({
+        "toolExecutionNotifications": report.errors.iter().take(NOTIFICATIONS_MAX).map(|error| json!({
             "level": "error",
             "message": { "text": text(&format!("{}: {}", error.code, error.message)) },
             "timeUtc": iso_time(error.at_ms),
