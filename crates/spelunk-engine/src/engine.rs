@@ -186,19 +186,16 @@ impl Engine {
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
-        let start =
-            Start::of_request(&request, &self.scan, &self.workspace.blobs()).map_err(of_run)?.into_event();
-        let mut facts = vec![(FrameId::root(), start)];
-        facts.extend(scanned(&request.corpus).into_iter().map(|kind| (FrameId::root(), kind)));
-        let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
-        let desk = Desk {
-            journal,
-            blobs: self.workspace.blobs(),
-            replies: self.workspace.replies(),
-            clock: Arc::clone(&self.clock),
-            lock,
-        };
+        let blobs = self.workspace.blobs();
+        let start = Start::of_request(&request, &self.scan, &blobs).map_err(of_run)?;
+        let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
+        let start = start.with_corpus(&view_of_all, &blobs).map_err(of_run)?;
+        let mut facts = vec![(FrameId::root(), start.into_event())];
+        facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
+        let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
+        let desk =
+            Desk { journal, blobs, replies: self.workspace.replies(), clock: Arc::clone(&self.clock), lock };
         let task = Task {
             schema,
             focus: request.focus,

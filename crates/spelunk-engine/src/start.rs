@@ -1,12 +1,17 @@
 //! The start of a run as its first event holds it: written by `start`, held against today's request by `resume`.
 
+use spelunk_context::{DocEntry, View};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{
-    BlobId, Event, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanOptions, SourceSpec,
-    Strategy, Text,
+    BlobId, CorpusRecord, Event, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanOptions,
+    SourceSpec, Strategy, Text,
 };
 
 use crate::{EngineError, ResumeRequest, RunRequest, strategy};
+
+/// The largest corpus that is copied into the record of its run.
+const CONTEXT_BYTES_MAX: u64 = 1_000_000;
+const CONTEXT_DOCUMENTS_MAX: usize = 200;
 
 /// What a run was started with.
 pub(crate) struct Start {
@@ -19,6 +24,7 @@ pub(crate) struct Start {
     pub(crate) schema: Option<Text>,
     pub(crate) focus: Focus,
     pub(crate) corpus_digest: BlobId,
+    pub(crate) corpus: Option<Box<CorpusRecord>>,
     pub(crate) settings_digest: BlobId,
     pub(crate) limits: Limits,
 }
@@ -38,6 +44,7 @@ impl Start {
             sources: request.sources.clone(),
             scan: scan.clone(),
             corpus_digest: request.corpus.digest().clone(),
+            corpus: None,
             settings_digest: settings_digest(&model, sub_model.as_ref(), strategy, &limits),
             model,
             sub_model,
@@ -60,6 +67,7 @@ impl Start {
                 schema,
                 focus,
                 corpus_digest,
+                corpus,
                 settings_digest,
                 limits,
                 ..
@@ -75,6 +83,7 @@ impl Start {
                     schema,
                     focus,
                     corpus_digest,
+                    corpus,
                     settings_digest,
                     limits,
                 })
@@ -84,6 +93,16 @@ impl Start {
                 Err(JournalError::Damaged { run: run.clone(), line: 1, what })
             }
         }
+    }
+
+    /// With what the corpus holds. The text itself only where it is small, and nothing of it where a document has
+    /// changed since it was scanned.
+    pub(crate) fn with_corpus(self, view: &View, blobs: &Blobs) -> Result<Self, JournalError> {
+        let is_small = view.bytes() <= CONTEXT_BYTES_MAX && view.documents().len() <= CONTEXT_DOCUMENTS_MAX;
+        let text = if is_small { copied(view) } else { None };
+        let context = text.map(|text| blobs.keep(&text)).transpose()?;
+        let documents = blobs.keep(&listed(view))?;
+        Ok(Self { corpus: Some(Box::new(CorpusRecord { documents, context })), ..self })
     }
 
     pub(crate) fn into_event(self) -> EventKind {
@@ -99,6 +118,7 @@ impl Start {
             schema: self.schema,
             focus: self.focus,
             corpus_digest: self.corpus_digest,
+            corpus: self.corpus,
             settings_digest: self.settings_digest,
             limits: Box::new(self.limits),
         }
@@ -142,6 +162,29 @@ impl Start {
         }
         limits
     }
+}
+
+/// One document as it is; several with a line before each that names it.
+fn copied(view: &View) -> Option<String> {
+    let mut text = String::new();
+    let is_one = view.documents().len() == 1;
+    for document in view.documents() {
+        let own = view.read_owned(document).ok()?;
+        if is_one {
+            return Some(own);
+        }
+        text += &format!("--- FILE: {} ({} bytes) ---\n{own}", document.name, own.len());
+        if !own.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    Some(text)
+}
+
+/// The documents, a line each: digest, bytes, name. Names hold no line ends.
+fn listed(view: &View) -> String {
+    let line = |document: &DocEntry| format!("{} {} {}\n", document.digest, document.bytes, document.name);
+    view.documents().map(line).collect()
 }
 
 /// Everything besides the corpus and the question that shapes the path of a run: the model, the strategy, its prompts,

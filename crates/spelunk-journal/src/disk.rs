@@ -95,10 +95,23 @@ impl Disk for FileDisk {
     }
 }
 
-fn private(options: &mut OpenOptions) -> &OpenOptions {
+pub(crate) fn private(options: &mut OpenOptions) -> &OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
+}
+
+/// Makes the directories above `path`, private to their owner.
+pub(crate) fn make_parent_unsynced(path: &Path) -> io::Result<()> {
+    let Some(parent) = path.parent() else { return Ok(()) };
+    if parent.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(parent)
 }
 
 /// Makes the directories above `path`, each durable in its own parent.
@@ -119,7 +132,7 @@ pub(crate) fn make_parent(path: &Path) -> io::Result<()> {
 }
 
 /// A new name is durable once its directory is.
-fn sync_parent(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     if let Some(parent) = path.parent() {
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };

@@ -38,6 +38,10 @@ pub enum JournalError {
     WorkspaceBusy,
     #[error("blob `{blob}` is {what}")]
     Blob { blob: BlobId, what: &'static str },
+    #[error("run `{}` is here already", run.short())]
+    RunExists { run: RunId },
+    #[error("the archive `{name}` {what}")]
+    Archive { name: String, what: String },
     #[error("could not use the workspace `{path}`")]
     Workspace {
         path: String,
@@ -58,6 +62,8 @@ impl Explain for JournalError {
             Self::Ambiguous { .. } => ErrorCode::RunAmbiguous,
             Self::Locked { .. } | Self::WorkspaceBusy => ErrorCode::RunLocked,
             Self::Blob { .. } => ErrorCode::BlobDamaged,
+            Self::RunExists { .. } => ErrorCode::UsageWrong,
+            Self::Archive { .. } => ErrorCode::ArchiveDamaged,
             Self::Read { .. } | Self::Workspace { .. } | Self::WorkspaceNewer { .. } => {
                 ErrorCode::WorkspaceUnusable
             }
@@ -87,6 +93,11 @@ impl Explain for JournalError {
             }
             Self::Locked { run, .. } => Some(format!("watch it with `spelunk tail {}`", run.short())),
             Self::WorkspaceBusy => Some("try again when they have finished".into()),
+            Self::RunExists { run } => Some(format!(
+                "look at it with `spelunk run show {}`; its archive is left as it is",
+                run.short()
+            )),
+            Self::Archive { .. } => Some("restore it from a backup: nothing was unpacked".into()),
             Self::Blob { .. } => Some("restore the workspace from a backup, or ask again".into()),
             Self::Workspace { .. } => {
                 Some("name a directory you may write to with `--set workspace.path=DIR`".into())

@@ -62,7 +62,7 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
 }
 
 /// The blobs an event names, and those that a named prompt record names in turn.
-fn blobs_of(workspace: &Workspace, event: &Event) -> Vec<BlobId> {
+pub(crate) fn blobs_of(workspace: &Workspace, event: &Event) -> Vec<BlobId> {
     let mut blobs: Vec<BlobId> = event.kind.blobs().into_iter().cloned().collect();
     if let spelunk_types::EventKind::CallStarted { text, .. } = &event.kind {
         let record = workspace.blobs().text(text).unwrap_or_default();
@@ -76,7 +76,7 @@ fn blob_names_in(json: &str) -> Vec<BlobId> {
     json.split('"').filter_map(|piece| piece.parse().ok()).collect()
 }
 
-fn files_below(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn files_below(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut directories = vec![directory.to_owned()];
     while let Some(directory) = directories.pop() {

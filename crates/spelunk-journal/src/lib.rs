@@ -1,24 +1,30 @@
 //! Never losing work: the disk, the journal of a run, blobs, the reply cache, locks. Synchronous, and knows nothing of
 //! what events mean beyond their durability and the blobs they name.
 
+mod archive;
 mod blobs;
+mod derived;
 mod disk;
 mod error;
 mod gc;
 mod journal;
 mod line;
 mod lock;
+mod removal;
 mod repair;
 mod replies;
 mod tail;
 mod workspace;
 
+pub use archive::{ArchiveReport, archive, archive_summary, archives, unarchive};
 pub use blobs::{Blobs, digest};
+pub use derived::DerivedFiles;
 pub use disk::{Disk, FileDisk};
 pub use error::JournalError;
 pub use gc::{GcReport, collect_garbage};
 pub use journal::{Journal, Opened, Record};
-pub use lock::RunLock;
+pub use lock::{RunLock, is_locked};
+pub use removal::{archive_bytes, remove_archive, remove_run, run_bytes};
 pub use repair::{RepairReport, repair};
 pub use replies::Replies;
 pub use tail::JournalTail;

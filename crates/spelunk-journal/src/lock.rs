@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use spelunk_types::RunId;
 
-use crate::JournalError;
 use crate::disk::make_parent;
+use crate::{JournalError, Workspace};
 
 /// Held while a process writes a run.
 #[derive(Debug)]
@@ -83,4 +83,12 @@ fn open(path: &Path) -> io::Result<File> {
 
 fn unusable(root: &Path, source: io::Error) -> JournalError {
     JournalError::Workspace { path: root.display().to_string(), source }
+}
+
+/// Whether a process works on the run right now. Leaves no trace.
+pub fn is_locked(workspace: &Workspace, run: &RunId) -> bool {
+    let Some(root) = workspace.root() else { return false };
+    let path = root.join("runs").join(run.as_str()).join("run.lock");
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return false };
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }

@@ -38,6 +38,7 @@ fn started() -> EventKind {
         schema: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: spelunk_journal::digest(b"corpus"),
+        corpus: None,
         settings_digest: spelunk_journal::digest(b"settings"),
         limits: Box::new(Limits::default()),
     }

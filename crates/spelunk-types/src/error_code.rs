@@ -182,6 +182,8 @@ error_codes! {
     JournalUnwritable = "journal-unwritable", Damage;
     /// A blob is missing or is not what its name says.
     BlobDamaged = "blob-damaged", Damage;
+    /// The archive of a run is not whole.
+    ArchiveDamaged = "archive-damaged", Damage;
     /// The workspace could not be opened.
     WorkspaceUnusable = "workspace-unusable", Damage;
     /// The registry of contexts was written by a newer engine.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BlobId, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Focus, Found, FrameId, FrameOutcome,
-    Limits, ModelRef, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
+    BlobId, CallId, CallOutcome, CellOutcome, Citation, CorpusRecord, ErrorCode, Focus, Found, FrameId,
+    FrameOutcome, Limits, ModelRef, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -89,6 +89,9 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "is_general")]
         focus: Focus,
         corpus_digest: BlobId,
+        /// What the corpus holds. Older journals do not have it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        corpus: Option<Box<CorpusRecord>>,
         settings_digest: BlobId,
         limits: Box<Limits>,
     },
@@ -270,13 +273,14 @@ impl EventKind {
     /// The blobs this event names. `gc` keeps them as long as the run.
     pub fn blobs(&self) -> Vec<&BlobId> {
         match self {
-            Self::RunStarted { question, sources, schema, .. } => {
+            Self::RunStarted { question, sources, schema, corpus, .. } => {
                 let of_source = |source| match source {
                     &SourceSpec::Path { .. } => None,
                     SourceSpec::Text { content, .. } => content.blob(),
                 };
                 let schema = schema.as_ref().and_then(Text::blob);
                 let texts = question.blob().into_iter().chain(schema);
+                let texts = texts.chain(corpus.iter().flat_map(|corpus| corpus.blobs()));
                 texts.chain(sources.iter().filter_map(of_source)).collect()
             }
             Self::FrameOpened { question, note, .. } => {

@@ -38,6 +38,23 @@ impl Text {
     }
 }
 
+/// What a corpus holds, for readers of the record that have no sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorpusRecord {
+    /// A line for each document: digest, bytes, name.
+    pub documents: Text,
+    /// The text of a small corpus, as it is given out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Text>,
+}
+
+impl CorpusRecord {
+    /// The blobs it names.
+    pub fn blobs(&self) -> impl Iterator<Item = &BlobId> {
+        self.documents.blob().into_iter().chain(self.context.as_ref().and_then(Text::blob))
+    }
+}
+
 /// Where bytes come from, in a form that a resumed run can open again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]

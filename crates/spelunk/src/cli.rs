@@ -12,6 +12,7 @@ mod outline;
 mod plan;
 mod repair;
 mod repl;
+mod report;
 mod resume;
 mod run;
 mod scan;
@@ -194,7 +195,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
 }
 
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 14] = [
+const VALUE_FLAGS: [&str; 16] = [
     "--set",
     "--workspace",
     "--model",
@@ -209,6 +210,8 @@ const VALUE_FLAGS: [&str; 14] = [
     "--focus",
     "--order",
     "--allow-secret",
+    "--report",
+    "--run",
 ];
 
 /// `spelunk "question" PATH` means `spelunk ask "question" PATH`. A single word is left to clap, which may know which

@@ -62,7 +62,7 @@ fn listed(reply: &str) -> Vec<String> {
         let line = line.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".-*) ".contains(c));
         line.trim_matches(['"', '`']).chars().take(QUERY_CHARS_MAX).collect::<String>()
     };
-    let lines = reply.lines().map(bare).filter(|line| !line.is_empty() && !line.starts_with("<"));
+    let lines = reply.lines().map(bare).filter(|line| !line.is_empty() && !line.starts_with('<'));
     lines.take(QUERIES_MAX).collect()
 }
 

@@ -23,6 +23,7 @@ fn started() -> EventKind {
         schema: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: BlobId::from_hash([1; 32]),
+        corpus: None,
         settings_digest: BlobId::from_hash([2; 32]),
         limits: Box::default(),
     }

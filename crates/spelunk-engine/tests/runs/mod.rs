@@ -7,6 +7,7 @@ mod ending;
 mod examples;
 mod hostile_loop;
 mod map;
+mod projection;
 mod refusals;
 mod resume;
 mod secrets;

@@ -4,14 +4,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{Outline, SourceInput, View};
+use spelunk_context::{Corpus, Outline, ScanOptions, SourceInput, View};
 use spelunk_engine::{Choice, Engine, EngineError, RunRequest, Schema, choose};
 use spelunk_index::{RankOptions, rank};
-use spelunk_types::{Focus, SourceSpec, Strategy};
+use spelunk_journal::{JournalError, Record};
+use spelunk_types::{EventKind, Focus, SourceSpec, Strategy};
 
 use super::app::{App, Failure, Usage, print};
-use super::scan::{ScanFlags, inputs, say_left_out, scan};
-use super::{ModelFlags, watch};
+use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_status};
+use super::show::find;
+use super::{ModelFlags, report, watch};
 use crate::config::StrategyChoice;
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
@@ -30,6 +32,9 @@ pub(crate) struct AskArgs {
     /// Files or directories to answer from, `-` for standard input [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
+    /// Ask about the files of an earlier run instead, by the beginning of its name
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
     /// How to answer: auto, direct, repl, search, map or hybrid
@@ -41,6 +46,9 @@ pub(crate) struct AskArgs {
     /// Answer with JSON that fits the JSON Schema in this file
     #[arg(long, value_name = "FILE")]
     schema: Option<String>,
+    /// Also write a report into this file: .md, .html, .sarif or .json; may be given several times
+    #[arg(long, value_name = "FILE")]
+    report: Vec<String>,
     /// What runs the code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     pub(super) sandbox: Option<String>,
@@ -61,17 +69,20 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
     }
     let choice = strategy(app, args.strategy.as_deref())?;
     let focus = focus(args.focus.as_deref())?;
+    let targets = report::targets(app, &args.report)?;
+    refuse_paths_with_run(&args)?;
     let schema = args.schema.as_deref().map(|path| read_schema(app, path)).transpose()?;
     let Some(chosen) = provider::choose(&app.settings.model, &app.environment).await? else {
         return show_passages(app, &args);
     };
     // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
-    let inputs = inputs(app, &args.paths)?;
-    let options = args.scan.options(ALL_FILES)?;
-    let corpus = scan(app, &inputs, &options)?;
+    let Sources { named, options, corpus } = read_sources(app, &args)?;
     let (strategy, why) = decide(app, choice, &args.question, &corpus.outline(), schema.is_some())?;
     let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
-    let sources = keep(&engine, inputs)?;
+    let sources = match named {
+        Named::Now(inputs) => keep(&engine, inputs)?,
+        Named::Before(sources) => sources,
+    };
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
     if let Some(why) = why {
         app.say(&format!("strategy {strategy} ({why})"));
@@ -90,7 +101,59 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
         settings,
         program: None,
     };
-    watch::finish(app, engine.start(request)?, args.events).await
+    let handle = engine.start(request)?;
+    let run = handle.run.clone();
+    let code = watch::finish(app, handle, args.events).await?;
+    report::write(app, engine.workspace(), &run, &targets)?;
+    Ok(code)
+}
+
+/// What is asked about.
+struct Sources {
+    named: Named,
+    options: ScanOptions,
+    corpus: Corpus,
+}
+
+/// Where it was named.
+enum Named {
+    /// On this command line.
+    Now(Vec<SourceInput>),
+    /// By an earlier run.
+    Before(Vec<SourceSpec>),
+}
+
+fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
+    if args.run.is_none() || (args.paths.is_empty() && args.scan.is_unset()) {
+        return Ok(());
+    }
+    let message = "`--run` asks about the files of that run, so no others can be named".to_owned();
+    Err(Usage {
+        message,
+        hint: "leave out either `--run` or the paths and the flags that say which files".into(),
+    }
+    .into())
+}
+
+fn read_sources(app: &App, args: &AskArgs) -> Result<Sources, Failure> {
+    let Some(run) = &args.run else {
+        let (inputs, options) = (inputs(app, &args.paths)?, args.scan.options(ALL_FILES)?);
+        let corpus = scan(app, &inputs, &options)?;
+        return Ok(Sources { named: Named::Now(inputs), options, corpus });
+    };
+    let (workspace, run) = find(app, Some(run))?;
+    let started = workspace.read_journal(&run)?.into_iter().next();
+    let Some(Record::Known(event)) = started else { return Err(JournalError::NoRuns.into()) };
+    // A journal opens with its start, or it is not read at all.
+    let EventKind::RunStarted { sources, scan: options, .. } = event.kind else {
+        return Err(JournalError::NotFound { name: run.to_string() }.into());
+    };
+    let options = *options;
+    let mut progress = Progress::new(app.quiet);
+    let engine = app.engine(options.clone())?;
+    let corpus = engine.open_corpus(&sources, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    progress.clear();
+    Ok(Sources { named: Named::Before(sources), options, corpus })
 }
 
 fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
@@ -168,7 +231,7 @@ pub(super) fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<Sour
 
 /// The job without a model: the passages that share most words with the question. Nothing is recorded.
 fn show_passages(app: &App, args: &AskArgs) -> Result<ExitCode, Failure> {
-    let corpus = scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?;
+    let corpus = read_sources(app, args)?.corpus;
     let mut progress = Progress::new(app.quiet);
     let corpus = Arc::new(corpus);
     let view = View::of(Arc::clone(&corpus));
@@ -190,5 +253,8 @@ fn show_passages(app: &App, args: &AskArgs) -> Result<ExitCode, Failure> {
     app.say(
         "for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`",
     );
+    if !args.report.is_empty() {
+        app.say("no report was written: no model was asked");
+    }
     Ok(if ranking.passages.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -49,6 +49,14 @@ pub(crate) struct ScanFlags {
 }
 
 impl ScanFlags {
+    /// Whether none of them was given.
+    pub(crate) fn is_unset(&self) -> bool {
+        let has_word = self.files_max.is_some() || self.order.is_some();
+        let has_glob = !(self.include.is_empty() && self.exclude.is_empty() && self.allow_secret.is_empty());
+        let has_switch = self.no_recursive || self.no_gitignore || self.extract_html || self.allow_secrets;
+        !(has_word || has_glob || has_switch)
+    }
+
     /// What the flags say; `files_max` is what counts without the flag.
     pub(crate) fn options(&self, files_max: u64) -> Result<ScanOptions, Failure> {
         let order = match &self.order {

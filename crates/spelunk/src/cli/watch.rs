@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use spelunk_engine::{RunHandle, RunResult, RunView};
+use spelunk_engine::{Projector, RunHandle, RunResult, RunView};
 use spelunk_journal::Record;
 use spelunk_types::{Blame, ErrorCode, EventKind};
 
@@ -28,6 +28,7 @@ pub(crate) async fn follow(
     print_events: bool,
 ) -> Result<(RunResult, RunView), Failure> {
     let mut progress = Progress::new(app.quiet);
+    let projector = app.existing_workspace()?.and_then(|workspace| Projector::start(&workspace, &handle.run));
     let mut view = RunView::default();
     let began = Instant::now();
     let mut streamed_bytes = 0;
@@ -62,7 +63,13 @@ pub(crate) async fn follow(
         view.apply(&event);
         progress.draw(|| run_status(&view, streamed_bytes, began.elapsed()));
     }
-    Ok((handle.join().await, view))
+    let result = handle.join().await;
+    let projected = projector.map_or(Ok(()), Projector::finish);
+    // A run that ended badly has its own error, and most often the same one.
+    if let Err(error) = projected.or_else(|error| if result.error.is_some() { Ok(()) } else { Err(error) }) {
+        app.say(&format!("warning: the files of the run are not complete: {error}"));
+    }
+    Ok((result, view))
 }
 
 enum Next {

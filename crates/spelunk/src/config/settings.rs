@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) sandbox: SandboxChoice,
     /// Where runs are kept.
     pub(crate) workspace_path: PathBuf,
+    /// How old runs are that are cleaned away, in days.
+    pub(crate) retention_days: u64,
     /// Whether a call that was made before is answered from the workspace.
     pub(crate) cache_replies: bool,
     /// When output is coloured.
@@ -85,6 +87,7 @@ impl Settings {
             strategy: choice(&layer, "ask.strategy", StrategyChoice::of),
             sandbox: choice(&layer, "ask.sandbox", SandboxChoice::of),
             workspace_path: PathBuf::from(text(&layer, "workspace.path")),
+            retention_days: whole(&layer, "run.retention_days"),
             cache_replies: yes_no(&layer, "cache.replies"),
             color: choice(&layer, "output.color", ColorChoice::of),
             limits: limits(&layer),
@@ -167,6 +170,13 @@ fn text<'a>(layer: &'a Layer, key: &str) -> &'a str {
 
 fn optional_text(layer: &Layer, key: &str) -> Option<String> {
     Some(text(layer, key)).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn whole(layer: &Layer, key: &str) -> u64 {
+    match value(layer, key) {
+        Some(Value::Whole(number)) => *number,
+        Some(Value::Text(_) | Value::YesNo(_) | Value::Number(_) | Value::List(_)) | None => 0,
+    }
 }
 
 fn yes_no(layer: &Layer, key: &str) -> bool {

@@ -117,6 +117,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("model", "Who answers calls."),
     ("ask", "How questions are answered."),
     ("workspace", "Where runs are kept."),
+    ("run", "How long runs are kept."),
     ("cache", "What is kept to save calls."),
     ("output", "What the terminal shows."),
     ("limits", "Every bound the engine keeps."),
@@ -193,6 +194,11 @@ fn others() -> Vec<Setting> {
             "What runs the code that models write; `cpython` needs `python3` and a Linux that can confine it.",
         ),
         text("workspace.path", ".spelunk", "Where runs are kept; in a project file, relative to that file."),
+        Setting {
+            kind: Kind::Whole { min: 0, max: WHOLE_MAX },
+            fallback: Fallback::Value(Value::Whole(30)),
+            ..text("run.retention_days", "", "How old runs are that `spelunk run clean` removes, in days.")
+        },
         yes("cache.replies", "Answer a call that was made before from the workspace, for free."),
         choice(
             "output.color",

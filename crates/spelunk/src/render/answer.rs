@@ -7,13 +7,18 @@ use spelunk_engine::{RunResult, RunView};
 use spelunk_types::{Citation, Found, Grounding, RunId};
 
 use super::error::{Paint, error_json};
+use super::markdown::for_terminal;
 use super::units::{bytes, count, dollars, head, listed, safe, time, tokens};
 
 const QUOTE_CHARS_MAX: usize = 100;
 
 /// The answer and its evidence, for stdout.
 pub(crate) fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> String {
-    let mut shown = format!("{}\n", safe(text).trim_end());
+    let text = safe(text);
+    let mut shown = match paint {
+        Paint::Plain => format!("{}\n", text.trim_end()),
+        Paint::Colored => for_terminal(text.trim_end()),
+    };
     let places: Vec<String> = citations
         .iter()
         .map(|citation| format!("{}:{}", head(&citation.document, 200), citation.line))

@@ -4,8 +4,10 @@
 pub(crate) mod answer;
 pub(crate) mod contexts;
 pub(crate) mod error;
+pub(crate) mod markdown;
 pub(crate) mod passages;
 pub(crate) mod plan;
 pub(crate) mod progress;
+pub(crate) mod report;
 pub(crate) mod tree;
 pub(crate) mod units;

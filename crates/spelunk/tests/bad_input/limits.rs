@@ -23,15 +23,16 @@ fn stopped(setting: &str, stopped: &Expect, resumed: &Expect) {
 fn calls_are_limited() {
     stopped(
         "limits.calls_max=0",
-        &expect![[r"
+        &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
+            strategy direct (about 9 tokens fit one call)
             1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.calls_max` = 0
 
             hint: go on with `spelunk resume --set limits.calls_max=1`
             --- exit 3
-        "]],
+        "#]],
         &expect![[r#"
             The magic number is 42.
               a.md:3  The magic number is 42.
@@ -47,15 +48,16 @@ fn calls_are_limited() {
 fn tokens_are_limited() {
     stopped(
         "limits.tokens_max=3000",
-        &expect![[r"
+        &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
+            strategy direct (about 9 tokens fit one call)
             1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.tokens_max` = 3000
 
             hint: go on with `spelunk resume --set limits.tokens_max=6000`
             --- exit 3
-        "]],
+        "#]],
         &expect![[r#"
             The magic number is 42.
               a.md:3  The magic number is 42.
@@ -71,15 +73,16 @@ fn tokens_are_limited() {
 fn cost_is_limited() {
     stopped(
         "limits.cost_microusd_max=50000",
-        &expect![[r"
+        &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
+            strategy direct (about 9 tokens fit one call)
             1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.cost_microusd_max` = 50000
 
             hint: go on with `spelunk resume --set limits.cost_microusd_max=100000`
             --- exit 3
-        "]],
+        "#]],
         &expect![[r#"
             The magic number is 42.
               a.md:3  The magic number is 42.
@@ -97,15 +100,16 @@ fn time_is_limited() {
     let rule = to_all().fault(Fault::StallBeforeHeaders).reply(REPLY).usage(100, 20);
     let server = ModelServer::start_blocking([rule]);
     let ran = scene.ask(&server).arg("--set=limits.run_ms_max=1500").run();
-    ran.check(&expect![[r"
+    ran.check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: the run has reached `limits.run_ms_max` = 1500
 
         hint: go on with `spelunk resume --set limits.run_ms_max=3000`
         --- exit 3
-    "]]);
+    "#]]);
     let resume = scene.spelunk(["resume", "--set", "limits.run_ms_max=3000"]);
     resume.run().check(&expect![[r#"
         The magic number is 42.

@@ -20,16 +20,17 @@ fn a_wrong_key_is_not_tried_again() {
     assert_eq!(
         failed(
             status(401),
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401
 
                 hint: check the key in the environment, then run `spelunk doctor`
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         1
     );
@@ -43,6 +44,7 @@ fn an_unknown_model_is_not_tried_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` does not know `tiny`: scripted status 404
 
@@ -59,16 +61,17 @@ fn a_storm_of_429_ends_after_the_retries() {
     assert_eq!(
         failed(
             status(429),
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider asks for fewer requests
 
                 hint: wait a little, or lower `limits.calls_parallel_max`
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         4
     );
@@ -79,14 +82,15 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
     assert_eq!(
         failed(
             status(500),
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider answered with status 500: scripted status 500
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         4
     );
@@ -97,14 +101,15 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
     assert_eq!(
         failed(
             status(529),
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider has no capacity right now
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         4
     );
@@ -115,14 +120,15 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
     assert_eq!(
         failed(
             Fault::MalformedJson,
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         4
     );
@@ -133,14 +139,15 @@ fn a_stream_that_ends_early_is_asked_for_again() {
     assert_eq!(
         failed(
             Fault::CutStream,
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply ended before its end mark
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         4
     );
@@ -151,14 +158,15 @@ fn a_web_page_is_no_reply() {
     assert_eq!(
         failed(
             Fault::WrongContentType,
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         4
     );
@@ -169,16 +177,17 @@ fn a_reply_of_ten_megabytes_is_cut_off() {
     assert_eq!(
         failed(
             Fault::LongReply { bytes: 10_000_000 },
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is longer than 8000000 bytes
 
                 hint: raise `limits.reply_bytes_max`
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         1
     );
@@ -190,14 +199,15 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
     assert_eq!(
         failed(
             fault,
-            &expect![[r"
+            &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
+                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider refused the request with status 400: bad [31mrequest ]0;owned second line
                 resume with: spelunk resume SHORT
                 --- exit 1
-            "]]
+            "#]]
         ),
         1
     );
@@ -209,16 +219,17 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
     let base_url = port.base_url();
     let ask =
         scene.spelunk(["ask", QUESTION, "notes", "--model", "tiny", "--base-url", &base_url]).impatient();
-    ask.run().check(&expect![[r"
+    ask.run().check(&expect![[r#"
         --- stderr
         openai/tiny (model.base_url is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: call `0#0` got no reply: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
 
         hint: check that the server runs and that `--base-url` is right, then `spelunk doctor`
         resume with: spelunk resume SHORT
         --- exit 1
-    "]]);
+    "#]]);
     let run = scene.only_run();
     // The same model, elsewhere.
     let server = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20)]);

@@ -8,14 +8,15 @@ use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, to_all};
 #[test]
 fn a_folder_is_answered_with_its_evidence() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
-    scene.ask(&server).run().check(&expect![[r"
+    scene.ask(&server).run().check(&expect![[r#"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
     assert_eq!(server.unexpected(), []);
 }
 
@@ -27,6 +28,7 @@ fn the_current_directory_is_what_is_asked_about_without_a_path() {
           notes/a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -37,14 +39,15 @@ fn anthropic_is_asked_where_its_key_is_set() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let base_url = server.base_url().replace("/v1", "");
     let ask = scene.spelunk(["ask", QUESTION, "notes"]).env("ANTHROPIC_API_KEY", "sk-ant-test");
-    ask.env("ANTHROPIC_BASE_URL", &base_url).run().check(&expect![[r"
+    ask.env("ANTHROPIC_BASE_URL", &base_url).run().check(&expect![[r#"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         anthropic/claude-sonnet-4-5 (ANTHROPIC_API_KEY is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
     let [request] = <[_; 1]>::try_from(server.requests()).unwrap();
     assert_eq!((request.path.as_str(), request.header("x-api-key")), ("/v1/messages", Some("sk-ant-test")));
 }
@@ -52,14 +55,15 @@ fn anthropic_is_asked_where_its_key_is_set() {
 #[test]
 fn a_question_alone_means_ask() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
-    scene.spelunk([QUESTION, "notes"]).server(&server).run().check(&expect![[r"
+    scene.spelunk([QUESTION, "notes"]).server(&server).run().check(&expect![[r#"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
 }
 
 #[test]
@@ -67,14 +71,15 @@ fn standard_input_is_a_document() {
     let reply = "42.\n\n```evidence\nstdin:2: forty-two\n```";
     let (scene, server) = (Scene::new(&[]), answering(reply));
     let ask = scene.spelunk(["ask", QUESTION, "-"]).server(&server);
-    ask.stdin("one\nforty-two\n").run().check(&expect![[r"
+    ask.stdin("one\nforty-two\n").run().check(&expect![[r#"
         42.
           stdin:2  forty-two
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 4 tokens fit one call)
         1 file · 14 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
 }
 
 #[test]
@@ -98,15 +103,16 @@ fn several_paths_are_one_corpus() {
     let files = [("a/one.md", "first\n"), ("b/two.md", "second\n"), ("c/three.md", "third\n")];
     let reply = "Both.\n\n```evidence\na/one.md:1: first\nb/two.md:1: second\n```";
     let (scene, server) = (Scene::new(&files), answering(reply));
-    scene.spelunk(["ask", QUESTION, "a", "b/two.md"]).server(&server).run().check(&expect![[r"
+    scene.spelunk(["ask", QUESTION, "a", "b/two.md"]).server(&server).run().check(&expect![[r#"
         Both.
           a/one.md:1  first
           b/two.md:1  second
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 4 tokens fit one call)
         2 files · 13 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
 }
 
 #[test]
@@ -119,16 +125,17 @@ fn what_was_skipped_and_what_was_not_found_is_said() {
     ];
     let reply = "Alpha.\n\n```evidence\na.md:1: alpha\na.md:7: beta\n```";
     let (scene, server) = (Scene::new(&files), answering(reply));
-    scene.ask(&server).run().check(&expect![[r"
+    scene.ask(&server).run().check(&expect![[r#"
         Alpha.
           a.md:1  alpha
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 2 tokens fit one call)
         1 citation not in the sources and left out
         skipped: 1 binary, 1 hidden, 1 secret
         1 file · 6 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
 }
 
 #[test]
@@ -212,14 +219,15 @@ fn a_busy_provider_is_asked_again_and_the_tree_says_so() {
 fn prices_from_settings_count_dollars() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let ask = scene.ask(&server).arg("--set=model.price_input_usd_per_mtok=10");
-    ask.arg("--set=model.price_output_usd_per_mtok=20").run().check(&expect![[r"
+    ask.arg("--set=model.price_output_usd_per_mtok=20").run().check(&expect![[r#"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.0014 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
 }
 
 #[test]
@@ -229,6 +237,7 @@ fn evidence_that_is_nowhere_is_said_to_be_none() {
         It is 43.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 9 tokens fit one call)
         warning: what the answer quotes is not in the sources (do not rely on this answer without checking it)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0

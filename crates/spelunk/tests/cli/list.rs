@@ -39,6 +39,7 @@ fn json_lists_the_same_runs() {
           {
             "calls": 0,
             "cost_microusd": 0,
+            "lifecycle": "active",
             "question": "What is the magic number?",
             "run": "rlm-20260103T000000Z-0000000c",
             "state": "open"
@@ -46,6 +47,7 @@ fn json_lists_the_same_runs() {
           {
             "calls": 0,
             "cost_microusd": 0,
+            "lifecycle": "active",
             "question": "",
             "run": "rlm-20260102T000000Z-0000000b",
             "state": "journal-damaged"
@@ -53,6 +55,7 @@ fn json_lists_the_same_runs() {
           {
             "calls": 1,
             "cost_microusd": 0,
+            "lifecycle": "active",
             "question": "What is the magic number?",
             "run": "rlm-20260101T000000Z-0000000a",
             "state": "answered"

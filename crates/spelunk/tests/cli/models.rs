@@ -18,14 +18,15 @@ fn arrived(server: &ModelServer) -> Vec<(String, Option<String>)> {
 fn a_base_url_is_asked_for_its_models() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let base_url = server.base_url();
-    scene.spelunk(["ask", QUESTION, "notes", "--base-url", &base_url]).run().check(&expect![[r"
+    scene.spelunk(["ask", QUESTION, "notes", "--base-url", &base_url]).run().check(&expect![[r#"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (model.base_url is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
     let expected = [("GET /v1/models".to_owned(), None), ("POST /v1/chat/completions".to_owned(), None)];
     assert_eq!(arrived(&server), expected);
 }
@@ -33,14 +34,15 @@ fn a_base_url_is_asked_for_its_models() {
 #[test]
 fn a_named_model_is_not_looked_for() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
-    scene.ask(&server).arg("--model=openai/tiny").run().check(&expect![[r"
+    scene.ask(&server).arg("--model=openai/tiny").run().check(&expect![[r#"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         openai/tiny (model.provider is openai)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]]);
     assert_eq!(arrived(&server), [("POST /v1/chat/completions".to_owned(), None)]);
     assert_eq!(server.requests()[0].json()["model"], "tiny");
 }

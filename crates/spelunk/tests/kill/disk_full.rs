@@ -17,9 +17,10 @@ fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_roo
     let (scene, server) = (Scene::new(&NOTE), server());
     // With the signal ignored, a write past the limit is an error as on a full disk.
     let ask = scene.after_shell("trap '' XFSZ; ulimit -f 64", ["ask", QUESTION, "notes"]).server(&server);
-    ask.run().check(&expect![[r"
+    ask.run().check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
+        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: could not write `blobs/30/HASH`
           caused by: File too large (os error 27)
@@ -27,7 +28,7 @@ fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_roo
         hint: free some space, then run `spelunk resume`: nothing acknowledged is lost
         resume with: spelunk resume SHORT
         --- exit 1
-    "]]);
+    "#]]);
     let resumed = scene.spelunk(["resume"]).run();
     assert_eq!((resumed.code, resumed.stdout.len()), (0, REPLY_BYTES), "{}", resumed.stderr);
     assert_eq!(n_calls(&server), 2);

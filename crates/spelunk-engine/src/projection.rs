@@ -1,0 +1,354 @@
+//! The projection: a run as a folder of plain files that people and other tools can read, made from its journal. It is
+//! never read back: it can be deleted at any time, and the same journal always gives the same bytes.
+
+mod files;
+mod live;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelunk_journal::{Blobs, DerivedFiles, JournalError, Record, Workspace};
+use spelunk_types::{
+    AnalystReport, BlobId, CallOutcome, Citation, CorpusRecord, ErrorCode, Event, EventKind, Found, FrameId,
+    FrameOutcome, Limits, ModelRef, RunId, ScanOptions, SourceSpec, Strategy, Text, Unit,
+};
+
+pub use self::live::Projector;
+use crate::findings::{error_of, label_of};
+use crate::{RunView, wire};
+
+const EVIDENCE: &str = "state/evidence.jsonl";
+const ERRORS: &str = "state/errors.jsonl";
+
+/// A run on its way to files.
+pub struct Projection {
+    run: RunId,
+    files: DerivedFiles,
+    blobs: Blobs,
+    view: RunView,
+    start: Option<Start>,
+    workers: BTreeMap<FrameId, Worker>,
+    chunks: Vec<ChunkRow>,
+    /// Content types that were read.
+    types: BTreeSet<String>,
+    tokens: BTreeMap<FrameId, u64>,
+    /// How many workers each frame opened.
+    nested: BTreeMap<FrameId, u64>,
+    /// For each worker with a confidence: that, and the tokens it took.
+    confidences: Vec<(f64, u64)>,
+    /// Lines that wait to be appended, by file.
+    lines: BTreeMap<&'static str, String>,
+    /// Files to which something was appended already.
+    appended: BTreeSet<&'static str>,
+    /// What whole files were last written with.
+    written: BTreeMap<&'static str, BlobId>,
+}
+
+/// What was asked.
+struct Start {
+    engine: String,
+    focus: &'static str,
+    question: Text,
+    strategy: Strategy,
+    sources: Vec<SourceSpec>,
+    scan: ScanOptions,
+    model: ModelRef,
+    sub_model: Option<ModelRef>,
+    schema: Option<Text>,
+    corpus: Option<Box<CorpusRecord>>,
+    corpus_digest: BlobId,
+    limits: Limits,
+}
+
+/// A frame that works for another.
+struct Worker {
+    /// From 1, in the order in which they began.
+    number: usize,
+    strategy: Strategy,
+    question: Text,
+    note: Option<Text>,
+    opened_at_ms: u64,
+    /// Its row in the manifest.
+    chunk_idx: Option<usize>,
+}
+
+/// What one task reads, by reference.
+struct ChunkRow {
+    worker: Option<usize>,
+    /// What it is about, in words.
+    label: String,
+    /// Known once its report is there.
+    units: Vec<Unit>,
+    content_type: Option<String>,
+    state: &'static str,
+}
+
+/// How a worker ended.
+enum Ending {
+    Reported(Box<AnalystReport>),
+    Answered { text: String, citations: Vec<Citation> },
+    Failed { code: ErrorCode, message: String },
+}
+
+impl Projection {
+    /// Nothing is written yet.
+    pub fn new(workspace: &Workspace, run: &RunId, files: DerivedFiles) -> Self {
+        Self {
+            run: run.clone(),
+            files,
+            blobs: workspace.blobs(),
+            view: RunView::default(),
+            start: None,
+            workers: BTreeMap::new(),
+            chunks: Vec::new(),
+            types: BTreeSet::new(),
+            tokens: BTreeMap::new(),
+            nested: BTreeMap::new(),
+            confidences: Vec::new(),
+            lines: BTreeMap::from([(EVIDENCE, String::new()), (ERRORS, String::new())]),
+            appended: BTreeSet::new(),
+            written: BTreeMap::new(),
+        }
+    }
+
+    /// Writes all files of a run as its journal is now.
+    pub fn rebuild(workspace: &Workspace, run: &RunId, files: DerivedFiles) -> Result<(), JournalError> {
+        let mut projection = Self::new(workspace, run, files);
+        for record in workspace.read_journal(run)? {
+            projection.apply(&record)?;
+        }
+        projection.flush()
+    }
+
+    /// Takes one event in. The files of single tasks are written at once, the others by `flush`.
+    pub fn apply(&mut self, record: &Record) -> Result<(), JournalError> {
+        let Record::Known(event) = record else { return Ok(()) };
+        if let Some(error) = error_of(event) {
+            self.line(ERRORS, &files::error_line(&error));
+        }
+        match &event.kind {
+            EventKind::RunStarted { .. } => self.start = start(event),
+            EventKind::FrameOpened { strategy, question, note, .. } => {
+                self.open(event, *strategy, question, note.as_ref())?;
+            }
+            EventKind::FrameClosed { outcome } => self.close(event, outcome)?,
+            EventKind::FindingsRecalled { reports, .. } => self.recall(event, reports)?,
+            EventKind::TasksPlanned { by_type, .. } => self.types.extend(by_type.keys().cloned()),
+            EventKind::CitationChecked { citation, found } => self.cite(event, citation, *found),
+            EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, .. } => {
+                let tokens = self.tokens.entry(call.frame.clone()).or_default();
+                *tokens = tokens.saturating_add(usage.tokens());
+            }
+            EventKind::RunResumed { .. }
+            | EventKind::RunFinished { .. }
+            | EventKind::SourceScanned { .. }
+            | EventKind::PassagesChosen { .. }
+            | EventKind::CallStarted { .. }
+            | EventKind::CallRetried { .. }
+            | EventKind::CallSettled { .. }
+            | EventKind::CellRan { .. }
+            | EventKind::ValueObserved { .. }
+            | EventKind::TaskReported { .. }
+            | EventKind::LimitReached { .. }
+            | EventKind::WarningRaised { .. }
+            | EventKind::CallStreamed { .. }
+            | EventKind::ProgressTicked { .. } => {}
+        }
+        self.view.apply(event);
+        Ok(())
+    }
+
+    /// Brings the files that tell about the run as a whole up to date. The answer comes last: where it is, all is.
+    pub fn flush(&mut self) -> Result<(), JournalError> {
+        for (name, lines) in std::mem::take(&mut self.lines) {
+            if self.appended.insert(name) {
+                self.files.replace(name, lines.as_bytes())?;
+            } else if !lines.is_empty() {
+                self.files.append(name, lines.as_bytes())?;
+            }
+        }
+        let Some(start) = &self.start else { return Ok(()) };
+        let question = self.blobs.text(&start.question)?;
+        let corpus = start.corpus.as_deref();
+        let kept = |text: Option<&Text>| text.map(|text| self.blobs.text(text)).transpose();
+        let listed = files::documents(start, kept(corpus.map(|corpus| &corpus.documents))?.as_deref());
+        let context = kept(corpus.and_then(|corpus| corpus.context.as_ref()))?;
+        let context = context.unwrap_or_else(|| listed.clone());
+        let mut whole = vec![
+            ("input/prompt.md", format!("{question}\n")),
+            ("input/documents.txt", listed),
+            ("context.txt", context),
+            ("state/job.json", files::job(start, &self.run)),
+            ("chunks/manifest.json", files::manifest(&self.chunks)),
+            ("state/metrics.json", files::metrics(self)),
+            ("metadata.json", files::metadata(self, start)),
+        ];
+        if let Some((answer, ..)) = self.view.answer() {
+            let answer = format!("{}\n", self.blobs.text(answer)?.trim_end());
+            whole.push(("output/answer.md", answer.clone()));
+            whole.push(("final_answer.md", answer));
+        }
+        for (name, text) in whole {
+            let digest = spelunk_journal::digest(text.as_bytes());
+            if self.written.get(name) != Some(&digest) {
+                self.files.replace(name, text.as_bytes())?;
+                self.written.insert(name, digest);
+            }
+        }
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        event: &Event,
+        strategy: Strategy,
+        question: &Text,
+        note: Option<&Text>,
+    ) -> Result<(), JournalError> {
+        let is_worker = event.frame.parent().is_some() && strategy != Strategy::Synthesis;
+        if !is_worker || self.workers.contains_key(&event.frame) {
+            return Ok(());
+        }
+        let number = self.workers.len() + 1;
+        if let Some(parent) = event.frame.parent() {
+            *self.nested.entry(parent).or_default() += 1;
+        }
+        let note_text = note.map(|note| self.blobs.text(note)).transpose()?.unwrap_or_default();
+        let chunk_idx = (strategy == Strategy::Analyst).then_some(self.chunks.len());
+        if chunk_idx.is_some() {
+            let label = label_of(&note_text);
+            let row = ChunkRow {
+                worker: Some(number),
+                label,
+                units: Vec::new(),
+                content_type: None,
+                state: "pending",
+            };
+            self.chunks.push(row);
+        }
+        let worker = Worker {
+            number,
+            strategy,
+            question: question.clone(),
+            note: note.cloned(),
+            opened_at_ms: event.at_ms,
+            chunk_idx,
+        };
+        let task = files::task(&worker, &self.blobs.text(question)?, &note_text, None);
+        self.files.replace(&task_name(number), task.as_bytes())?;
+        self.workers.insert(event.frame.clone(), worker);
+        Ok(())
+    }
+
+    fn close(&mut self, event: &Event, outcome: &FrameOutcome) -> Result<(), JournalError> {
+        let Some(worker) = self.workers.get(&event.frame) else { return Ok(()) };
+        let ending = match outcome {
+            FrameOutcome::Failed { code, message } => {
+                Ending::Failed { code: *code, message: message.clone() }
+            }
+            FrameOutcome::Answered { answer, citations, .. } => {
+                let text = self.blobs.text(answer)?;
+                let report = (worker.strategy == Strategy::Analyst).then(|| serde_json::from_str(&text).ok());
+                match report.flatten() {
+                    Some(report) => Ending::Reported(Box::new(report)),
+                    None => Ending::Answered { text, citations: citations.clone() },
+                }
+            }
+        };
+        let question = self.blobs.text(&worker.question)?;
+        let note = worker.note.as_ref().map(|note| self.blobs.text(note)).transpose()?.unwrap_or_default();
+        let result = files::worker(self, worker, event, &question, &ending);
+        let task = files::task(worker, &question, &note, Some(&ending));
+        let (number, chunk_idx) = (worker.number, worker.chunk_idx);
+        self.files.replace(&worker_name(number), result.as_bytes())?;
+        self.files.replace(&task_name(number), task.as_bytes())?;
+        if let Some(row) = chunk_idx.and_then(|idx| self.chunks.get_mut(idx)) {
+            row.state = if matches!(ending, Ending::Failed { .. }) { "failed" } else { "analysed" };
+        }
+        if let Ending::Reported(report) = &ending {
+            if let Some(row) = chunk_idx.and_then(|idx| self.chunks.get_mut(idx)) {
+                (row.units, row.content_type) = (report.units.clone(), Some(report.content_type.clone()));
+            }
+            let tokens = self.tokens.get(&event.frame).copied().unwrap_or_default();
+            self.confidences.extend(files::confidence(report).map(|confidence| (confidence, tokens)));
+            self.add_findings(event, Some(number), report);
+        }
+        Ok(())
+    }
+
+    fn recall(&mut self, event: &Event, reports: &Text) -> Result<(), JournalError> {
+        for report in wire::read_reports(&self.blobs.text(reports)?).into_values() {
+            self.types.insert(report.content_type.clone());
+            let label = report.units.first().map(|unit| unit.file.clone()).unwrap_or_default();
+            self.add_findings(event, None, &report);
+            let content_type = Some(report.content_type);
+            self.chunks.push(ChunkRow {
+                worker: None,
+                label,
+                units: report.units,
+                content_type,
+                state: "recalled",
+            });
+        }
+        Ok(())
+    }
+
+    fn add_findings(&mut self, event: &Event, worker: Option<usize>, report: &AnalystReport) {
+        for finding in &report.findings {
+            self.line(EVIDENCE, &files::finding_line(event, worker, report, finding));
+        }
+    }
+
+    fn cite(&mut self, event: &Event, citation: &Citation, found: Found) {
+        self.line(EVIDENCE, &files::citation_line(event, citation, found));
+    }
+
+    fn line(&mut self, name: &'static str, line: &str) {
+        let lines = self.lines.entry(name).or_default();
+        lines.push_str(line);
+        lines.push('\n');
+    }
+}
+
+fn task_name(number: usize) -> String {
+    format!("tasks/task_{number:04}.md")
+}
+
+fn worker_name(number: usize) -> String {
+    format!("results/worker_{number:04}.json")
+}
+
+fn start(event: &Event) -> Option<Start> {
+    let EventKind::RunStarted {
+        engine,
+        question,
+        strategy,
+        sources,
+        scan,
+        model,
+        sub_model,
+        schema,
+        focus,
+        corpus_digest,
+        corpus,
+        limits,
+        ..
+    } = event.kind.clone()
+    else {
+        return None;
+    };
+    let (scan, limits, focus) = (*scan, *limits, focus.name());
+    Some(Start {
+        engine,
+        focus,
+        question,
+        strategy,
+        sources,
+        scan,
+        model,
+        sub_model,
+        schema,
+        corpus,
+        corpus_digest,
+        limits,
+    })
+}

@@ -1,0 +1,352 @@
+//! What stands in each file of the projection. Every JSON file says its `schema_version`; fields are only ever added.
+
+use serde_json::{Value, json};
+use spelunk_context::estimate_tokens;
+use spelunk_types::{
+    AnalystReport, Citation, Event, Finding, Found, RunId, RunOutcome, SourceSpec, Strategy, iso_time,
+};
+
+use super::{ChunkRow, Ending, Projection, Start, Worker};
+use crate::{CallState, ReportError, RunView};
+
+const SCHEMA_VERSION: u32 = 1;
+/// The line behind which a task's findings stand.
+const FINDINGS_MARK: &str = "--- FINDINGS ---";
+const SUMMARY_CHARS_MAX: usize = 200;
+const STRUCTURED: [&str; 3] = ["structured_data", "json", "jsonl"];
+
+/// What happened.
+pub(super) fn metadata(of: &Projection, start: &Start) -> String {
+    let view = &of.view;
+    let source = match start.sources.as_slice() {
+        [SourceSpec::Path { path, .. }] => path.clone(),
+        [SourceSpec::Text { .. }] | [] => "inline".to_owned(),
+        [_, _, ..] => "several".to_owned(),
+    };
+    let end = view.outcome.as_ref().map(|_| iso_time(view.updated_at_ms));
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "workspace_id": of.run,
+        "created_at": iso_time(view.started_at_ms),
+        "lifecycle": if view.frames.is_empty() { "created" } else { "active" },
+        "context": {
+            "file": "context.txt",
+            "is_copy": start.corpus.as_ref().is_some_and(|corpus| corpus.context.is_some()),
+            "source": source,
+            "sources": start.sources,
+            "documents": view.n_documents,
+            "size_bytes": view.corpus_bytes,
+            "line_count": null,
+            "estimated_tokens": estimate_tokens(view.corpus_bytes),
+            "structure": structure(of),
+            "digest": start.corpus_digest,
+        },
+        "processing": {
+            "status": status(view),
+            "strategy": strategy(start.strategy),
+            "chunks_created": of.chunks.len(),
+            "workers_spawned": of.workers.len(),
+            "start_time": iso_time(view.started_at_ms),
+            "end_time": end,
+        },
+        "results": {
+            "final_answer_file": view.answer().map(|_| "final_answer.md"),
+            "confidence": run_confidence(of),
+            "grounding": view.answer().map(|(.., grounding)| grounding),
+            "partial": matches!(view.outcome, Some(RunOutcome::Partial { .. })),
+            "token_usage": view.spent,
+        },
+    }))
+}
+
+fn status(view: &RunView) -> &'static str {
+    match &view.outcome {
+        None if view.frames.is_empty() => "pending",
+        None => "active",
+        Some(RunOutcome::Answered | RunOutcome::Partial { .. }) => "complete",
+        Some(RunOutcome::Failed { .. } | RunOutcome::Cancelled) => "error",
+    }
+}
+
+fn strategy(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::Map => "partition_map",
+        other @ (Strategy::Direct
+        | Strategy::Repl
+        | Strategy::Search
+        | Strategy::Hybrid
+        | Strategy::Analyst
+        | Strategy::Synthesis
+        | Strategy::Program) => other.name(),
+    }
+}
+
+/// Nothing where no plan told the types of documents.
+fn structure(of: &Projection) -> Option<&'static str> {
+    let n_structured = of.types.iter().filter(|kind| STRUCTURED.contains(&kind.as_str())).count();
+    match (of.types.len(), n_structured) {
+        (0, _) => None,
+        (_, 0) => Some("unstructured"),
+        (all, structured) if all == structured => Some("structured"),
+        _ => Some("mixed"),
+    }
+}
+
+/// The mean of the workers' confidences, weighted by the tokens each took, times the part of the tasks that have a
+/// report. Nothing where no analyst said how sure it is.
+fn run_confidence(of: &Projection) -> Option<f64> {
+    let weight: f64 = of.confidences.iter().map(|(_, tokens)| whole(*tokens).max(1.0)).sum();
+    if of.confidences.is_empty() {
+        return None;
+    }
+    let sum: f64 = of.confidences.iter().map(|(mean, tokens)| mean * whole(*tokens).max(1.0)).sum();
+    let tasks = of.view.tasks.clone().unwrap_or_default();
+    let covered = whole(tasks.done) / whole(tasks.done + tasks.failed).max(1.0);
+    Some(rounded(sum / weight * covered))
+}
+
+/// The mean confidence of a report's findings.
+pub(super) fn confidence(report: &AnalystReport) -> Option<f64> {
+    let said: Vec<f64> = report.findings.iter().filter_map(|finding| finding.confidence).collect();
+    let n_said = u32::try_from(said.len()).ok().filter(|n| *n > 0)?;
+    Some(rounded(said.iter().sum::<f64>() / f64::from(n_said)))
+}
+
+fn whole(n: u64) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// What was asked.
+pub(super) fn job(start: &Start, run: &RunId) -> String {
+    let limits = &start.limits;
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "workspace_id": run,
+        "engine": start.engine,
+        "prompt_path": "input/prompt.md",
+        "answer_path": "output/answer.md",
+        "strategy": start.strategy,
+        "focus": start.focus,
+        "model": start.model,
+        "sources": start.sources,
+        "scan": start.scan,
+        "answer_schema": start.schema,
+        "config": {
+            "max_tokens_per_call": limits.root_output_tokens_max,
+            "max_depth": limits.depth_max,
+            "max_scripts": limits.cells_max,
+            "max_subcalls_per_script": limits.cell_calls_max,
+            "submodel": start.sub_model.as_ref().map(|model| model.name.clone()),
+        },
+        "limits": limits,
+    }))
+}
+
+/// The documents by reference: their text stays where it is, and the digest tells whether it is still the same.
+pub(super) fn documents(start: &Start, documents: Option<&str>) -> String {
+    let mut text =
+        "# The documents of this run, by reference. A line each: BLAKE3 digest, bytes, name.\n".to_owned();
+    for source in &start.sources {
+        text += &match source {
+            SourceSpec::Path { path, .. } => format!("# from {}\n", path.replace(['\n', '\r'], " ")),
+            SourceSpec::Text { name, .. } => format!("# from the request: {name}\n"),
+        };
+    }
+    match documents {
+        Some(documents) => text + documents,
+        None => text + "# The engine that started this run did not list them.\n",
+    }
+}
+
+/// What each task reads.
+pub(super) fn manifest(chunks: &[ChunkRow]) -> String {
+    let row = |(index, row): (usize, &ChunkRow)| {
+        json!({
+            "index": index,
+            "id": format!("chunk_{:04}", index + 1),
+            "label": row.label,
+            "content_type": row.content_type,
+            "parts": row.units,
+            "state": row.state,
+            "worker": row.worker.map(super::worker_name),
+        })
+    };
+    let rows: Vec<Value> = chunks.iter().enumerate().map(row).collect();
+    pretty(&json!({ "schema_version": SCHEMA_VERSION, "chunks": rows }))
+}
+
+/// Counters.
+pub(super) fn metrics(of: &Projection) -> String {
+    let view = &of.view;
+    let n_failed = view.calls.values().filter(|call| matches!(call.state, CallState::Failed { .. })).count();
+    let n_retries: usize = view.calls.values().map(|call| call.retries.len()).sum();
+    let n_cells: usize = view.cells.values().map(Vec::len).sum();
+    let tasks = view.tasks.clone().unwrap_or_default();
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "events": view.seq_last,
+        "calls": view.n_paid_calls(),
+        "calls_cached": view.n_cached_calls(),
+        "calls_failed": n_failed,
+        "retries": n_retries,
+        "usage": view.spent,
+        "active_ms": view.active_ms(),
+        "resumed": view.n_resumed,
+        "frames": view.frames.len(),
+        "cells": n_cells,
+        "documents": view.n_documents,
+        "bytes": view.corpus_bytes,
+        "skipped": view.skipped,
+        "redacted": view.redacted,
+        "tasks": {
+            "planned": tasks.planned,
+            "done": tasks.done,
+            "failed": tasks.failed,
+            "recalled": tasks.recalled,
+        },
+        "findings": tasks.findings,
+        "warnings": view.warnings.iter().map(|(message, _)| message).collect::<Vec<_>>(),
+    }))
+}
+
+/// A task as text: what is asked, what is read, and behind the mark what was found.
+pub(super) fn task(worker: &Worker, question: &str, note: &str, ending: Option<&Ending>) -> String {
+    let state = match ending {
+        None => "in_progress",
+        Some(Ending::Failed { .. }) => "failed",
+        Some(Ending::Reported(_) | Ending::Answered { .. }) => "completed",
+    };
+    let number = worker.number;
+    let mut text = format!("Mode: multi-file\nTask: {number}\nState: {state}\nQuery: {question}\n");
+    if !note.is_empty() {
+        text += &format!("\n{}\n", note.trim_end());
+    }
+    let Some(ending) = ending else { return text };
+    let found = match ending {
+        Ending::Reported(report) => json!({
+            "findings": report.findings,
+            "metadata": { "relevant": report.relevant, "summary": report.summary, "confidence": confidence(report) },
+        }),
+        Ending::Answered { text, citations } => {
+            json!({ "findings": [], "answer": text, "citations": citations })
+        }
+        Ending::Failed { code, message } => {
+            json!({ "findings": [], "error": { "code": code, "message": message } })
+        }
+    };
+    text + &format!("\n{FINDINGS_MARK}\n{found}\n")
+}
+
+/// What a worker came back with.
+pub(super) fn worker(
+    of: &Projection,
+    worker: &Worker,
+    closed: &Event,
+    question: &str,
+    ending: &Ending,
+) -> String {
+    let frame = closed.frame.to_string();
+    let hash = spelunk_journal::digest(format!("{}/{frame}", of.run).as_bytes());
+    let hash: String = hash.as_str().chars().take(8).collect();
+    let opened = RunId::new(worker.opened_at_ms, 0);
+    let stamp = opened.as_str().get(4..20).unwrap_or_default();
+    let number = worker.number;
+    let report = match ending {
+        Ending::Reported(report) => Some(report.as_ref()),
+        Ending::Answered { .. } | Ending::Failed { .. } => None,
+    };
+    let n_nested = of.nested.get(&closed.frame).copied().unwrap_or_default();
+    pretty(&json!({
+        "schema_version": SCHEMA_VERSION,
+        "workspace_id": of.run,
+        "worker_id": format!("worker_{stamp}_{hash}"),
+        "task_id": format!("task_{number:04}"),
+        "frame": frame,
+        "chunk_path": worker.chunk_idx.map(|idx| format!("chunks/manifest.json#/chunks/{idx}")),
+        "depth": closed.frame.depth(),
+        "query": question,
+        "analyst": report.map(|report| &report.analyst),
+        "content_type": report.map(|report| &report.content_type),
+        "relevant": report.map(|report| report.relevant),
+        "coverage": report.map(|report| &report.units),
+        "processing": { "strategy": worker.strategy, "nested_workers": n_nested },
+        "results": results(ending),
+        "error": match ending {
+            Ending::Failed { code, message } => json!({ "code": code, "message": message }),
+            Ending::Reported(_) | Ending::Answered { .. } => Value::Null,
+        },
+        "metadata": {
+            "confidence": report.and_then(confidence),
+            "processing_time_ms": closed.at_ms.saturating_sub(worker.opened_at_ms),
+            "tokens": of.tokens.get(&closed.frame).copied().unwrap_or_default(),
+            "rejected_findings": report.map(|report| report.rejected),
+        },
+    }))
+}
+
+fn results(ending: &Ending) -> Value {
+    match ending {
+        Ending::Reported(report) => json!({
+            "findings": report.findings,
+            "answer": report.answer,
+            "count": report.count,
+            "summary": report.summary,
+        }),
+        Ending::Answered { text, citations } => {
+            let summary: String = text.chars().take(SUMMARY_CHARS_MAX).collect();
+            json!({ "findings": [], "answer": text, "count": null, "summary": summary, "citations": citations })
+        }
+        Ending::Failed { .. } => json!({ "findings": [], "answer": null, "count": null, "summary": null }),
+    }
+}
+
+pub(super) fn finding_line(
+    event: &Event,
+    worker: Option<usize>,
+    report: &AnalystReport,
+    finding: &Finding,
+) -> String {
+    json!({
+        "is": "finding",
+        "seq": event.seq,
+        "at": iso_time(event.at_ms),
+        "frame": event.frame,
+        "worker": worker.map(super::worker_name),
+        "analyst": report.analyst,
+        "content_type": report.content_type,
+        "finding": finding,
+    })
+    .to_string()
+}
+
+pub(super) fn citation_line(event: &Event, citation: &Citation, found: Found) -> String {
+    json!({
+        "is": "citation",
+        "seq": event.seq,
+        "at": iso_time(event.at_ms),
+        "frame": event.frame,
+        "citation": citation,
+        "found": found,
+    })
+    .to_string()
+}
+
+pub(super) fn error_line(error: &ReportError) -> String {
+    json!({
+        "seq": error.seq,
+        "at": iso_time(error.at_ms),
+        "frame": error.frame,
+        "call": error.call,
+        "code": error.code,
+        "message": error.message,
+    })
+    .to_string()
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}

@@ -1,0 +1,147 @@
+//! `spelunk run clean`: removes runs that are older than the retention period. A run that a process works on stays, and
+//! so does one that could go on, unless all are meant.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+use spelunk_engine::{Clock, SystemClock};
+use spelunk_journal::{Workspace, archive_bytes, archives, is_locked, remove_archive, remove_run, run_bytes};
+use spelunk_types::{Explain, RunId};
+
+use super::{can_go_on, fold};
+use crate::cli::app::{App, Failure, Usage, print};
+use crate::render::units::{bytes, count};
+
+const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// Only what has not changed for so long, such as `30d` or `12h` [default: the setting `run.retention_days`]
+    #[arg(long, value_name = "TIME")]
+    older_than: Option<String>,
+    /// Also runs that could go on
+    #[arg(long)]
+    all: bool,
+    /// Also archives
+    #[arg(long)]
+    archives: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What becomes of one run.
+struct Fate {
+    run: RunId,
+    bytes: u64,
+    is_archive: bool,
+    /// Why it stays, if it does.
+    kept: Option<String>,
+}
+
+pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
+    let age_ms = match &args.older_than {
+        Some(text) => duration_ms(text)?,
+        None => app.settings.retention_days.saturating_mul(DAY_MS),
+    };
+    let Some(workspace) = app.existing_workspace()? else {
+        say(app, args, &[]);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let before_ms = SystemClock.now_ms().saturating_sub(age_ms);
+    let mut fates = Vec::new();
+    for run in workspace.runs()? {
+        fates.extend(fate(&workspace, run, before_ms, args.all));
+    }
+    for run in archives(&workspace)?.into_iter().filter(|_| args.archives) {
+        let bytes = archive_bytes(&workspace, &run);
+        let is_old = started_at(&run) <= stamp(before_ms);
+        fates.extend(is_old.then_some(Fate { run, bytes, is_archive: true, kept: None }));
+    }
+    if !args.dry_run {
+        for fate in fates.iter_mut().filter(|fate| fate.kept.is_none()) {
+            let removed = if fate.is_archive {
+                remove_archive(&workspace, &fate.run)
+            } else {
+                remove_run(&workspace, &fate.run)
+            };
+            // Another process may have taken the run up since we looked.
+            match removed {
+                Ok(bytes) => fate.bytes = bytes,
+                Err(error) => fate.kept = Some(error.code().name().to_owned()),
+            }
+        }
+    }
+    say(app, args, &fates);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Nothing for a run that is too young.
+fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Option<Fate> {
+    let (is_old, kept) = match workspace.read_journal(&run) {
+        Ok(records) => {
+            let view = fold(records);
+            let kept = (!all && can_go_on(&view)).then(|| "can be resumed".to_owned());
+            (view.updated_at_ms <= before_ms, kept)
+        }
+        // What is damaged may be all that is left of something.
+        Err(error) => (true, Some(error.code().name().to_owned())),
+    };
+    let kept = if is_locked(workspace, &run) { Some("in use".to_owned()) } else { kept };
+    let bytes = run_bytes(workspace, &run);
+    is_old.then_some(Fate { run, bytes, is_archive: false, kept })
+}
+
+/// The moment in a run's name; names sort by it.
+fn started_at(run: &RunId) -> String {
+    run.as_str().chars().take(20).collect()
+}
+
+fn stamp(at_ms: u64) -> String {
+    started_at(&RunId::new(at_ms, 0))
+}
+
+fn duration_ms(text: &str) -> Result<u64, Failure> {
+    let (digits, unit_ms) = match (text.strip_suffix('d'), text.strip_suffix('h')) {
+        (Some(days), _) => (days, DAY_MS),
+        (None, Some(hours)) => (hours, HOUR_MS),
+        (None, None) => ("", 0),
+    };
+    let n = digits.parse::<u64>().map_err(|_| Usage {
+        message: format!("`{text}` is not a time"),
+        hint: "name days or hours, such as `30d` or `12h`".into(),
+    })?;
+    Ok(n.saturating_mul(unit_ms))
+}
+
+fn say(app: &App, args: &CleanArgs, fates: &[Fate]) {
+    let (removed, kept): (Vec<&Fate>, Vec<&Fate>) = fates.iter().partition(|fate| fate.kept.is_none());
+    let bytes_removed: u64 = removed.iter().map(|fate| fate.bytes).sum();
+    if app.json {
+        let row = |fate: &&Fate| -> Value {
+            json!({ "run": fate.run, "bytes": fate.bytes, "archive": fate.is_archive, "kept": fate.kept })
+        };
+        let shown = json!({
+            "dry_run": args.dry_run,
+            "removed": removed.iter().map(row).collect::<Vec<_>>(),
+            "kept": kept.iter().map(row).collect::<Vec<_>>(),
+            "bytes_removed": bytes_removed,
+        });
+        print(&format!("{shown}\n"));
+        return;
+    }
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    for fate in &removed {
+        let what = if fate.is_archive { " (archive)" } else { "" };
+        print(&format!("{verb} {}{what} · {}\n", fate.run.short(), bytes(fate.bytes)));
+    }
+    for fate in &kept {
+        print(&format!("kept {}: {}\n", fate.run.short(), fate.kept.as_deref().unwrap_or_default()));
+    }
+    print(&format!("{verb} {} · {}\n", count(removed.len() as u64, "run"), bytes(bytes_removed)));
+    if !removed.is_empty() && !args.dry_run {
+        app.say("run `spelunk gc` to remove what only these runs needed");
+    }
+}

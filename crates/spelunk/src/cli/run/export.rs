@@ -1,0 +1,89 @@
+//! `spelunk run export`: a report of a run, or the files that other tools read.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+use spelunk_engine::Projection;
+use spelunk_journal::{DerivedFiles, JournalError, Workspace};
+use spelunk_types::RunId;
+
+use crate::cli::app::{App, Failure, Usage, print};
+use crate::cli::report::{Format, put, render, writable};
+use crate::cli::show::find;
+use crate::render::units::bytes;
+
+const WORKSPACE: &str = "workspace";
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The run, by the beginning of its name [default: the newest]
+    run: Option<String>,
+    /// What to write: md, html, sarif, json, or workspace for its files [default: by the name of --output, or md]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// Where to write it, instead of standard output; for `workspace` a directory
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<String>,
+}
+
+pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let output = args.output.as_deref();
+    if args.format.as_deref() == Some(WORKSPACE) {
+        let (workspace, run) = find(app, args.run.as_deref())?;
+        return write_files(app, &workspace, &run, output);
+    }
+    let format = format(app, args.format.as_deref(), output)?;
+    let path = output.map(|typed| writable(app, typed)).transpose()?;
+    let (workspace, run) = find(app, args.run.as_deref())?;
+    let text = render(app, &workspace, &run, format)?;
+    let (Some(path), Some(typed)) = (path, output) else {
+        print(&text);
+        return Ok(ExitCode::SUCCESS);
+    };
+    put(&path, typed, &text)?;
+    if app.json {
+        print(&format!("{}\n", json!({ "run": run, "path": typed, "bytes": text.len() })));
+    }
+    app.say(&format!("report: {typed} ({})", bytes(text.len() as u64)));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn format(app: &App, word: Option<&str>, output: Option<&str>) -> Result<Format, Failure> {
+    match (word, output.map(|name| (name, Format::of_path(name)))) {
+        (Some(word), _) => Ok(Format::of_word(word).ok_or_else(|| Usage {
+            message: format!("there is no format `{word}`"),
+            hint: format!("choose one of {}, {WORKSPACE}", Format::WORDS.join(", ")),
+        })?),
+        (None, Some((_, Some(format)))) => Ok(format),
+        (None, Some((name, None))) => Err(Usage {
+            message: format!("`{name}` does not say which kind of report it is"),
+            hint: "say it with `--format`, or end its name with .md, .html, .sarif or .json".into(),
+        }
+        .into()),
+        (None, None) if app.json => Ok(Format::Json),
+        (None, None) => Ok(Format::Markdown),
+    }
+}
+
+/// Writes the files of the run again, beside its journal or elsewhere.
+fn write_files(
+    app: &App,
+    workspace: &Workspace,
+    run: &RunId,
+    output: Option<&str>,
+) -> Result<ExitCode, Failure> {
+    let files = match output {
+        Some(directory) => DerivedFiles::within(app.current_dir.join(directory)),
+        None => DerivedFiles::of_run(workspace, run)
+            .ok_or_else(|| JournalError::NotFound { name: run.to_string() })?,
+    };
+    let root = files.root().display().to_string();
+    Projection::rebuild(workspace, run, files)?;
+    if app.json {
+        print(&format!("{}\n", json!({ "run": run, "path": root })));
+    } else {
+        print(&format!("{root}\n"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,55 @@
+//! The report as Markdown: the question, what is known of the run, and the answer as it was written.
+
+use spelunk_engine::RunReport;
+use spelunk_types::{Strategy, iso_time};
+
+use super::state_word;
+use crate::render::units::{bytes, count, dollars, head, safe, time, tokens};
+
+const QUESTION_CHARS_MAX: usize = 200;
+const ERRORS_MAX: usize = 50;
+
+pub(crate) fn markdown(report: &RunReport) -> String {
+    let view = &report.view;
+    let mut text = format!("# {}\n\n", head(&report.question, QUESTION_CHARS_MAX));
+    let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
+    let strategy = view.strategy.map_or("", Strategy::name);
+    text += &format!("| | |\n|---|---|\n| run | {} ({}) |\n", report.run, state_word(report));
+    text += &format!("| started | {} |\n", iso_time(view.started_at_ms));
+    text += &format!("| asked | {} with `{strategy}` |\n", cell(&model));
+    text += &format!("| over | {} · {} |\n", count(view.n_documents, "file"), bytes(view.corpus_bytes));
+    let calls = format!("{} ({} from cache)", count(view.n_paid_calls(), "call"), view.n_cached_calls());
+    let spent = format!("{} tokens · {}", tokens(view.spent.tokens()), dollars(view.spent.cost_microusd));
+    text += &format!("| spent | {calls} · {spent} · {} |\n\n", time(view.active_ms()));
+    match &report.answer {
+        Some(answer) => {
+            text += &format!("{}\n", safe(&answer.text).trim_end());
+            if !answer.citations.is_empty() {
+                text += "\n## Evidence\n\n";
+            }
+            for citation in &answer.citations {
+                let quote = head(&citation.quote, QUESTION_CHARS_MAX);
+                text +=
+                    &format!("- {}:{}: {}\n", head(&citation.document, 400), citation.line, quoted(&quote));
+            }
+        }
+        None => text += "There is no answer yet.\n",
+    }
+    if !report.errors.is_empty() {
+        text += "\n## Errors\n\n";
+        for error in report.errors.iter().take(ERRORS_MAX) {
+            let place = error.call.as_ref().map_or_else(|| error.frame.to_string(), ToString::to_string);
+            text += &format!("- {place}: {} ({})\n", head(&error.message, QUESTION_CHARS_MAX), error.code);
+        }
+    }
+    text
+}
+
+fn cell(text: &str) -> String {
+    head(text, QUESTION_CHARS_MAX).replace('|', "\\|")
+}
+
+/// Words of a document as code, whatever backticks they hold.
+fn quoted(quote: &str) -> String {
+    if quote.contains('`') { format!("“{quote}”") } else { format!("`{quote}`") }
+}
