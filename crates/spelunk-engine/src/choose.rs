@@ -166,6 +166,9 @@ const NEEDLE: &[&str] = &[
     "does it mention",
 ];
 
+/// An index of more than this takes longer to make than a model takes to look for itself.
+const SEARCHED_BYTES_MAX: u64 = 50_000_000;
+
 /// Formats in which code counts better than anybody.
 const COUNTABLE: &[&str] =
     &["csv", "tsv", "json", "jsonl", "ndjson", "log", "xml", "parquet", "sql", "yaml", "yml"];
@@ -199,6 +202,9 @@ pub fn choose(question: &str, outline: &Outline, limits: &Limits, is_typed: bool
             chosen(Strategy::Repl, format!("{name} in data that code can count"))
         }
         QuestionKind::Aggregation => chosen(Strategy::Map, format!("{name}: every part is read")),
+        QuestionKind::Needle if outline.bytes <= SEARCHED_BYTES_MAX => {
+            chosen(Strategy::Search, format!("{name}, over more than one call can hold"))
+        }
         QuestionKind::Needle | QuestionKind::Open => {
             chosen(Strategy::Repl, format!("{name}, over more than one call can hold"))
         }

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::finder::Finder;
+use crate::finder::{Finder, index_folder};
 use crate::flights::Flights;
 use crate::gate::Gate;
 use crate::replay::Replay;
@@ -262,13 +262,10 @@ impl Engine {
         live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
-    /// The finder of a corpus. The same documents, in whatever version, have one index.
+    /// The finder of a corpus.
     fn finder(&self, whole: &View) -> Finder {
-        let names: Vec<&str> = whole.documents().map(|document| document.name.as_str()).take(1000).collect();
-        let key = spelunk_journal::digest(names.join("\n").as_bytes());
-        let folder = key.as_str().get(..16).unwrap_or_default().to_owned();
         Finder {
-            directory: self.workspace.root().map(|root| root.join("index-v1").join(folder)),
+            directory: self.workspace.root().map(|root| root.join(index_folder(whole))),
             detector: self.detector.clone(),
             detector_key: self.detector_key.clone(),
             whole: whole.clone(),

@@ -18,6 +18,7 @@ pub(crate) use self::arguments::{Arguments, Refusal};
 pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 use crate::Task;
+use crate::finder::Finder;
 
 /// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -36,6 +37,8 @@ pub(crate) struct Environment {
     shape: Shape,
     limits: Limits,
     objects: Arc<Objects>,
+    /// Finds by meaning, where somebody gave it.
+    finder: Option<Arc<Finder>>,
 }
 
 /// What `context` is.
@@ -63,13 +66,18 @@ pub(crate) struct Opened {
 
 impl Environment {
     /// Reads what the session begins with. Blocking.
-    pub(crate) fn open(task: &Task, limits: &Limits) -> Result<Opened, SourceError> {
+    pub(crate) fn open(
+        task: &Task,
+        limits: &Limits,
+        finder: Option<Arc<Finder>>,
+    ) -> Result<Opened, SourceError> {
         let mut environment = Self {
             view: task.view.clone(),
             note: task.note.clone(),
             shape: Shape::Documents,
             limits: limits.clone(),
             objects: Arc::new(Objects::new(task.view.clone(), limits.clone())),
+            finder,
         };
         let (shape, variables) = environment.bind()?;
         environment.shape = shape;

@@ -11,8 +11,18 @@ use spelunk_index::{
     rank,
 };
 
+/// Names that tell one corpus from another.
+const NAMES_MAX: usize = 1000;
+
 /// Passages that are looked at where there is no index, in bytes of text.
 const RANKED_BYTES_MAX: u64 = 1_000_000;
+
+/// The folder of the index of a view: the same documents, in whatever version, have one.
+pub fn index_folder(whole: &View) -> PathBuf {
+    let names: Vec<&str> = whole.documents().map(|document| document.name.as_str()).take(NAMES_MAX).collect();
+    let key = spelunk_journal::digest(names.join("\n").as_bytes());
+    PathBuf::from("index-v1").join(key.as_str().get(..16).unwrap_or_default())
+}
 
 /// A passage that was found.
 #[derive(Debug, Clone, PartialEq)]

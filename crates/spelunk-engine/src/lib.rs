@@ -39,6 +39,7 @@ pub use choose::{Choice, QuestionKind, choose};
 pub use clock::{Clock, SystemClock};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest};
 pub use error::{EngineError, FrameError, Stop};
+pub use finder::index_folder;
 pub use findings::{CountedValues, MergedFinding, ReportCoverage, ReportError, RunReport};
 pub use frame::Frame;
 pub use projection::{Projection, Projector};

@@ -16,6 +16,7 @@ mod report;
 mod resume;
 mod run;
 mod scan;
+mod search;
 mod show;
 mod tail;
 mod watch;
@@ -86,6 +87,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Show what there is to read
     Outline(outline::OutlineArgs),
+    /// Find passages by words and by meaning, without a model
+    Search(search::SearchArgs),
     /// Explore text with Python, in the sandbox that models use
     Repl(repl::ReplArgs),
     /// Register text under a name, and explore it
@@ -160,6 +163,7 @@ fn dispatch(app: &App, command: Command) -> Result<ExitCode, Failure> {
         Command::Resume(args) => app::block_on(resume::resume(app, args)),
         Command::Plan(args) => plan::plan(app, &args),
         Command::Outline(args) => outline::outline(app, &args),
+        Command::Search(args) => search::search(app, &args),
         Command::Repl(args) => app::block_on(repl::repl(app, args)),
         Command::Context(args) => context::context(app, args),
         Command::Show(args) => show::show(app, &args),
@@ -182,6 +186,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Repl(args) => Some(args.model.clone()),
         Command::Plan(_)
         | Command::Outline(_)
+        | Command::Search(_)
         | Command::Context(_)
         | Command::Show(_)
         | Command::Tail(_)

@@ -8,11 +8,12 @@ use spelunk_context::{
     ContentType, Detector, DocEntry, Extent, GrepQuery, LazyText, Reader, SourceError, grep_view, pack,
     splitter,
 };
-use spelunk_index::{RankOptions, rank};
+use spelunk_index::{Mode, RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
 
 use super::objects::Part;
 use super::{Arguments, Environment, Refusal};
+use crate::finder::Finder;
 
 /// Every function with its documentation, the signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 6] = [
@@ -31,7 +32,7 @@ pub(super) const FUNCTIONS: [(&str, &str); 6] = [
     ),
     (
         "search",
-        "search(query, k=10) -> list\n\nPassages that share most words with the query: dicts with doc, line, text, score.",
+        "search(query, k=10, mode='words') -> list\n\nPassages that share most words with the query ('words'), that mean the same ('meaning'), or both ('hybrid'): dicts with doc, line, text, score.",
     ),
     (
         "outline",
@@ -63,7 +64,7 @@ pub(super) fn serve(environment: &Environment, call: &mut HostCall) -> Result<Va
             Arguments::of(call, &["pattern", "doc", "ignore_case", "context_lines", "max"])?,
         ),
         "chunk" => chunk(environment, Arguments::of(call, &["chars", "doc", "overlap"])?),
-        "search" => search(environment, Arguments::of(call, &["query", "k"])?),
+        "search" => search(environment, Arguments::of(call, &["query", "k", "mode"])?),
         "outline" => outline(environment, Arguments::of(call, &["doc"])?),
         other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'"))),
     }
@@ -234,7 +235,15 @@ fn large_pieces(
 
 fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
     let query = arguments.need_text("query")?;
-    let options = RankOptions::new(arguments.count("k")?.unwrap_or(10).min(1000), PASSAGES_BYTES_MAX);
+    let k = arguments.count("k")?.unwrap_or(10).min(1000);
+    let word = arguments.text("mode")?.unwrap_or_else(|| "words".to_owned());
+    let mode = Mode::from_name(&word).ok_or_else(|| {
+        Refusal::value(format!("there is no mode '{word}': take 'words', 'meaning' or 'hybrid'"))
+    })?;
+    if let (Mode::Meaning | Mode::Hybrid, Some(finder)) = (mode, &environment.finder) {
+        return by_meaning(environment, finder, &query, mode, k);
+    }
+    let options = RankOptions::new(k, PASSAGES_BYTES_MAX);
     let ranking = rank(&environment.view, &query, &options, &mut |_| {}).map_err(unread)?;
     let passages = ranking.passages.iter().map(|passage| {
         Value::Dict(vec![
@@ -242,6 +251,30 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
             field("line", int(passage.line_start)),
             field("text", Value::from(passage.text.as_str())),
             field("score", Value::Float(f64::from(passage.score))),
+        ])
+    });
+    Ok(Value::List(passages.collect()))
+}
+
+/// Through the index, which is made when it is first asked for.
+fn by_meaning(
+    environment: &Environment,
+    finder: &Finder,
+    query: &str,
+    mode: Mode,
+    k: u64,
+) -> Result<Value, Refusal> {
+    let hits_max = usize::try_from(k).unwrap_or(usize::MAX);
+    let found = finder.find(&environment.view, query, mode, hits_max, &mut |_| {});
+    let found = found.map_err(|error| Refusal::new("RuntimeError", error.to_string()))?;
+    let passages = found.iter().map(|passage| {
+        let similarity = passage.similarity.map_or(Value::None, |near| Value::Float(f64::from(near)));
+        Value::Dict(vec![
+            field("doc", Value::from(passage.document.as_str())),
+            field("line", int(passage.line_start)),
+            field("text", Value::from(passage.text.as_str())),
+            field("score", Value::Float(f64::from(passage.score))),
+            field("similarity", similarity),
         ])
     });
     Ok(Value::List(passages.collect()))

@@ -12,7 +12,7 @@ fn environment(files: &[(&str, &str)], change: impl FnOnce(&mut Limits)) -> Open
     let mut limits = Limits::default();
     change(&mut limits);
     let task = Task::new("Why?", View::of(Arc::new(corpus)), spelunk_types::Strategy::Repl);
-    Environment::open(&task, &limits).unwrap()
+    Environment::open(&task, &limits, None).unwrap()
 }
 
 fn call(name: &str, args: &[Value], kwargs: &[(&str, Value)]) -> HostCall {

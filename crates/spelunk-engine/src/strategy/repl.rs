@@ -8,6 +8,8 @@ mod habits;
 mod serve;
 mod session;
 
+use std::sync::Arc;
+
 use spelunk_model::{Message, Prompt, Speaker};
 use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
@@ -92,9 +94,9 @@ async fn take_turn(session: &mut Session<'_>, habits: &mut Habits, reply: &str) 
 }
 
 async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
-    let (task, limits) = (task.clone(), frame.limits().clone());
+    let (task, limits, finder) = (task.clone(), frame.limits().clone(), Arc::clone(frame.finder()));
     // Reading a large view keeps a core busy; the executor has other calls to serve.
-    let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits));
+    let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
     Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
 }
 
@@ -148,7 +150,7 @@ fn turns_left(frame: &Frame, turn: u64) -> String {
 
 /// An interpreter that cannot be had ends the run.
 fn broken(frame: &Frame, source: spelunk_sandbox::InterpreterError) -> FrameError {
-    Stop::Sandbox { frame: frame.id().clone(), source: std::sync::Arc::new(source) }.into()
+    Stop::Sandbox { frame: frame.id().clone(), source: Arc::new(source) }.into()
 }
 
 #[cfg(test)]

@@ -106,8 +106,12 @@ impl App {
     /// The engine on the workspace; new runs read their sources so.
     pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
         let engine = Engine::new(self.workspace()?, Arc::new(SystemClock), scan);
-        let types: Vec<_> = self.settings.types().collect();
-        Ok(engine.with_detector(self.settings.detector(), format!("{types:?}")))
+        Ok(engine.with_detector(self.settings.detector(), self.detector_key()))
+    }
+
+    /// What tells one set of content types from another.
+    pub(crate) fn detector_key(&self) -> String {
+        format!("{:?}", self.settings.types().collect::<Vec<_>>())
     }
 
     /// Where the code of models runs: the flag, else the setting.

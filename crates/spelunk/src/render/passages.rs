@@ -42,7 +42,7 @@ fn passage_text(passage: &Passage, question: &str, paint: Paint) -> String {
 }
 
 /// The best line with its matched words in bold.
-fn highlighted(best: &spelunk_index::Mark, paint: Paint) -> String {
+pub(crate) fn highlighted(best: &spelunk_index::Mark, paint: Paint) -> String {
     if paint == Paint::Plain {
         return safe(&best.text);
     }

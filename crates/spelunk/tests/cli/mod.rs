@@ -25,5 +25,6 @@ mod plan_files;
 mod repl;
 mod report;
 mod scan;
+mod search;
 mod show;
 mod tail;

@@ -1,0 +1,146 @@
+//! `spelunk search`: passages by words and by meaning, without a model. The index is kept in the workspace and brought
+//! level first.
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use spelunk_context::View;
+use spelunk_engine::index_folder;
+use spelunk_index::{Found, Hit, Index, IndexOptions, Mode, Notice, Query, StaticEmbedder, UpdateOptions};
+
+use super::app::{App, Failure, Usage, print};
+use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use crate::render::error::Paint;
+use crate::render::passages::highlighted;
+use crate::render::progress::Progress;
+use crate::render::units::{bytes, count, head};
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// What to look for: words, "a phrase", -word, path:GLOB, type:TYPE
+    query: String,
+    /// Files or directories to search [default: .]
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+    /// How: words, meaning or hybrid
+    #[arg(long, value_name = "MODE", default_value = "hybrid")]
+    mode: String,
+    /// How many passages
+    #[arg(long, short = 'k', value_name = "N", default_value_t = 10)]
+    hits: u64,
+    #[command(flatten)]
+    scan: ScanFlags,
+}
+
+const ALL_FILES: u64 = 0;
+
+pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> {
+    let mode = Mode::from_name(&args.mode).ok_or_else(|| Usage {
+        message: format!("there is no mode `{}`", args.mode),
+        hint: "choose one of words, meaning, hybrid".into(),
+    })?;
+    let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?);
+    let view = View::of(Arc::clone(&corpus));
+    let index = level(app, &view)?;
+    let hits_max = usize::try_from(args.hits).unwrap_or(usize::MAX).min(Query::HITS_MAX);
+    let found = index.search(&view, &Query { mode, hits_max, ..Query::new(args.query.as_str()) })?;
+    if app.json {
+        print(&format!("{}\n", found_json(&found)));
+    } else {
+        print(&found_text(&found, app.paint));
+    }
+    for notice in &found.notices {
+        app.say(&notice_text(notice));
+    }
+    say_left_out(app, &corpus);
+    let n_hits = count(found.hits.len() as u64, "passage");
+    app.say(&format!("{n_hits} · {} searched by {}", count(found.documents, "document"), found.mode.name()));
+    Ok(if found.hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The index of these documents, as they are now.
+fn level(app: &App, view: &View) -> Result<Index, Failure> {
+    let workspace = app.workspace()?;
+    let root = workspace.root().map_or_else(|| app.workspace_root(), std::path::Path::to_path_buf);
+    let embedder = Arc::new(StaticEmbedder::embedded()?);
+    let mut index = Index::open(&root.join(index_folder(view)), IndexOptions { embedder: Some(embedder) })?;
+    let options = UpdateOptions {
+        detector: app.settings.detector(),
+        detector_key: app.detector_key(),
+        ..UpdateOptions::default()
+    };
+    let mut progress = Progress::new(app.quiet);
+    let report = index.update(view, &options, &mut |so_far| {
+        progress.draw(|| format!("indexing {} of {}", bytes(so_far.bytes_done), bytes(so_far.bytes_total)));
+        ControlFlow::Continue(())
+    })?;
+    progress.clear();
+    if let Some(rebuilt) = &report.rebuilt {
+        app.say(&format!("the index was built anew: {rebuilt}"));
+    }
+    Ok(index)
+}
+
+fn found_text(found: &Found, paint: Paint) -> String {
+    let mut text = String::new();
+    for (idx, hit) in found.hits.iter().enumerate() {
+        if idx > 0 {
+            text.push('\n');
+        }
+        text += &hit_text(hit, paint);
+    }
+    text
+}
+
+fn hit_text(hit: &Hit, paint: Paint) -> String {
+    let place = format!("{}:{}", head(&hit.document, 200), hit.mark.line);
+    let mut text = match paint {
+        Paint::Plain => place,
+        Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m"),
+    };
+    if let Some(scope) = &hit.scope {
+        text += &format!("  {}", head(scope, 80));
+    }
+    if let Some(similarity) = hit.similarity {
+        text += &format!("  similarity {similarity:.2}");
+    }
+    if hit.twins > 0 {
+        text += &format!("  and {} like it", hit.twins);
+    }
+    format!("{text}\n    {}\n", highlighted(&hit.mark, paint).trim())
+}
+
+fn found_json(found: &Found) -> serde_json::Value {
+    let hit = |hit: &Hit| {
+        json!({
+            "document": hit.document,
+            "line_start": hit.line_start,
+            "line_end": hit.line_end,
+            "line": hit.mark.line,
+            "scope": hit.scope,
+            "text": hit.text,
+            "score": hit.score,
+            "similarity": hit.similarity,
+            "matched": hit.matched,
+            "twins": hit.twins,
+        })
+    };
+    json!({
+        "mode": found.mode.name(),
+        "documents": found.documents,
+        "hits": found.hits.iter().map(hit).collect::<Vec<_>>(),
+        "notices": found.notices.iter().map(notice_text).collect::<Vec<_>>(),
+    })
+}
+
+fn notice_text(notice: &Notice) -> String {
+    match notice {
+        Notice::QueryCut => "the query is too long; only its beginning was looked for".to_owned(),
+        Notice::NothingAsked => "there is no word in the query".to_owned(),
+        Notice::WordsOnly(why) => format!("searched by words alone: {why}"),
+        Notice::Unreadable(name) => format!("`{}` cannot be read any more", head(name, 200)),
+    }
+}
