@@ -161,7 +161,6 @@ fn a_web_page_is_no_reply() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
                 resume with: spelunk resume SHORT
@@ -180,7 +179,6 @@ fn a_reply_of_ten_megabytes_is_cut_off() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is longer than 8000000 bytes
 

@@ -16,6 +16,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           resume       Go on with a run that was stopped, crashed or reached a limit
           plan         Show how files would be cut into tasks and what that would cost; nothing is spent
           outline      Show what there is to read
+          search       Find passages by words and by meaning, without a model
           repl         Explore text with Python, in the sandbox that models use
           context      Register text under a name, and explore it
           show         Show a run: its tree, costs and answer
@@ -60,19 +61,23 @@ fn help_of_ask_lists_its_flags() {
           [PATH]...   Files or directories to answer from, `-` for standard input [default: .]
 
         Options:
+              --run <RUN>            Ask about the files of an earlier run instead, by the beginning of its
+                                     name
           -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai,
                                      openai-responses, anthropic, gemini, bedrock, azure or command; `none`
                                      asks nobody
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
-              --strategy <STRATEGY>  How to answer: auto, direct, repl, map or hybrid
+              --strategy <STRATEGY>  How to answer: auto, direct, repl, search, map or hybrid
               --focus <FOCUS>        What an analysis looks for first: general, security, architecture,
                                      performance or data
               --schema <FILE>        Answer with JSON that fits the JSON Schema in this file
+              --report <FILE>        Also write a report into this file: .md, .html, .sarif or .json; may be
+                                     given several times
               --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
-              --events               Print every event as a line of JSON instead of the answer
               --workspace <DIR>      Where runs are kept [default: .spelunk]
+              --events               Print every event as a line of JSON instead of the answer
               --json                 Print the result as JSON
           -q, --quiet                Print nothing but the result
           -h, --help                 Print help

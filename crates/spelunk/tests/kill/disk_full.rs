@@ -20,7 +20,6 @@ fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_roo
     ask.run().check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: could not write `blobs/30/HASH`
           caused by: File too large (os error 27)
