@@ -68,16 +68,17 @@ fn list(app: &App) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Row {
-    run: RunId,
-    state: String,
-    question: String,
-    n_calls: u64,
-    cost_microusd: u64,
+/// A run in a list.
+pub(crate) struct Row {
+    pub(crate) run: RunId,
+    pub(crate) state: String,
+    pub(crate) question: String,
+    pub(crate) n_calls: u64,
+    pub(crate) cost_microusd: u64,
 }
 
 /// A damaged run is listed as such: one bad journal must not hide the others.
-fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
+pub(crate) fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
     let records = match workspace.read_journal(&run) {
         Ok(records) => records,
         Err(error) => {

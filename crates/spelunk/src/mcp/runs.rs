@@ -1,0 +1,154 @@
+//! The runs of this server: each is kept by a task that follows its events to the end, so that it goes on whether or not
+//! a client waits. The truth about a run is its journal; what is here is only who is at work.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use spelunk_engine::{Cancel, RunHandle, RunResult, RunView};
+use spelunk_journal::Record;
+use spelunk_types::{EventKind, RunId};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::sampling::Questions;
+use crate::cli::Usage;
+use crate::render::progress::{run_status, task_line};
+
+/// Runs and sessions at once.
+const RUNS_MAX: usize = 16;
+
+/// All runs that are under way.
+pub(super) struct Runs {
+    live: Arc<Mutex<HashMap<RunId, Arc<Live>>>>,
+    keepers: Mutex<JoinSet<()>>,
+    stop: watch::Sender<bool>,
+}
+
+/// A run that is under way.
+pub(super) struct Live {
+    pub(super) run: RunId,
+    pub(super) cancel: Cancel,
+    pub(super) progress: watch::Receiver<Step>,
+    ended: watch::Receiver<Option<Arc<Ended>>>,
+    /// What it wants to know of the client's model, where the client is asked in rounds.
+    pub(super) questions: Option<Arc<Questions>>,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Step {
+    pub(super) seq: u64,
+    /// In a line.
+    pub(super) text: String,
+}
+
+/// What came of a run.
+pub(super) struct Ended {
+    pub(super) result: RunResult,
+    pub(super) view: RunView,
+}
+
+impl Live {
+    /// Waits for the end; nothing if the server stops first.
+    pub(super) async fn end(&self) -> Option<Arc<Ended>> {
+        let mut ended = self.ended.clone();
+        let came = ended.wait_for(Option::is_some).await.ok()?;
+        came.clone()
+    }
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self { live: Arc::default(), keepers: Mutex::default(), stop: watch::Sender::new(false) }
+    }
+}
+
+impl Runs {
+    /// Refuses a run before anything is read for it.
+    pub(super) fn require_room(&self) -> Result<(), Usage> {
+        if self.live().len() < RUNS_MAX {
+            return Ok(());
+        }
+        let message = format!("{RUNS_MAX} runs are under way already");
+        Err(Usage { message, hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into() })
+    }
+
+    /// Takes a run over and follows it to its end.
+    pub(super) fn keep(&self, handle: RunHandle, questions: Option<Arc<Questions>>) -> Arc<Live> {
+        let (step, progress) = watch::channel(Step::default());
+        let (end, ended) = watch::channel(None);
+        let live = Arc::new(Live {
+            run: handle.run.clone(),
+            cancel: handle.cancel.clone(),
+            progress,
+            ended,
+            questions,
+        });
+        self.live().insert(live.run.clone(), Arc::clone(&live));
+        let (table, stop) = (Arc::clone(&self.live), self.stop.subscribe());
+        let run = live.run.clone();
+        let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
+        while keepers.try_join_next().is_some() {}
+        keepers.spawn(async move {
+            if let Some(came) = follow(handle, step, stop).await {
+                end.send_replace(Some(Arc::new(came)));
+            }
+            table.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+        });
+        live
+    }
+
+    pub(super) fn find(&self, run: &RunId) -> Option<Arc<Live>> {
+        self.live().get(run).cloned()
+    }
+
+    /// Stops every run where it is. Their journals are complete when this returns.
+    pub(super) async fn abandon_all(&self) {
+        self.stop.send_replace(true);
+        let mut keepers = std::mem::take(&mut *self.keepers.lock().unwrap_or_else(PoisonError::into_inner));
+        while keepers.join_next().await.is_some() {}
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Folds the events of a run until it ends, or until the server does.
+async fn follow(
+    mut handle: RunHandle,
+    step: watch::Sender<Step>,
+    mut stop: watch::Receiver<bool>,
+) -> Option<Ended> {
+    let (mut view, began) = (RunView::default(), Instant::now());
+    loop {
+        let record = tokio::select! {
+            record = handle.events.next() => record,
+            () = stopped(&mut stop) => {
+                handle.abandon().await;
+                return None;
+            }
+        };
+        match record {
+            None => break,
+            Some(Ok(Record::Known(event))) => {
+                if matches!(event.kind, EventKind::CallStreamed { .. }) {
+                    continue;
+                }
+                view.apply(&event);
+                let text = task_line(&event.kind).unwrap_or_else(|| run_status(&view, 0, began.elapsed()));
+                step.send_replace(Step { seq: view.seq_last, text });
+            }
+            // What cannot be read while it is written is read from the journal by whoever asks later.
+            Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
+        }
+    }
+    let result = handle.join().await;
+    Some(Ended { result, view })
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // A server that is gone without a word has stopped, too.
+    drop(stop.wait_for(|stop| *stop).await);
+}
