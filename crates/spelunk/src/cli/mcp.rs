@@ -29,8 +29,7 @@ pub(crate) struct McpArgs {
 
 pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failure> {
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
-    let options =
-        ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max };
+    let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
     serve_stdio(state).await?;
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ use spelunk_types::Explain;
 use super::bound::{bound, cut};
 use crate::cli::Failure;
 use crate::render::error::{Paint, error_json, error_text};
+use crate::render::units::safe;
 
 /// An answer before it is bounded.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl Said {
             }
             data => data,
         };
-        let (text, _) = cut(self.text.trim_end(), chars_max);
+        let (text, _) = cut(safe(&self.text).trim_end(), chars_max);
         let mut result = if self.is_error {
             CallToolResult::structured_error(data)
         } else {

@@ -120,7 +120,8 @@ pub(super) fn whole_number(value: &Value) -> Option<u64> {
     if let Some(number) = value.as_u64() {
         return Some(number);
     }
-    let number = value.as_f64().filter(|number| (0.0..=EXACT_MAX).contains(number) && number.fract() == 0.0)?;
+    let number =
+        value.as_f64().filter(|number| (0.0..=EXACT_MAX).contains(number) && number.fract() == 0.0)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
     Some(number as u64)
 }

@@ -17,7 +17,7 @@ use super::answer::Said;
 use super::arguments::{Arguments, wrong};
 use super::material::Material;
 use super::query::{ModelChoice, Models, blocking, models};
-use super::rounds::{Wait, Work};
+use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
 use super::state::State;
 use crate::cli::{Failure, Nobody, Usage, keep};
@@ -137,7 +137,9 @@ pub(super) async fn repl(
     arguments: Arguments,
 ) -> Result<CallToolResponse, ErrorData> {
     match begin(state, context, arguments).await {
-        Ok(Begun::Cell(work)) => Wait { state, context, tool: "rlm_repl", wait_ms: None }.finish(work, 0).await,
+        Ok(Begun::Cell(work)) => {
+            Wait { state, context, tool: "rlm_repl", wait_ms: None }.finish(work, Past::default()).await
+        }
         Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
         Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
     }

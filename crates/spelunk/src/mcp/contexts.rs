@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use spelunk_context::{
-    ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, StoreError, View,
-};
+use spelunk_context::{ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, StoreError, View};
 use spelunk_index::{RankOptions, Ranking, rank};
 
 use super::answer::Said;
@@ -148,7 +146,10 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
             };
             let mut data = passages_json(&ranking);
             let passages = data["passages"].take();
-            Ok(Said::new(text, json!({ "mode": mode, "results": passages, "matched": data["passages_matched"] })))
+            Ok(Said::new(
+                text,
+                json!({ "mode": mode, "results": passages, "matched": data["passages_matched"] }),
+            ))
         }
         "pattern" => {
             let (hits, report) = state.navigator.search_all(&state.navigator.query(&query, 0))?;
@@ -199,7 +200,9 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<Said, 
     };
     let put = |new: NewContext| if replace { store.replace(new) } else { store.register(new) };
     let context = match (path, text, id) {
-        (None, Some(text), Some(id)) => put(NewContext::new(ContextId::new(&id)?, kind, NewSource::Inline(text)))?,
+        (None, Some(text), Some(id)) => {
+            put(NewContext::new(ContextId::new(&id)?, kind, NewSource::Inline(text)))?
+        }
         (None, Some(_), None) => return Err(wrong("context_id", "is needed with `text`").into()),
         (Some(path), None, id) => {
             let path = state.admit(&path)?;
@@ -270,7 +273,9 @@ pub(super) fn batch_grep(state: &State, mut arguments: Arguments) -> Result<Said
             chars_left = chars_left.saturating_sub(text.chars().count());
             matches.push(json!({ "line": found.line, "text": text }));
         }
-        Ok(json!({ "context_id": id, "pattern": pattern, "total_matches": view.n_matches, "matches": matches }))
+        Ok(
+            json!({ "context_id": id, "pattern": pattern, "total_matches": view.n_matches, "matches": matches }),
+        )
     };
     Ok(answer_batch(&queries, one))
 }
@@ -303,6 +308,8 @@ fn query_text(query: &Value, name: &'static str) -> Result<String, Usage> {
 fn query_whole(query: &Value, name: &'static str) -> Result<Option<u64>, Usage> {
     match query.get(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => whole_number(value).map(Some).ok_or_else(|| wrong(name, "must be a whole number from 0")),
+        Some(value) => {
+            whole_number(value).map(Some).ok_or_else(|| wrong(name, "must be a whole number from 0"))
+        }
     }
 }

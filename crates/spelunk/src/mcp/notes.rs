@@ -39,7 +39,10 @@ impl Notes {
 }
 
 fn full(what: &str, max: u64) -> Usage {
-    Usage { message: format!("{what} are full: at most {max}"), hint: "clear what is not needed any more".into() }
+    Usage {
+        message: format!("{what} are full: at most {max}"),
+        hint: "clear what is not needed any more".into(),
+    }
 }
 
 pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
@@ -115,10 +118,16 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure>
         .collect();
     let mut text = String::new();
     for var in &vars {
-        text += &format!("{} ({} characters): {}\n", plain(&var["key"]), var["chars"], plain(&var["preview"]));
+        text +=
+            &format!("{} ({} characters): {}\n", plain(&var["key"]), var["chars"], plain(&var["preview"]));
     }
     for buffer in &buffers {
-        text += &format!("buffer {}: {} entries, {} characters\n", plain(&buffer["label"]), buffer["entries"], buffer["chars"]);
+        text += &format!(
+            "buffer {}: {} entries, {} characters\n",
+            plain(&buffer["label"]),
+            buffer["entries"],
+            buffer["chars"]
+        );
     }
     if text.is_empty() {
         text.push_str("nothing is set");
@@ -160,7 +169,10 @@ pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<Said, Fa
     }
     entries.push(text);
     let n_entries = entries.len();
-    let said = format!("{label} has {}", if n_entries == 1 { "1 entry".to_owned() } else { format!("{n_entries} entries") });
+    let said = format!(
+        "{label} has {}",
+        if n_entries == 1 { "1 entry".to_owned() } else { format!("{n_entries} entries") }
+    );
     Ok(Said::new(said, json!({ "label": label, "entries": n_entries })))
 }
 

@@ -11,7 +11,8 @@ const ARGUMENT_CHARS_MAX: usize = 10_000;
 
 /// All prompts.
 pub(super) fn list() -> Vec<Prompt> {
-    let question = PromptArgument::new("question").with_description("What you want to know").with_required(true);
+    let question =
+        PromptArgument::new("question").with_description("What you want to know").with_required(true);
     let paths = PromptArgument::new("paths")
         .with_description("Files or directories, separated by commas; the registered contexts unless said")
         .with_required(false);
@@ -22,8 +23,10 @@ pub(super) fn list() -> Vec<Prompt> {
     let session = "Answer a question from text that is too large to read, by exploring it";
     let review = "Review every file of a directory and report what was found";
     vec![
-        Prompt::new("rlm-session", Some(session), Some(vec![question, paths])).with_title("Explore large text"),
-        Prompt::new("review-directory", Some(review), Some(vec![path, focus])).with_title("Review a directory"),
+        Prompt::new("rlm-session", Some(session), Some(vec![question, paths]))
+            .with_title("Explore large text"),
+        Prompt::new("review-directory", Some(review), Some(vec![path, focus]))
+            .with_title("Review a directory"),
     ]
 }
 
@@ -34,7 +37,8 @@ pub(super) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromp
         Some(cut(given, ARGUMENT_CHARS_MAX).0)
     };
     let needed = |name: &str| {
-        argument(name).ok_or_else(|| ErrorData::invalid_params(format!("the argument `{name}` is missing"), None))
+        argument(name)
+            .ok_or_else(|| ErrorData::invalid_params(format!("the argument `{name}` is missing"), None))
     };
     let text = match name {
         "rlm-session" => {

@@ -17,7 +17,7 @@ use spelunk_types::{Focus, Limits, RunId, RunOutcome, SourceSpec};
 use super::answer::Said;
 use super::arguments::{Arguments, whole_number, wrong};
 use super::material::Material;
-use super::rounds::{Wait, Work};
+use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
 use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
@@ -170,12 +170,12 @@ pub(super) async fn models(
 
 /// The client's model, if it offers one.
 fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> {
-    #[expect(deprecated, reason = "kept for the clients that have it")]
     let can_sample = |capabilities: ClientCapabilities| capabilities.sampling.is_some();
     if !context.client_capabilities().is_some_and(can_sample) {
         return None;
     }
-    let asks_in_rounds = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+    let asks_in_rounds =
+        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     let (way, questions) = if asks_in_rounds {
         let questions = Arc::new(Questions::default());
         (Way::Rounds(Arc::clone(&questions)), Some(questions))
@@ -222,7 +222,9 @@ async fn wait_for(
     begun: Result<Begun, Failure>,
 ) -> Result<CallToolResponse, ErrorData> {
     match begun {
-        Ok(Begun::Run(live, wait_ms)) => Wait { state, context, tool, wait_ms }.finish(Work::Run(live), 0).await,
+        Ok(Begun::Run(live, wait_ms)) => {
+            Wait { state, context, tool, wait_ms }.finish(Work::Run(live), Past::default()).await
+        }
         Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
         Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
     }
@@ -317,7 +319,8 @@ pub(super) fn ended(ended: &Ended) -> Said {
 /// A run that goes on.
 pub(super) fn under_way(live: &Live) -> Said {
     let (run, step) = (live.run.short(), live.progress.borrow().clone());
-    let text = format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
+    let text =
+        format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
     Said::new(text, json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }))
 }
 
@@ -404,16 +407,19 @@ pub(super) async fn cancel(
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ErrorData> {
     let wanted = arguments.needed("run", RUN_CHARS_MAX);
-    let live = wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from).and_then(|name| {
-        let (_, run) = find(state, Some(&name))?;
-        state.runs.find(&run).ok_or_else(|| {
-            let message = format!("run `{}` is not under way in this server", run.short());
-            Usage { message, hint: "see how it stands with `rlm_status`".into() }.into()
-        })
-    });
+    let live =
+        wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from).and_then(|name| {
+            let (_, run) = find(state, Some(&name))?;
+            state.runs.find(&run).ok_or_else(|| {
+                let message = format!("run `{}` is not under way in this server", run.short());
+                Usage { message, hint: "see how it stands with `rlm_status`".into() }.into()
+            })
+        });
     let live = match live {
         Ok(live) => live,
-        Err(failure) => return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
+        Err(failure) => {
+            return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
+        }
     };
     live.cancel.cancel();
     tokio::select! {

@@ -68,7 +68,8 @@ pub(super) fn list(state: &State, cursor: Option<&str>) -> Result<ListResourcesR
     if !has_more && from <= contexts.len() {
         let runs = state.app.existing_workspace().ok().flatten().and_then(|workspace| workspace.runs().ok());
         for run in runs.unwrap_or_default().into_iter().rev().take(PAGE_MAX) {
-            let resource = Resource::new(format!("{RUN}{run}"), run.as_str()).with_mime_type("application/json");
+            let resource =
+                Resource::new(format!("{RUN}{run}"), run.as_str()).with_mime_type("application/json");
             resources.push(resource.with_description("a run"));
         }
     }
@@ -88,9 +89,7 @@ pub(super) fn read(state: &State, uri: &str) -> Result<ReadResourceResult, Error
             let loaded = state.navigator.load(&id).map_err(|error| of_failure(error.into()))?;
             (cut(&loaded.text, state.output_chars_max).0, "text/plain")
         }
-        Meant::Run(run) => {
-            (query::summary(state, &run).map_err(of_failure)?, "application/json")
-        }
+        Meant::Run(run) => (query::summary(state, &run).map_err(of_failure)?, "application/json"),
         Meant::Variable(name) => {
             let notes = state.notes();
             let value = notes.var(&name).ok_or_else(|| not_found("there is no such variable".to_owned()))?;
@@ -153,7 +152,15 @@ mod tests {
 
     #[test]
     fn addresses_that_are_none_are_refused() {
-        for uri in ["", "spelunk://", "spelunk://context/", "spelunk://run/%", "spelunk://run/%+1", "file:///etc/passwd", "rlm://vars/%ff"] {
+        for uri in [
+            "",
+            "spelunk://",
+            "spelunk://context/",
+            "spelunk://run/%",
+            "spelunk://run/%+1",
+            "file:///etc/passwd",
+            "rlm://vars/%ff",
+        ] {
             assert_eq!(parse(uri), None, "{uri}");
         }
         assert_eq!(parse("rlm://vars/a%20b"), Some(Meant::Variable("a b".into())));

@@ -58,6 +58,14 @@ pub(super) struct Wait<'a> {
     pub(super) wait_ms: Option<u64>,
 }
 
+/// What the earlier rounds of a call came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Past {
+    n_rounds: u32,
+    /// The last step that the client was told of.
+    seq_told: u64,
+}
+
 /// Calls that ended in a round and have not come back.
 pub(super) struct Rounds {
     suspended: Mutex<BTreeMap<u64, Suspended>>,
@@ -70,7 +78,7 @@ struct Suspended {
     work: Work,
     /// The questions that the client has.
     sent: Vec<String>,
-    n_rounds: u32,
+    past: Past,
     wait_ms: Option<u64>,
 }
 
@@ -87,7 +95,8 @@ impl Rounds {
         let n = table.keys().next_back().map_or(0, |last| last + 1);
         // A keyed hash of a counter, with a key that the system drew at random for this server.
         let mark = RandomState::new().hash_one(n);
-        let handle = format!("{:016x}{:016x}", self.random.hash_one((n, mark)), self.random.hash_one((mark, n)));
+        let handle =
+            format!("{:016x}{:016x}", self.random.hash_one((n, mark)), self.random.hash_one((mark, n)));
         suspended.handle.clone_from(&handle);
         table.insert(n, suspended);
         while table.len() > SUSPENDED_MAX {
@@ -121,7 +130,7 @@ pub(super) async fn go_on(
         questions.give(&suspended.sent, replies);
     }
     let wait = Wait { state, context, tool, wait_ms: suspended.wait_ms };
-    wait.finish(suspended.work, suspended.n_rounds).await
+    wait.finish(suspended.work, suspended.past).await
 }
 
 /// What ended the waiting.
@@ -140,11 +149,11 @@ enum Came {
 
 impl Wait<'_> {
     /// Waits, and makes an answer of what came.
-    pub(super) async fn finish(&self, mut work: Work, n_rounds: u32) -> Result<CallToolResponse, ErrorData> {
+    pub(super) async fn finish(&self, mut work: Work, mut past: Past) -> Result<CallToolResponse, ErrorData> {
         loop {
-            let came = self.follow(&mut work).await;
+            let came = self.follow(&mut work, &mut past.seq_told).await;
             let said = match came {
-                Came::Asks if n_rounds >= ROUNDS_MAX => Said::error(&too_many_rounds(work.live())),
+                Came::Asks if past.n_rounds >= ROUNDS_MAX => Said::error(&too_many_rounds(work.live())),
                 Came::Asks => {
                     let questions = work.live().questions.as_ref().map(|questions| questions.take());
                     let requests = questions.unwrap_or_default();
@@ -152,7 +161,8 @@ impl Wait<'_> {
                     if requests.is_empty() {
                         continue;
                     }
-                    return Ok(self.suspend(work, requests, n_rounds + 1).into());
+                    past.n_rounds += 1;
+                    return Ok(self.suspend(work, requests, past).into());
                 }
                 Came::Ended(ended) => match &work {
                     Work::Run(_) => super::query::ended(&ended),
@@ -179,16 +189,16 @@ impl Wait<'_> {
         &self,
         work: Work,
         requests: BTreeMap<String, InputRequest>,
-        n_rounds: u32,
+        past: Past,
     ) -> InputRequiredResult {
         let sent = requests.keys().cloned().collect();
         let (tool, wait_ms) = (self.tool, self.wait_ms);
-        let suspended = Suspended { handle: String::new(), tool, work, sent, n_rounds, wait_ms };
+        let suspended = Suspended { handle: String::new(), tool, work, sent, past, wait_ms };
         let handle = self.state.rounds.suspend(suspended);
         InputRequiredResult::new(Some(requests), Some(handle))
     }
 
-    async fn follow(&self, work: &mut Work) -> Came {
+    async fn follow(&self, work: &mut Work, seq_told: &mut u64) -> Came {
         let live = Arc::clone(work.live());
         let token = self.context.meta.get_progress_token();
         let (mut ended, mut progress) = (pin!(live.end()), live.progress.clone());
@@ -215,7 +225,8 @@ impl Wait<'_> {
                 () = &mut waited => return Came::Waited,
                 step = next_step(&mut progress, next_at), if token.is_some() => step,
             };
-            if let Some(token) = &token {
+            if let Some(token) = token.as_ref().filter(|_| step.seq > *seq_told) {
+                *seq_told = step.seq;
                 // Steps are counted by events, so that the number grows with every one.
                 #[expect(clippy::cast_precision_loss, reason = "nobody counts events beyond 2^52")]
                 let param = ProgressNotificationParam::new(token.clone(), step.seq as f64);

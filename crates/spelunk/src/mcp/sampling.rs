@@ -1,7 +1,10 @@
 //! The client's own model, asked through the protocol. A client of 2025-11-25 or earlier is asked at once, by a request
 //! of ours. From 2026-07-28 on a server sends no requests: questions wait here until the answer of a tool carries them
 //! all to the client, and the client's next call brings the replies.
-#![expect(deprecated, reason = "sampling is deprecated by the protocol, and kept for the clients that have it")]
+#![expect(
+    deprecated,
+    reason = "sampling is deprecated by the protocol, and kept for the clients that have it"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -141,7 +144,10 @@ fn refusal(error: &ServiceError) -> ModelError {
 
 /// The person at the client, or the client itself, said no. It is not asked again.
 fn refused(detail: &str) -> ModelError {
-    ModelError::RequestRefused { status: 403, detail: format!("the client did not sample: {}", short(detail)) }
+    ModelError::RequestRefused {
+        status: 403,
+        detail: format!("the client did not sample: {}", short(detail)),
+    }
 }
 
 fn short(text: &str) -> String {

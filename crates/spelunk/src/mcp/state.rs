@@ -64,8 +64,7 @@ impl State {
             let message = format!("`--output-chars-max` is below {OUTPUT_CHARS_MIN}");
             return Err(Usage { message, hint: "leave it out, or give more".into() }.into());
         }
-        let settings =
-            StoreSettings::for_a_server(StoreLimits::from(&app.settings.limits), roots.clone());
+        let settings = StoreSettings::for_a_server(StoreLimits::from(&app.settings.limits), roots.clone());
         let clock = Arc::new(|| SystemClock.now_ms());
         let (store, warnings) = ContextStore::open(&app.workspace_root(), clock, settings)?;
         for warning in warnings {

@@ -52,7 +52,12 @@ impl Client {
     }
 
     /// A client with a handshake.
-    pub(crate) fn legacy(scene: &Scene, args: &[&str], server: Option<&ModelServer>, capabilities: Value) -> Self {
+    pub(crate) fn legacy(
+        scene: &Scene,
+        args: &[&str],
+        server: Option<&ModelServer>,
+        capabilities: Value,
+    ) -> Self {
         let mut client = Self::silent(scene, args, server);
         let params = json!({
             "protocolVersion": LEGACY,
@@ -66,7 +71,12 @@ impl Client {
     }
 
     /// A client without one.
-    pub(crate) fn modern(scene: &Scene, args: &[&str], server: Option<&ModelServer>, capabilities: Value) -> Self {
+    pub(crate) fn modern(
+        scene: &Scene,
+        args: &[&str],
+        server: Option<&ModelServer>,
+        capabilities: Value,
+    ) -> Self {
         let mut client = Self::silent(scene, args, server);
         client.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -87,7 +97,11 @@ impl Client {
 
     pub(crate) fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush()).unwrap();
+        stdin
+            .write_all(line.as_bytes())
+            .and_then(|()| stdin.write_all(b"\n"))
+            .and_then(|()| stdin.flush())
+            .unwrap();
     }
 
     /// Sends a request and gives its id.

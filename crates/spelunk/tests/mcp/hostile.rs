@@ -15,7 +15,9 @@ fn paths_outside_of_the_roots_are_refused_alike_whether_or_not_they_exist() {
     std::fs::write(scene.root().join("outside.txt"), "secret of the neighbour\n").unwrap();
     let mut client = Client::plain(&scene);
     let outside = scene.root().join("outside.txt").display().to_string();
-    for path in ["../outside.txt", "notes/../../outside.txt", "/etc/passwd", "/nowhere/at/all", "..", "/", &outside] {
+    for path in
+        ["../outside.txt", "notes/../../outside.txt", "/etc/passwd", "/nowhere/at/all", "..", "/", &outside]
+    {
         for (tool, arguments) in [
             ("context_register", json!({ "path": path })),
             ("rlm_query", json!({ "question": "what?", "paths": [path] })),
@@ -23,7 +25,10 @@ fn paths_outside_of_the_roots_are_refused_alike_whether_or_not_they_exist() {
             ("rlm_repl", json!({ "code": "print(context)", "paths": [path] })),
         ] {
             let said = client.text(tool, arguments);
-            assert!(said.contains("outside of the directories that contexts may come from"), "{tool} {path}: {said}");
+            assert!(
+                said.contains("outside of the directories that contexts may come from"),
+                "{tool} {path}: {said}"
+            );
         }
     }
     is_alive(&mut client);
@@ -43,7 +48,8 @@ fn links_that_lead_out_are_refused() {
         assert!(said.contains("outside of the directories"), "{path}: {said}");
     }
     // A directory is read without its links.
-    let said = client.call("rlm_query", json!({ "question": "what is the secret of the neighbour?", "paths": ["."] }));
+    let said = client
+        .call("rlm_query", json!({ "question": "what is the secret of the neighbour?", "paths": ["."] }));
     assert!(!said.to_string().contains("secret of the neighbour\\n"), "{said}");
     assert!(client.text("context_register", json!({ "path": "inside.md" })).starts_with("registered"));
 }
@@ -63,13 +69,27 @@ fn roots_can_be_named() {
 fn lines_that_are_no_messages_are_survived() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
-    for line in ["", "not json", "{", "[]", "null", "42", "\u{0}", "{\"jsonrpc\":\"2.0\"}", "{\"id\":1}", "[[[[[[", "\"x\""] {
+    for line in [
+        "",
+        "not json",
+        "{",
+        "[]",
+        "null",
+        "42",
+        "\u{0}",
+        "{\"jsonrpc\":\"2.0\"}",
+        "{\"id\":1}",
+        "[[[[[[",
+        "\"x\"",
+    ] {
         client.send_line(line);
     }
     client.send_line(&format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)));
     client.send(&json!({ "jsonrpc": "2.0", "id": null, "method": "tools/list" }));
     client.send(&json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
-    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 99 } }));
+    client.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 99 } }),
+    );
     is_alive(&mut client);
     assert_eq!(client.close(), (0, String::new()));
 }
@@ -82,7 +102,12 @@ fn unknown_methods_and_tools_are_protocol_errors() {
     let answer = client.request("tools/call", json!({ "name": "context_lst", "arguments": {} }));
     assert_eq!(answer["error"]["code"], -32602);
     assert_eq!(answer["error"]["message"], "there is no tool `context_lst`; did you mean `context_list`?");
-    assert_eq!(client.request("tools/call", json!({ "arguments": {} }))["error"]["code"].as_i64().map(|code| code < 0), Some(true));
+    assert_eq!(
+        client.request("tools/call", json!({ "arguments": {} }))["error"]["code"]
+            .as_i64()
+            .map(|code| code < 0),
+        Some(true)
+    );
     is_alive(&mut client);
 }
 
@@ -92,10 +117,23 @@ fn no_argument_breaks_a_tool() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
     let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
-    let values = [json!(null), json!(true), json!(-1), json!(1e300), json!(u64::MAX), json!(""), json!("\u{0}\u{1b}[31m"), json!([]), json!([[[{}]]]), json!({ "a": {} }), json!("x".repeat(5000))];
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1e300),
+        json!(u64::MAX),
+        json!(""),
+        json!("\u{0}\u{1b}[31m"),
+        json!([]),
+        json!([[[{}]]]),
+        json!({ "a": {} }),
+        json!("x".repeat(5000)),
+    ];
     for tool in tools.as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
-        let properties: Vec<&String> = tool["inputSchema"]["properties"].as_object().unwrap().keys().collect();
+        let properties: Vec<&String> =
+            tool["inputSchema"]["properties"].as_object().unwrap().keys().collect();
         for value in &values {
             let arguments: serde_json::Map<String, Value> =
                 properties.iter().map(|property| ((*property).clone(), value.clone())).collect();
@@ -141,7 +179,12 @@ fn fifty_calls_at_once_are_all_answered() {
     let mut client = Client::plain(&scene);
     client.call("context_register", json!({ "path": "notes/a.md", "context_id": "a" }));
     let ids: Vec<u64> = (0..50)
-        .map(|_| client.begin("tools/call", json!({ "name": "context_grep", "arguments": { "context_id": "a", "pattern": "magic" } })))
+        .map(|_| {
+            client.begin(
+                "tools/call",
+                json!({ "name": "context_grep", "arguments": { "context_id": "a", "pattern": "magic" } }),
+            )
+        })
         .collect();
     let mut open: std::collections::BTreeSet<u64> = ids.into_iter().collect();
     while !open.is_empty() {

@@ -15,10 +15,10 @@ fn variables_are_kept_cut_listed_and_cleared() {
     assert_eq!(client.data("state_get", json!({ "key": "a", "start": 6, "end": 8 }))["value"], "wö");
     assert_eq!(client.data("state_get", json!({ "key": "b" }))["value"], r#"{"n":1}"#);
     client.call("buffer_append", json!({ "text": "one" }));
-    expect![[r"
+    expect![[r#"
         a (11 characters): hello wörld
         b (7 characters): {"n":1}
-        buffer default: 1 entries, 3 characters"]]
+        buffer default: 1 entries, 3 characters"#]]
     .assert_eq(&client.text("state_list", json!({})));
     assert_eq!(client.data("state_clear", json!({ "key": "a" }))["cleared"], 1);
     expect![[r"
@@ -46,14 +46,26 @@ fn variables_and_buffers_are_bounded() {
     let scene = Scene::new(&[]);
     let mut client = Client::plain(&scene);
     let long = "x".repeat(1_000_001);
-    assert!(client.text("state_set", json!({ "key": "a", "value": long })).starts_with("FAILED error: the argument `value`"));
+    assert!(
+        client
+            .text("state_set", json!({ "key": "a", "value": long }))
+            .starts_with("FAILED error: the argument `value`")
+    );
     for idx in 0..100 {
         client.call("state_set", json!({ "key": format!("k{idx}"), "value": "v" }));
     }
-    assert!(client.text("state_set", json!({ "key": "more", "value": "v" })).starts_with("FAILED error: variables are full"));
+    assert!(
+        client
+            .text("state_set", json!({ "key": "more", "value": "v" }))
+            .starts_with("FAILED error: variables are full")
+    );
     assert!(!client.text("state_set", json!({ "key": "k0", "value": "other" })).starts_with("FAILED"));
     for _ in 0..1000 {
         client.call("buffer_append", json!({ "text": "p" }));
     }
-    assert!(client.text("buffer_append", json!({ "text": "p" })).starts_with("FAILED error: entries of a buffer are full"));
+    assert!(
+        client
+            .text("buffer_append", json!({ "text": "p" }))
+            .starts_with("FAILED error: entries of a buffer are full")
+    );
 }

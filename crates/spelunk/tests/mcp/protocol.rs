@@ -47,7 +47,11 @@ fn the_newest_revision_needs_no_handshake() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::modern(&scene, &[], None, json!({}));
     let found = client.request("server/discover", json!({}))["result"].clone();
-    assert_eq!(found["supportedVersions"].as_array().unwrap().iter().filter(|one| **one == MODERN).count(), 1, "{found}");
+    assert_eq!(
+        found["supportedVersions"].as_array().unwrap().iter().filter(|one| **one == MODERN).count(),
+        1,
+        "{found}"
+    );
     let listed = client.data("context_list", json!({}));
     assert_eq!(listed, json!({ "contexts": [], "total": 0, "next_offset": null }));
     assert_eq!(client.close(), (0, String::new()));
@@ -76,7 +80,8 @@ fn prompts_are_filled_in() {
     let scene = Scene::new(&[]);
     let mut client = Client::plain(&scene);
     let listed = client.request("prompts/list", json!({}))["result"]["prompts"].clone();
-    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["rlm-session", "review-directory"]);
     let params = json!({ "name": "rlm-session", "arguments": { "question": "How many?", "paths": "src" } });
     let prompt = client.request("prompts/get", params)["result"]["messages"][0]["content"]["text"].clone();
@@ -92,7 +97,7 @@ fn contexts_and_variables_have_addresses() {
     client.call("context_register", json!({ "path": "notes/a.md" }));
     client.call("state_set", json!({ "key": "so far", "value": "42" }));
     let listed = client.request("resources/list", json!({}))["result"]["resources"].clone();
-    assert_eq!(listed[0]["uri"], "spelunk://context/a.md");
+    assert_eq!(listed[0]["uri"], "spelunk://context/a");
     let read = |client: &mut Client, uri: &str| {
         let answer = client.request("resources/read", json!({ "uri": uri }));
         match answer["result"]["contents"][0]["text"].as_str() {
@@ -100,9 +105,12 @@ fn contexts_and_variables_have_addresses() {
             None => format!("{}", answer["error"]["message"]),
         }
     };
-    assert_eq!(read(&mut client, "spelunk://context/a.md"), NOTE[0].1);
+    assert_eq!(read(&mut client, "spelunk://context/a"), NOTE[0].1);
     assert_eq!(read(&mut client, "rlm://vars/so%20far"), "42");
-    assert_eq!(read(&mut client, "spelunk://context/b"), r#""`spelunk://context/b`: there is no context `b`""#);
+    assert_eq!(
+        read(&mut client, "spelunk://context/b"),
+        r#""`spelunk://context/b`: there is no context `b`""#
+    );
     assert_eq!(
         read(&mut client, "file:///etc/passwd"),
         r#""`file:///etc/passwd`: it is not an address of this server""#

@@ -13,7 +13,8 @@ fn variables_stay_from_cell_to_cell_and_final_ends_the_session() {
     let first = client.data("rlm_repl", json!({ "paths": ["notes"], "code": "n = len(context)\nprint(n)" }));
     assert_eq!((first["output"].as_str(), first["ended"].as_bool()), (Some("35"), Some(false)), "{first}");
     let session = first["session"].as_str().unwrap();
-    let second = client.data("rlm_repl", json!({ "session": session, "code": "print(n + 1, grep('magic')[0])" }));
+    let second =
+        client.data("rlm_repl", json!({ "session": session, "code": "print(n + 1, grep('magic')[0])" }));
     assert!(second["output"].as_str().unwrap().starts_with("36 "), "{second}");
     let broken = client.data("rlm_repl", json!({ "session": session, "code": "1 / 0" }));
     assert!(broken["output"].as_str().unwrap().contains("ZeroDivisionError"), "{broken}");
@@ -46,7 +47,8 @@ fn cells_ask_models() {
     let said = client.data("rlm_repl", json!({ "paths": ["notes"], "code": "print(llm_query('what?'))" }));
     assert_eq!(said["output"], "forty-two");
     let scene = Scene::new(&NOTE);
-    let said = Client::plain(&scene).data("rlm_repl", json!({ "paths": ["notes"], "code": "print(llm_query('what?'))" }));
+    let said = Client::plain(&scene)
+        .data("rlm_repl", json!({ "paths": ["notes"], "code": "print(llm_query('what?'))" }));
     assert!(said["output"].as_str().unwrap().contains("no model is configured"), "{said}");
 }
 
@@ -57,7 +59,11 @@ fn at_most_eight_sessions_are_open() {
     for _ in 0..8 {
         assert!(!client.text("rlm_repl", json!({ "paths": ["notes"] })).starts_with("FAILED"));
     }
-    assert!(client.text("rlm_repl", json!({ "paths": ["notes"] })).starts_with("FAILED error: 8 sessions are open already"));
+    assert!(
+        client
+            .text("rlm_repl", json!({ "paths": ["notes"] }))
+            .starts_with("FAILED error: 8 sessions are open already")
+    );
     assert_eq!(client.close().0, 0);
 }
 

@@ -14,7 +14,9 @@ const PACKAGE: &str = "mcp>=2.3,<3";
 fn python() -> Option<PathBuf> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-sdk");
     let python = place.join("bin/python");
-    let has_sdk = || Command::new(&python).args(["-c", "import mcp.client"]).output().is_ok_and(|ran| ran.status.success());
+    let has_sdk = || {
+        Command::new(&python).args(["-c", "import mcp.client"]).output().is_ok_and(|ran| ran.status.success())
+    };
     if has_sdk() {
         return Some(python);
     }
@@ -22,7 +24,8 @@ fn python() -> Option<PathBuf> {
     if !made.is_ok_and(|ran| ran.status.success()) {
         return None;
     }
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", PACKAGE];
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", PACKAGE];
     drop(Command::new(&python).args(install).output());
     has_sdk().then_some(python)
 }
@@ -41,6 +44,33 @@ fn the_official_client_gets_along_in_both_eras() {
         let ran = command.output().unwrap();
         let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         assert!(ran.status.success(), "{mode}: {stdout}{stderr}");
-        expect![[r""]].assert_eq(&stdout);
+        expect![[r##"
+            {
+             "tools": 24,
+             "grep": "The magic number is 42.",
+             "wrong": [
+              true,
+              "error: there is no context `nope`"
+             ],
+             "answer": "The magic number is 42.",
+             "model": "mcp/client",
+             "progress": true,
+             "cell": "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19",
+             "resources": [
+              "spelunk://context/a"
+             ],
+             "resource": "# Numbers",
+             "prompts": [
+              "rlm-session",
+              "review-directory"
+             ],
+             "prompt": "Question: Why?",
+             "ten_rounds": [
+              false,
+              "10"
+             ]
+            }
+        "##]]
+        .assert_eq(&stdout);
     }
 }

@@ -25,7 +25,10 @@ fn looks() -> Vec<Entry> {
             effect: Effect::Look,
             input: input(
                 &[],
-                &[("type", text("Only contexts of this type")), ("offset", whole("How many to leave out at the beginning"))],
+                &[
+                    ("type", text("Only contexts of this type")),
+                    ("offset", whole("How many to leave out at the beginning")),
+                ],
             ),
             output: output(
                 &["contexts", "total"],
@@ -42,7 +45,10 @@ fn looks() -> Vec<Entry> {
             title: "Peek into a context",
             doc: "Shows the first lines of a context, and what to do next.",
             effect: Effect::Look,
-            input: input(&["context_id"], &[("context_id", id()), ("lines", whole("How many lines; 10 unless said, 50 at most"))]),
+            input: input(
+                &["context_id"],
+                &[("context_id", id()), ("lines", whole("How many lines; 10 unless said, 50 at most"))],
+            ),
             output: output(
                 &["context", "preview"],
                 &[
@@ -114,7 +120,15 @@ fn looks() -> Vec<Entry> {
             effect: Effect::Look,
             input: input(
                 &["context_id"],
-                &[("context_id", id()), ("chars_max", whole("The most characters; 20000 unless said, and never more than the server allows"))],
+                &[
+                    ("context_id", id()),
+                    (
+                        "chars_max",
+                        whole(
+                            "The most characters; 20000 unless said, and never more than the server allows",
+                        ),
+                    ),
+                ],
             ),
             output: output(
                 &["context", "content", "size_chars", "truncated"],
@@ -133,13 +147,14 @@ fn looks() -> Vec<Entry> {
 }
 
 fn searches() -> Vec<Entry> {
-    let query = |what: &str| {
-        json!({ "type": "array", "maxItems": 100, "items": { "type": "object" }, "description": what })
-    };
+    let query = |what: &str| json!({ "type": "array", "maxItems": 100, "items": { "type": "object" }, "description": what });
     let batch_output = || {
         output(
             &["results", "failed"],
-            &[("results", objects("One for each query; one that failed has `error`")), ("failed", whole("How many failed"))],
+            &[
+                ("results", objects("One for each query; one that failed has `error`")),
+                ("failed", whole("How many failed")),
+            ],
         )
     };
     vec![
@@ -157,7 +172,10 @@ fn searches() -> Vec<Entry> {
                     ("results_max", whole("Passages at most; 5 unless said, 20 at most")),
                 ],
             ),
-            output: output(&["mode", "results"], &[("mode", text("How it was searched")), ("results", objects("What was found"))]),
+            output: output(
+                &["mode", "results"],
+                &[("mode", text("How it was searched")), ("results", objects("What was found"))],
+            ),
             action: Action::Local(contexts::search),
         },
         Entry {
@@ -171,7 +189,12 @@ fn searches() -> Vec<Entry> {
                     ("path", text("A file or a directory, absolute or from the directory of the server")),
                     ("text", text("The text itself, instead of a path")),
                     ("context_id", text("Its id; made from the name of the file unless said")),
-                    ("type", text("identity, project, temporal, document, memory, tool_result, web or a new one; document unless said")),
+                    (
+                        "type",
+                        text(
+                            "identity, project, temporal, document, memory, tool_result, web or a new one; document unless said",
+                        ),
+                    ),
                     ("pattern", text("For a directory: which files, such as `*.md` or `**/*.rs`")),
                     ("prefix", text("For a directory: what the ids begin with")),
                     ("replace", flag("Take the place of a context that has the id already")),
@@ -179,7 +202,11 @@ fn searches() -> Vec<Entry> {
             ),
             output: output(
                 &["added", "already"],
-                &[("added", objects("New contexts")), ("already", texts("Ids that were there")), ("skipped", object("How many files were left out, by reason"))],
+                &[
+                    ("added", objects("New contexts")),
+                    ("already", texts("Ids that were there")),
+                    ("skipped", object("How many files were left out, by reason")),
+                ],
             ),
             action: Action::Local(contexts::register),
         },
@@ -188,7 +215,10 @@ fn searches() -> Vec<Entry> {
             title: "Peek into many contexts",
             doc: "Many peeks in one call, 400 characters of each.",
             effect: Effect::Look,
-            input: input(&["queries"], &[("queries", query("Objects with `context_id` and, if wanted, `lines`"))]),
+            input: input(
+                &["queries"],
+                &[("queries", query("Objects with `context_id` and, if wanted, `lines`"))],
+            ),
             output: batch_output(),
             action: Action::Local(contexts::batch_peek),
         },

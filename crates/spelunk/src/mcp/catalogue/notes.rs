@@ -25,8 +25,18 @@ fn state() -> Vec<Entry> {
             title: "Set a variable",
             doc: "Keeps a value outside of your window. At most 100 variables of 1 MB; they live as long as the server.",
             effect: Effect::Set,
-            input: input(&["key", "value"], &[("key", key()), ("value", serde_json::json!({ "description": "A text, or any JSON" }))]),
-            output: output(&["key", "chars"], &[("key", key()), ("chars", whole("Characters of the value")), ("keys", whole("Variables altogether"))]),
+            input: input(
+                &["key", "value"],
+                &[("key", key()), ("value", serde_json::json!({ "description": "A text, or any JSON" }))],
+            ),
+            output: output(
+                &["key", "chars"],
+                &[
+                    ("key", key()),
+                    ("chars", whole("Characters of the value")),
+                    ("keys", whole("Variables altogether")),
+                ],
+            ),
             action: Action::Local(notes::set),
         },
         Entry {
@@ -34,8 +44,22 @@ fn state() -> Vec<Entry> {
             title: "Get a variable",
             doc: "Gives a variable, or the part of it from character `start` to character `end`.",
             effect: Effect::Look,
-            input: input(&["key"], &[("key", key()), ("start", whole("The first character, from 0")), ("end", whole("The character behind the last"))]),
-            output: output(&["key", "value"], &[("key", key()), ("value", text("The value, or the part")), ("chars", whole("Characters of the whole"))]),
+            input: input(
+                &["key"],
+                &[
+                    ("key", key()),
+                    ("start", whole("The first character, from 0")),
+                    ("end", whole("The character behind the last")),
+                ],
+            ),
+            output: output(
+                &["key", "value"],
+                &[
+                    ("key", key()),
+                    ("value", text("The value, or the part")),
+                    ("chars", whole("Characters of the whole")),
+                ],
+            ),
             action: Action::Local(notes::get),
         },
         Entry {
@@ -44,7 +68,10 @@ fn state() -> Vec<Entry> {
             doc: "Lists variables with a preview of 100 characters, and buffers with their sizes.",
             effect: Effect::Look,
             input: input(&[], &[]),
-            output: output(&["state", "buffers"], &[("state", objects("The variables")), ("buffers", objects("The buffers"))]),
+            output: output(
+                &["state", "buffers"],
+                &[("state", objects("The variables")), ("buffers", objects("The buffers"))],
+            ),
             action: Action::Local(notes::list),
         },
         Entry {
@@ -76,8 +103,14 @@ fn buffers() -> Vec<Entry> {
             title: "Read a buffer",
             doc: "Gives the pieces of a buffer as one text.",
             effect: Effect::Look,
-            input: input(&[], &[("label", label()), ("join", text("What stands between pieces; a line end unless said"))]),
-            output: output(&["label", "text"], &[("label", label()), ("text", text("All of it")), ("entries", entries())]),
+            input: input(
+                &[],
+                &[("label", label()), ("join", text("What stands between pieces; a line end unless said"))],
+            ),
+            output: output(
+                &["label", "text"],
+                &[("label", label()), ("text", text("All of it")), ("entries", entries())],
+            ),
             action: Action::Local(notes::read),
         },
         Entry {
@@ -86,7 +119,10 @@ fn buffers() -> Vec<Entry> {
             doc: "Removes the last piece of a buffer and gives it.",
             effect: Effect::Remove,
             input: input(&[], &[("label", label())]),
-            output: output(&["label", "entries"], &[("label", label()), ("text", or_null(text("The piece"))), ("entries", entries())]),
+            output: output(
+                &["label", "entries"],
+                &[("label", label()), ("text", or_null(text("The piece"))), ("entries", entries())],
+            ),
             action: Action::Local(notes::pop),
         },
         Entry {

@@ -30,7 +30,9 @@ fn run() -> Value {
 }
 
 fn wait_ms() -> Value {
-    whole("How long to wait for the answer; until the end unless said, 0 starts the run and leaves it running")
+    whole(
+        "How long to wait for the answer; until the end unless said, 0 starts the run and leaves it running",
+    )
 }
 
 fn limits() -> Value {
@@ -58,9 +60,15 @@ fn run_output() -> rmcp::model::JsonObject {
             ("run", or_null(text("The run"))),
             ("state", text("How it stands")),
             ("answer", or_null(text("The answer"))),
-            ("citations", json!({ "type": ["array", "null"], "items": { "type": "object" }, "description": "Evidence that was found in the sources" })),
+            (
+                "citations",
+                json!({ "type": ["array", "null"], "items": { "type": "object" }, "description": "Evidence that was found in the sources" }),
+            ),
             ("degraded", flag("Whether there was no model, so that these are passages only")),
-            ("passages", objects("The passages that share most words with the question, where there was no model")),
+            (
+                "passages",
+                objects("The passages that share most words with the question, where there was no model"),
+            ),
         ],
     )
 }
@@ -107,7 +115,11 @@ fn result() -> Entry {
         effect: Effect::Look,
         input: input(
             &["run"],
-            &[("run", run()), ("wait_ms", wait_ms()), ("offset", whole("Leave out so many characters of the answer, to read on where it was cut"))],
+            &[
+                ("run", run()),
+                ("wait_ms", wait_ms()),
+                ("offset", whole("Leave out so many characters of the answer, to read on where it was cut")),
+            ],
         ),
         output: run_output(),
         action: Action::Waiting(Waiting::Result),
@@ -143,7 +155,14 @@ fn others() -> Vec<Entry> {
             doc: "Says how a run stands, or lists the newest runs.",
             effect: Effect::Look,
             input: input(&[], &[("run", run())]),
-            output: output(&[], &[("run", text("The run")), ("state", text("How it stands")), ("runs", objects("The newest runs"))]),
+            output: output(
+                &[],
+                &[
+                    ("run", text("The run")),
+                    ("state", text("How it stands")),
+                    ("runs", objects("The newest runs")),
+                ],
+            ),
             action: Action::Local(query::status),
         },
         Entry {
@@ -160,8 +179,16 @@ fn others() -> Vec<Entry> {
 
 fn repl() -> Entry {
     let mut properties = vec![
-        ("code", text("Python. `context` is the text; peek(), grep(), chunk(), search(), llm_query() and FINAL() are there; SHOW_VARS() lists variables. Left out: what `context` is")),
-        ("session", text("The session, to go on with it; left out, a new one is opened over `paths` or `contexts`")),
+        (
+            "code",
+            text(
+                "Python. `context` is the text; peek(), grep(), chunk(), search(), llm_query() and FINAL() are there; SHOW_VARS() lists variables. Left out: what `context` is",
+            ),
+        ),
+        (
+            "session",
+            text("The session, to go on with it; left out, a new one is opened over `paths` or `contexts`"),
+        ),
         ("end", flag("End the session")),
         ("model", model()),
     ];
@@ -174,7 +201,11 @@ fn repl() -> Entry {
         input: input(&[], &properties),
         output: output(
             &["session", "ended"],
-            &[("session", text("The name of the session")), ("output", or_null(text("What the cell printed"))), ("ended", flag("Whether the session is over"))],
+            &[
+                ("session", text("The name of the session")),
+                ("output", or_null(text("What the cell printed"))),
+                ("ended", flag("Whether the session is over")),
+            ],
         ),
         action: Action::Waiting(Waiting::Repl),
     }
