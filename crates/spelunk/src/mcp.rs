@@ -4,6 +4,8 @@
 
 mod answer;
 mod arguments;
+mod blocking;
+mod board;
 mod bound;
 mod catalogue;
 mod cells;
@@ -20,11 +22,13 @@ mod sampling;
 mod schema;
 mod service;
 mod state;
+mod tasks;
 
 use std::sync::Arc;
 
 use rmcp::{ServerHandler, ServiceExt as _};
 
+pub(crate) use sampling::PROVIDER as CLIENT_PROVIDER;
 pub(crate) use state::{ServerOptions, State};
 
 use crate::cli::{Failure, Usage};

@@ -48,6 +48,8 @@ pub(crate) enum ProviderError {
     KeyCommand { reason: String },
     #[error("the server at `{base_url}` offers no model")]
     NoModels { base_url: String },
+    #[error("the run was begun by an MCP client, with a model or agents of its own")]
+    OfClient,
     #[error(transparent)]
     Model(#[from] ModelError),
 }
@@ -58,7 +60,8 @@ impl Explain for ProviderError {
             Self::KeyMissing { .. }
             | Self::KeyVariableUnset { .. }
             | Self::KeyCommand { .. }
-            | Self::NoModels { .. } => ErrorCode::ModelNotConfigured,
+            | Self::NoModels { .. }
+            | Self::OfClient => ErrorCode::ModelNotConfigured,
             Self::Model(error) => error.code(),
         }
     }
@@ -73,6 +76,7 @@ impl Explain for ProviderError {
                 Some("run the command by hand; it must print the key and nothing else".into())
             }
             Self::NoModels { .. } => Some("load a model there, or name one with `--model`".into()),
+            Self::OfClient => Some("go on with it from such a client, by the tool `rlm_resume`".into()),
             Self::Model(error) => error.hint(),
         }
     }
@@ -115,6 +119,9 @@ pub(crate) fn recorded(
     settings: &ModelSettings,
     environment: &Environment,
 ) -> Result<Arc<dyn Model>, ProviderError> {
+    if recorded.provider == crate::mcp::CLIENT_PROVIDER {
+        return Err(ProviderError::OfClient);
+    }
     let keys = Keys { settings, environment };
     let variable = match recorded.provider.as_str() {
         "anthropic" => env::ANTHROPIC_API_KEY.name,

@@ -34,14 +34,10 @@ impl Said {
 
     /// Within the limit of the server. Data that was cut says so in a field of its own.
     pub(super) fn into_result(self, chars_max: usize) -> CallToolResult {
-        let (data, is_cut) = bound(self.data, chars_max);
-        let data = match data {
-            Value::Object(mut fields) if is_cut => {
-                fields.insert("cut".to_owned(), Value::Bool(true));
-                Value::Object(fields)
-            }
-            data => data,
-        };
+        let (mut data, is_cut) = bound(self.data, chars_max);
+        if let Some(fields) = data.as_object_mut().filter(|_| is_cut) {
+            fields.insert("cut".to_owned(), Value::Bool(true));
+        }
         let (text, _) = cut(safe(&self.text).trim_end(), chars_max);
         let mut result = if self.is_error {
             CallToolResult::structured_error(data)

@@ -61,9 +61,9 @@ impl Arguments {
         chars_max: usize,
     ) -> Result<Vec<String>, Usage> {
         let list = self.list(name, n_max)?;
-        let text = |value| match value {
-            Value::String(text) => bounded(name, text, chars_max),
-            _ => Err(wrong(name, "must be a list of strings")),
+        let text = |value: Value| match value.as_str() {
+            Some(text) => bounded(name, text.to_owned(), chars_max),
+            None => Err(wrong(name, "must be a list of strings")),
         };
         list.into_iter().map(text).collect()
     }

@@ -4,6 +4,7 @@
 mod contexts;
 mod notes;
 mod runs;
+mod tasks;
 
 use std::sync::Arc;
 
@@ -57,12 +58,15 @@ pub(super) enum Waiting {
     Result,
     Cancel,
     Repl,
+    Tasks,
+    Submit,
 }
 
 /// Every tool, in the order in which an agent should think of them.
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = contexts::entries();
     entries.extend(runs::entries());
+    entries.extend(tasks::entries());
     entries.extend(notes::entries());
     entries
 }

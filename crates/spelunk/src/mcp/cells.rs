@@ -15,8 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::answer::Said;
 use super::arguments::{Arguments, wrong};
+use super::blocking::blocking;
 use super::material::Material;
-use super::query::{ModelChoice, Models, blocking, models};
+use super::query::{ModelChoice, Models, models};
 use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
 use super::state::State;
@@ -138,7 +139,7 @@ pub(super) async fn repl(
 ) -> Result<CallToolResponse, ErrorData> {
     match begin(state, context, arguments).await {
         Ok(Begun::Cell(work)) => {
-            Wait { state, context, tool: "rlm_repl", wait_ms: None }.finish(work, Past::default()).await
+            Wait { state, context, tool: "rlm_repl", ms_max: None }.finish(work, Past::default()).await
         }
         Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
         Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
@@ -211,7 +212,7 @@ async fn open(
         settings,
         program: Some(console(typed, ready)),
     })?;
-    let live = state.runs.keep(handle, models.questions);
+    let live = state.runs.keep(handle, models.questions, models.board);
     // A session that could not begin says why when its first cell is waited for.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });

@@ -16,6 +16,8 @@ use spelunk_types::{Focus, Limits, RunId, RunOutcome, SourceSpec};
 
 use super::answer::Said;
 use super::arguments::{Arguments, whole_number, wrong};
+use super::blocking::blocking;
+use super::board::{self, Board, BoardModel};
 use super::material::Material;
 use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
@@ -128,22 +130,34 @@ pub(super) struct Models {
     pub(super) root: Arc<dyn Model>,
     pub(super) sub: Option<Arc<dyn Model>>,
     pub(super) questions: Option<Arc<Questions>>,
-    is_client: bool,
+    pub(super) board: Option<Arc<Board>>,
+    /// How long a call may take besides what the settings say.
+    patience_ms: u64,
 }
 
 impl Models {
     /// One model for everything.
     pub(super) fn of(root: Arc<dyn Model>) -> Self {
-        Self { root, sub: None, questions: None, is_client: false }
+        Self { root, sub: None, questions: None, board: None, patience_ms: 0 }
+    }
+
+    /// Agents of the host in the place of a model.
+    fn of_agents() -> Self {
+        let board = Arc::new(Board::default());
+        let root: Arc<dyn Model> = Arc::new(BoardModel::new(Arc::clone(&board)));
+        Self { board: Some(board), patience_ms: board::CALL_MS_MAX, ..Self::of(root) }
     }
 
     /// Limits for them: the person at a client may take their time.
     pub(super) fn settings(&self, state: &State, limits: Limits) -> RunSettings {
         let mut settings = RunSettings { limits, ..state.app.run_settings() };
-        if self.is_client {
+        if self.patience_ms > 0 {
             let limits = &mut settings.limits;
-            limits.call_ms_max = limits.call_ms_max.max(sampling::CALL_MS_MAX);
-            limits.call_idle_ms_max = limits.call_idle_ms_max.max(sampling::CALL_MS_MAX);
+            limits.call_ms_max = limits.call_ms_max.max(self.patience_ms);
+            limits.call_idle_ms_max = limits.call_idle_ms_max.max(self.patience_ms);
+            if self.board.is_some() {
+                limits.run_ms_max = limits.run_ms_max.max(self.patience_ms);
+            }
             limits.frame_ms_max = limits.frame_ms_max.max(limits.run_ms_max);
         }
         settings
@@ -160,7 +174,7 @@ pub(super) async fn models(
         && let Some(chosen) = provider::choose(&state.app.settings.model, &state.app.environment).await?
     {
         let (root, sub) = (chosen.model, chosen.sub_model);
-        return Ok(Some(Models { root, sub, questions: None, is_client: false }));
+        return Ok(Some(Models { sub, ..Models::of(root) }));
     }
     if choice == ModelChoice::Provider {
         return Ok(None);
@@ -182,20 +196,9 @@ fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> {
     } else {
         (Way::Request(context.peer.clone()), None)
     };
-    Some(Models {
-        root: Arc::new(SamplingModel::new(Part::Root, way.clone())),
-        sub: Some(Arc::new(SamplingModel::new(Part::Sub, way))),
-        questions,
-        is_client: true,
-    })
-}
-
-/// Blocking work, away from the threads that serve.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    let root: Arc<dyn Model> = Arc::new(SamplingModel::new(Part::Root, way.clone()));
+    let sub: Option<Arc<dyn Model>> = Some(Arc::new(SamplingModel::new(Part::Sub, way)));
+    Some(Models { sub, questions, patience_ms: sampling::CALL_MS_MAX, ..Models::of(root) })
 }
 
 /// `rlm_query`.
@@ -223,7 +226,7 @@ async fn wait_for(
 ) -> Result<CallToolResponse, ErrorData> {
     match begun {
         Ok(Begun::Run(live, wait_ms)) => {
-            Wait { state, context, tool, wait_ms }.finish(Work::Run(live), Past::default()).await
+            Wait { state, context, tool, ms_max: wait_ms }.finish(Work::Run(live), Past::default()).await
         }
         Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
         Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
@@ -242,15 +245,33 @@ async fn begin(
         let state = Arc::clone(state);
         return blocking(move || passages(&state, &query)).await.map(Begun::Said);
     };
-    let (reading, wait_ms) = (Arc::clone(state), query.wait_ms);
-    let options = query.material.scan_options(0);
+    let wait_ms = query.wait_ms;
+    Ok(Begun::Run(launch(state, query, models).await?, wait_ms))
+}
+
+/// A run that waits for agents, and where they find their tasks.
+pub(super) async fn begin_tasks(
+    state: &Arc<State>,
+    arguments: Arguments,
+) -> Result<(Arc<Live>, Arc<Board>), Failure> {
+    state.runs.require_room()?;
+    let mut query = read_query(state, arguments)?;
+    query.strategy = StrategyChoice::Map;
+    let models = Models::of_agents();
+    let board = models.board.clone().unwrap_or_default();
+    Ok((launch(state, query, models).await?, board))
+}
+
+/// Reads the text and starts the run.
+async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<Live>, Failure> {
+    let (reading, options) = (Arc::clone(state), query.material.scan_options(0));
     let (query, inputs, corpus, options) = blocking(move || {
         let (inputs, corpus) = query.material.scan(&reading, &options)?;
         Ok((query, inputs, corpus, options))
     })
     .await?;
     let handle = start(state, query, inputs, corpus, options, &models)?;
-    Ok(Begun::Run(state.runs.keep(handle, models.questions), wait_ms))
+    Ok(state.runs.keep(handle, models.questions, models.board))
 }
 
 fn start(
@@ -498,7 +519,9 @@ async fn begin_again(
             state.admit(path)?;
         }
     }
-    let models = if recorded.provider == sampling::PROVIDER {
+    let models = if recorded.provider == sampling::PROVIDER && recorded.name == board::MODEL {
+        Models::of_agents()
+    } else if recorded.provider == sampling::PROVIDER {
         of_client(context).ok_or_else(|| Usage {
             message: "the run was begun with the model of a client, and this client offers none".into(),
             hint: "ask again with `rlm_query` and a configured provider".into(),
@@ -507,7 +530,7 @@ async fn begin_again(
         let (settings, environment) = (&state.app.settings.model, &state.app.environment);
         let known = |model| provider::recorded(model, settings, environment);
         let (root, sub) = (known(recorded)?, view.sub_model.as_ref().map(known).transpose()?);
-        Models { root, sub, questions: None, is_client: false }
+        Models { sub, ..Models::of(root) }
     };
     let settings = models.settings(state, limits);
     let request = ResumeRequest { model: models.root, sub_model: models.sub, settings, program: None };
@@ -519,5 +542,5 @@ async fn begin_again(
         Ok(engine.resume(&run, request, &mut |_| {})?)
     })
     .await?;
-    Ok(Begun::Run(state.runs.keep(handle, models.questions), wait_ms))
+    Ok(Begun::Run(state.runs.keep(handle, models.questions, models.board), wait_ms))
 }

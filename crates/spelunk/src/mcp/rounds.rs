@@ -55,7 +55,8 @@ pub(super) struct Wait<'a> {
     pub(super) context: &'a RequestContext<RoleServer>,
     /// The tool that was called; a handle is good for the same one only.
     pub(super) tool: &'static str,
-    pub(super) wait_ms: Option<u64>,
+    /// How long at most; until the end unless said.
+    pub(super) ms_max: Option<u64>,
 }
 
 /// What the earlier rounds of a call came to.
@@ -79,7 +80,7 @@ struct Suspended {
     /// The questions that the client has.
     sent: Vec<String>,
     past: Past,
-    wait_ms: Option<u64>,
+    ms_max: Option<u64>,
 }
 
 impl Default for Rounds {
@@ -129,7 +130,7 @@ pub(super) async fn go_on(
     if let Some(questions) = &suspended.work.live().questions {
         questions.give(&suspended.sent, replies);
     }
-    let wait = Wait { state, context, tool, wait_ms: suspended.wait_ms };
+    let wait = Wait { state, context, tool, ms_max: suspended.ms_max };
     wait.finish(suspended.work, suspended.past).await
 }
 
@@ -192,8 +193,8 @@ impl Wait<'_> {
         past: Past,
     ) -> InputRequiredResult {
         let sent = requests.keys().cloned().collect();
-        let (tool, wait_ms) = (self.tool, self.wait_ms);
-        let suspended = Suspended { handle: String::new(), tool, work, sent, past, wait_ms };
+        let (tool, ms_max) = (self.tool, self.ms_max);
+        let suspended = Suspended { handle: String::new(), tool, work, sent, past, ms_max };
         let handle = self.state.rounds.suspend(suspended);
         InputRequiredResult::new(Some(requests), Some(handle))
     }
@@ -209,8 +210,8 @@ impl Wait<'_> {
             }
         });
         let mut waited = pin!(async {
-            match self.wait_ms {
-                Some(wait_ms) => sleep(Duration::from_millis(wait_ms)).await,
+            match self.ms_max {
+                Some(ms_max) => sleep(Duration::from_millis(ms_max)).await,
                 None => pending().await,
             }
         });

@@ -11,6 +11,7 @@ use spelunk_types::{EventKind, RunId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::board::Board;
 use super::sampling::Questions;
 use crate::cli::Usage;
 use crate::render::progress::{run_status, task_line};
@@ -33,6 +34,8 @@ pub(super) struct Live {
     ended: watch::Receiver<Option<Arc<Ended>>>,
     /// What it wants to know of the client's model, where the client is asked in rounds.
     pub(super) questions: Option<Arc<Questions>>,
+    /// What it wants agents to do, where they take the place of a model.
+    pub(super) board: Option<Arc<Board>>,
 }
 
 /// How far a run has come.
@@ -75,8 +78,13 @@ impl Runs {
     }
 
     /// Takes a run over and follows it to its end.
-    pub(super) fn keep(&self, handle: RunHandle, questions: Option<Arc<Questions>>) -> Arc<Live> {
-        let (step, progress) = watch::channel(Step::default());
+    pub(super) fn keep(
+        &self,
+        handle: RunHandle,
+        questions: Option<Arc<Questions>>,
+        board: Option<Arc<Board>>,
+    ) -> Arc<Live> {
+        let (tell, progress) = watch::channel(Step::default());
         let (end, ended) = watch::channel(None);
         let live = Arc::new(Live {
             run: handle.run.clone(),
@@ -84,6 +92,7 @@ impl Runs {
             progress,
             ended,
             questions,
+            board,
         });
         self.live().insert(live.run.clone(), Arc::clone(&live));
         let (table, stop) = (Arc::clone(&self.live), self.stop.subscribe());
@@ -91,7 +100,7 @@ impl Runs {
         let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
         while keepers.try_join_next().is_some() {}
         keepers.spawn(async move {
-            if let Some(came) = follow(handle, step, stop).await {
+            if let Some(came) = follow(handle, tell, stop).await {
                 end.send_replace(Some(Arc::new(came)));
             }
             table.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
@@ -101,6 +110,11 @@ impl Runs {
 
     pub(super) fn find(&self, run: &RunId) -> Option<Arc<Live>> {
         self.live().get(run).cloned()
+    }
+
+    /// Every run that is under way.
+    pub(super) fn all(&self) -> Vec<Arc<Live>> {
+        self.live().values().cloned().collect()
     }
 
     /// Stops every run where it is. Their journals are complete when this returns.
@@ -118,7 +132,7 @@ impl Runs {
 /// Folds the events of a run until it ends, or until the server does.
 async fn follow(
     mut handle: RunHandle,
-    step: watch::Sender<Step>,
+    tell: watch::Sender<Step>,
     mut stop: watch::Receiver<bool>,
 ) -> Option<Ended> {
     let (mut view, began) = (RunView::default(), Instant::now());
@@ -138,7 +152,7 @@ async fn follow(
                 }
                 view.apply(&event);
                 let text = task_line(&event.kind).unwrap_or_else(|| run_status(&view, 0, began.elapsed()));
-                step.send_replace(Step { seq: view.seq_last, text });
+                tell.send_replace(Step { seq: view.seq_last, text });
             }
             // What cannot be read while it is written is read from the journal by whoever asks later.
             Some(Ok(Record::Unknown { .. }) | Err(_)) => {}

@@ -23,7 +23,7 @@ use spelunk_types::{CallId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
 /// Under this name a run records that the client's model answered.
-pub(super) const PROVIDER: &str = "mcp";
+pub(crate) const PROVIDER: &str = "mcp";
 /// A client may show its user what is asked, and wait for them.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
 /// Calls that begin together are sent together: none may follow for so long.
@@ -131,15 +131,14 @@ fn deltas(reply: Result<CreateMessageResult, ModelError>) -> Vec<Result<ModelDel
 }
 
 fn refusal(error: &ServiceError) -> ModelError {
-    match error {
-        ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND => ModelError::NotFound {
-            base_url: PROVIDER.into(),
-            model: "client".into(),
-            detail: "the client cannot sample; configure a provider".into(),
-        },
-        ServiceError::McpError(error) => refused(&error.message),
-        error => ModelError::Unreachable { base_url: PROVIDER.into(), detail: short(&error.to_string()) },
+    let ServiceError::McpError(error) = error else {
+        return ModelError::Unreachable { base_url: PROVIDER.into(), detail: short(&error.to_string()) };
+    };
+    if error.code != ErrorCode::METHOD_NOT_FOUND {
+        return refused(&error.message);
     }
+    let detail = "the client cannot sample; configure a provider".into();
+    ModelError::NotFound { base_url: PROVIDER.into(), model: "client".into(), detail }
 }
 
 /// The person at the client, or the client itself, said no. It is not asked again.

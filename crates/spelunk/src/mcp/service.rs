@@ -14,10 +14,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::answer::Said;
 use super::arguments::Arguments;
+use super::blocking::blocking;
 use super::catalogue::{Action, Entry, Waiting, entries};
-use super::query::blocking;
 use super::state::State;
-use super::{cells, prompts, query, resources, rounds};
+use super::{cells, prompts, query, resources, rounds, tasks};
 use crate::config::nearest;
 
 const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Explore with the context \
@@ -79,8 +79,12 @@ impl ServerHandler for Service {
         let (state, arguments) = (&self.state, Arguments::new(request.arguments));
         match entry.action {
             Action::Local(action) => {
-                let (state, chars_max) = (Arc::clone(state), state.output_chars_max);
-                let acting = blocking(move || action(&state, arguments));
+                let (acted_on, chars_max) = (Arc::clone(state), state.output_chars_max);
+                let acting = async {
+                    // The gate is never closed; without a place there is nothing to give back.
+                    let _place = state.looks.acquire().await.ok();
+                    blocking(move || action(&acted_on, arguments)).await
+                };
                 let said = tokio::select! {
                     said = acting => said,
                     () = context.ct.cancelled() => {
@@ -94,6 +98,8 @@ impl ServerHandler for Service {
             Action::Waiting(Waiting::Result) => query::result(state, &context, arguments).await,
             Action::Waiting(Waiting::Cancel) => query::cancel(state, &context, arguments).await,
             Action::Waiting(Waiting::Repl) => cells::repl(state, &context, arguments).await,
+            Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await,
+            Action::Waiting(Waiting::Submit) => tasks::submit(state, arguments).await,
         }
     }
 
@@ -136,8 +142,10 @@ impl ServerHandler for Service {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let state = Arc::clone(&self.state);
-        let reading = tokio::task::spawn_blocking(move || resources::read(&state, &request.uri)).await;
-        reading.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())).map(Into::into)
+        let reading = blocking(move || Ok(resources::read(&state, &request.uri))).await;
+        reading
+            .unwrap_or_else(|failure| Err(ErrorData::internal_error(failure.0.to_string(), None)))
+            .map(Into::into)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [rmcp::model::ProtocolVersion]> {

@@ -1,6 +1,7 @@
 //! What the server holds between calls: the store, the runs of this process, sessions of code, notes of the agent, and
 //! the directories it may read.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +10,7 @@ use spelunk_context::{
 };
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_sandbox::Sandbox;
+use tokio::sync::Semaphore;
 
 use super::cells::Consoles;
 use super::notes::Notes;
@@ -18,6 +20,8 @@ use crate::cli::{App, Failure, Usage};
 
 /// The longest path that is looked at.
 const PATH_BYTES_MAX: usize = 4096;
+/// Calls that read at once.
+const LOOKS_MAX: usize = 64;
 /// Below this a tool could not even say what went wrong.
 const OUTPUT_CHARS_MIN: u64 = 1000;
 
@@ -40,6 +44,8 @@ pub(crate) struct State {
     pub(super) runs: Runs,
     pub(super) consoles: Consoles,
     pub(super) rounds: Rounds,
+    /// Places for calls that read, so that a flood of them waits outside.
+    pub(super) looks: Semaphore,
     notes: Mutex<Notes>,
     /// Links resolved.
     roots: Vec<PathBuf>,
@@ -77,6 +83,7 @@ impl State {
             runs: Runs::default(),
             consoles: Consoles::default(),
             rounds: Rounds::default(),
+            looks: Semaphore::new(LOOKS_MAX),
             notes: Mutex::default(),
             roots,
             typed_roots,
@@ -124,15 +131,13 @@ impl State {
     }
 }
 
-fn unreadable(path: &Path, error: std::io::Error) -> StoreError {
-    let error = match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-            let there = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
-            SourceError::NotFound { path: path.to_owned(), nearest: Nearest::Parent(there.to_owned()) }
-        }
-        _ => SourceError::Read { path: path.to_owned(), source: error },
-    };
-    StoreError::Request(error.into())
+fn unreadable(path: &Path, error: io::Error) -> StoreError {
+    if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+        return StoreError::Request(SourceError::Read { path: path.to_owned(), source: error }.into());
+    }
+    let there = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
+    let nearest = Nearest::Parent(there.to_owned());
+    StoreError::Request(SourceError::NotFound { path: path.to_owned(), nearest }.into())
 }
 
 /// The path with `.` and `..` worked out by their letters alone.

@@ -56,7 +56,7 @@ impl Client {
         scene: &Scene,
         args: &[&str],
         server: Option<&ModelServer>,
-        capabilities: Value,
+        capabilities: &Value,
     ) -> Self {
         let mut client = Self::silent(scene, args, server);
         let params = json!({
@@ -75,7 +75,7 @@ impl Client {
         scene: &Scene,
         args: &[&str],
         server: Option<&ModelServer>,
-        capabilities: Value,
+        capabilities: &Value,
     ) -> Self {
         let mut client = Self::silent(scene, args, server);
         client.meta = Some(json!({
@@ -88,7 +88,7 @@ impl Client {
 
     /// A plain client: with a handshake, without a model.
     pub(crate) fn plain(scene: &Scene) -> Self {
-        Self::legacy(scene, &[], None, json!({}))
+        Self::legacy(scene, &[], None, &json!({}))
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
@@ -121,7 +121,7 @@ impl Client {
 
     /// The next line of the server.
     pub(crate) fn next(&mut self) -> Value {
-        self.lines.recv_timeout(Duration::from_secs(60)).expect("the server says nothing")
+        self.lines.recv_timeout(Duration::from_mins(1)).expect("the server says nothing")
     }
 
     /// The answer to a request; what else is said meanwhile is kept.
@@ -141,19 +141,19 @@ impl Client {
     }
 
     /// Calls a tool and gives its result.
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         assert!(answer.get("result").is_some(), "{answer}");
         answer["result"].clone()
     }
 
     /// What a tool says to whoever reads; a failure is marked.
-    pub(crate) fn text(&mut self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn text(&mut self, tool: &str, arguments: &Value) -> String {
         text_of(&self.call(tool, arguments))
     }
 
     /// What a tool says to programs.
-    pub(crate) fn data(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn data(&mut self, tool: &str, arguments: &Value) -> Value {
         self.call(tool, arguments)["structuredContent"].clone()
     }
 

@@ -6,7 +6,7 @@ use super::client::Client;
 use crate::scene::{NOTE, Scene};
 
 fn is_alive(client: &mut Client) {
-    assert_eq!(client.data("context_list", json!({}))["total"], 0);
+    assert_eq!(client.data("context_list", &json!({}))["total"], 0);
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn paths_outside_of_the_roots_are_refused_alike_whether_or_not_they_exist() {
             ("rlm_plan", json!({ "paths": [path] })),
             ("rlm_repl", json!({ "code": "print(context)", "paths": [path] })),
         ] {
-            let said = client.text(tool, arguments);
+            let said = client.text(tool, &arguments);
             assert!(
                 said.contains("outside of the directories that contexts may come from"),
                 "{tool} {path}: {said}"
@@ -44,23 +44,23 @@ fn links_that_lead_out_are_refused() {
     std::os::unix::fs::symlink(scene.path("notes/a.md"), scene.path("inside.md")).unwrap();
     let mut client = Client::plain(&scene);
     for path in ["link.txt", "up/outside.txt", "up"] {
-        let said = client.text("context_register", json!({ "path": path }));
+        let said = client.text("context_register", &json!({ "path": path }));
         assert!(said.contains("outside of the directories"), "{path}: {said}");
     }
     // A directory is read without its links.
     let said = client
-        .call("rlm_query", json!({ "question": "what is the secret of the neighbour?", "paths": ["."] }));
+        .call("rlm_query", &json!({ "question": "what is the secret of the neighbour?", "paths": ["."] }));
     assert!(!said.to_string().contains("secret of the neighbour\\n"), "{said}");
-    assert!(client.text("context_register", json!({ "path": "inside.md" })).starts_with("registered"));
+    assert!(client.text("context_register", &json!({ "path": "inside.md" })).starts_with("registered"));
 }
 
 #[test]
 fn roots_can_be_named() {
     let scene = Scene::new(&[("a/x.txt", "x\n"), ("b/y.txt", "y\n"), ("c/z.txt", "z\n")]);
-    let mut client = Client::legacy(&scene, &["--root", "a", "--root", "b"], None, json!({}));
-    assert!(client.text("context_register", json!({ "path": "a/x.txt" })).starts_with("registered"));
-    assert!(client.text("context_register", json!({ "path": "b/y.txt" })).starts_with("registered"));
-    assert!(client.text("context_register", json!({ "path": "c/z.txt" })).starts_with("FAILED"));
+    let mut client = Client::legacy(&scene, &["--root", "a", "--root", "b"], None, &json!({}));
+    assert!(client.text("context_register", &json!({ "path": "a/x.txt" })).starts_with("registered"));
+    assert!(client.text("context_register", &json!({ "path": "b/y.txt" })).starts_with("registered"));
+    assert!(client.text("context_register", &json!({ "path": "c/z.txt" })).starts_with("FAILED"));
     let ran = scene.spelunk(["mcp", "--root", "nowhere"]).run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
 }
@@ -137,15 +137,15 @@ fn no_argument_breaks_a_tool() {
         for value in &values {
             let arguments: serde_json::Map<String, Value> =
                 properties.iter().map(|property| ((*property).clone(), value.clone())).collect();
-            let result = client.call(name, json!(arguments));
+            let result = client.call(name, &json!(arguments));
             let said = result["content"][0]["text"].as_str().unwrap();
             assert!(!said.contains('\u{1b}'), "{name}: {said}");
         }
-        let unknown = client.text(name, json!({ "no_such_argument": 1 }));
+        let unknown = client.text(name, &json!({ "no_such_argument": 1 }));
         assert!(unknown.starts_with("FAILED"), "{name}: {unknown}");
     }
     // The arguments of the tools may have been names that were then registered.
-    assert!(client.data("context_list", json!({}))["total"].is_u64());
+    assert!(client.data("context_list", &json!({}))["total"].is_u64());
     let (code, stderr) = client.close();
     assert_eq!(code, 0, "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
@@ -163,7 +163,7 @@ fn a_message_that_is_too_long_is_dropped_and_the_next_is_answered() {
 #[test]
 fn a_request_state_that_is_made_up_is_refused() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::modern(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));
     for state in ["", "0", "../../x", &"f".repeat(32)] {
         let params = json!({ "name": "rlm_query", "arguments": { "question": "q" }, "requestState": state, "inputResponses": {} });
         let answer = client.request("tools/call", params);
@@ -177,7 +177,7 @@ fn a_request_state_that_is_made_up_is_refused() {
 fn fifty_calls_at_once_are_all_answered() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
-    client.call("context_register", json!({ "path": "notes/a.md", "context_id": "a" }));
+    client.call("context_register", &json!({ "path": "notes/a.md", "context_id": "a" }));
     let ids: Vec<u64> = (0..50)
         .map(|_| {
             client.begin(

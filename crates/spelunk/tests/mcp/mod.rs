@@ -9,3 +9,4 @@ mod repl;
 mod runs;
 mod sampling;
 mod sdk;
+mod tasks;

@@ -45,14 +45,14 @@ fn every_older_revision_is_spoken() {
 #[test]
 fn the_newest_revision_needs_no_handshake() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::modern(&scene, &[], None, json!({}));
+    let mut client = Client::modern(&scene, &[], None, &json!({}));
     let found = client.request("server/discover", json!({}))["result"].clone();
     assert_eq!(
         found["supportedVersions"].as_array().unwrap().iter().filter(|one| **one == MODERN).count(),
         1,
         "{found}"
     );
-    let listed = client.data("context_list", json!({}));
+    let listed = client.data("context_list", &json!({}));
     assert_eq!(listed, json!({ "contexts": [], "total": 0, "next_offset": null }));
     assert_eq!(client.close(), (0, String::new()));
 }
@@ -69,8 +69,8 @@ fn the_tools_are_as_recorded() {
 fn looking_leaves_no_workspace_behind() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
-    client.call("context_list", json!({}));
-    client.call("rlm_status", json!({}));
+    client.call("context_list", &json!({}));
+    client.call("rlm_status", &json!({}));
     assert_eq!(client.close(), (0, String::new()));
     assert!(!scene.exists(".spelunk"));
 }
@@ -94,8 +94,8 @@ fn prompts_are_filled_in() {
 fn contexts_and_variables_have_addresses() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
-    client.call("context_register", json!({ "path": "notes/a.md" }));
-    client.call("state_set", json!({ "key": "so far", "value": "42" }));
+    client.call("context_register", &json!({ "path": "notes/a.md" }));
+    client.call("state_set", &json!({ "key": "so far", "value": "42" }));
     let listed = client.request("resources/list", json!({}))["result"]["resources"].clone();
     assert_eq!(listed[0]["uri"], "spelunk://context/a");
     let read = |client: &mut Client, uri: &str| {

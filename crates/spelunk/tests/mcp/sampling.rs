@@ -17,7 +17,7 @@ fn query() -> Value {
 #[test]
 fn a_client_with_a_handshake_is_asked_by_a_request() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::legacy(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::legacy(&scene, &[], None, &json!({ "sampling": {} }));
     let id = client.begin("tools/call", query());
     let asked = client.asked();
     assert_eq!(asked["method"], "sampling/createMessage");
@@ -47,7 +47,7 @@ fn rounded(value: &Value) -> String {
 #[test]
 fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::legacy(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::legacy(&scene, &[], None, &json!({ "sampling": {} }));
     let id = client.begin("tools/call", query());
     let asked = client.asked();
     let no = json!({ "code": -1, "message": "User rejected sampling request" });
@@ -61,6 +61,8 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
         "{error}"
     );
     let run = result["structuredContent"]["run"].clone();
+    // The command line has no client to ask.
+    scene.spelunk(["resume"]).run().check(&expect![[r""]]);
     let id = client.begin("tools/call", json!({ "name": "rlm_resume", "arguments": { "run": run } }));
     let asked = client.asked();
     client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": sampled(REPLY) }));
@@ -70,21 +72,21 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
 #[test]
 fn a_client_that_cannot_sample_after_all_is_told_what_to_do() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::legacy(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::legacy(&scene, &[], None, &json!({ "sampling": {} }));
     let id = client.begin("tools/call", query());
     let asked = client.asked();
     client
         .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": { "code": -32601, "message": "no" } }));
     let result = client.answer(id)["result"].clone();
     assert!(result["structuredContent"]["error"].to_string().contains("configure a provider"), "{result}");
-    assert!(!client.text("context_list", json!({})).starts_with("FAILED"));
+    assert!(!client.text("context_list", &json!({})).starts_with("FAILED"));
 }
 
 #[test]
 fn a_provider_goes_before_the_client_unless_the_caller_says_otherwise() {
     let (scene, server) = (Scene::new(&NOTE), crate::scene::answering(REPLY));
-    let mut client = Client::legacy(&scene, &[], Some(&server), json!({ "sampling": {} }));
-    let data = client.data("rlm_query", json!({ "question": QUESTION, "paths": ["notes"] }));
+    let mut client = Client::legacy(&scene, &[], Some(&server), &json!({ "sampling": {} }));
+    let data = client.data("rlm_query", &json!({ "question": QUESTION, "paths": ["notes"] }));
     assert_eq!(data["model"], "openai/scripted");
     let mut params = query();
     params["arguments"]["model"] = json!("client");
@@ -97,7 +99,7 @@ fn a_provider_goes_before_the_client_unless_the_caller_says_otherwise() {
 #[test]
 fn a_client_without_a_handshake_is_asked_in_rounds() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::modern(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));
     let round = client.request("tools/call", query())["result"].clone();
     assert_eq!(round["resultType"], "input_required");
     let asked = round["inputRequests"].as_object().unwrap();
@@ -139,7 +141,7 @@ fn play(client: &mut Client, call: &Value, reply: impl Fn(&str) -> String) -> (V
 #[test]
 fn calls_that_begin_together_are_asked_in_one_round() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::modern(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));
     let code = "answers = llm_query_batched([f'question {i}' for i in range(6)])\nFINAL(' '.join(answers))";
     let call = json!({ "name": "rlm_query", "arguments": { "question": "Ask six.", "paths": ["notes"], "strategy": "repl" } });
     let (result, rounds) = play(&mut client, &call, |request| match request.split_once("question ") {
@@ -154,7 +156,7 @@ fn calls_that_begin_together_are_asked_in_one_round() {
 #[test]
 fn after_ten_rounds_the_caller_is_told_to_configure_a_provider_and_can_go_on() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::modern(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));
     let call = json!({ "name": "rlm_query", "arguments": { "question": "Ask on.", "paths": ["notes"], "strategy": "repl" } });
     let n = std::cell::Cell::new(0);
     let reply = |_: &str| {
@@ -184,7 +186,7 @@ fn after_ten_rounds_the_caller_is_told_to_configure_a_provider_and_can_go_on() {
 #[test]
 fn a_round_without_the_replies_is_a_refusal() {
     let scene = Scene::new(&NOTE);
-    let mut client = Client::modern(&scene, &[], None, json!({ "sampling": {} }));
+    let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));
     for replies in
         [json!({}), json!({ "1:0#0": 7, "other": {} }), json!({ "1:0#0": { "role": "assistant" } })]
     {

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn of(value: Value) -> Arguments {
+fn of(value: &Value) -> Arguments {
     Arguments::new(value.as_object().cloned())
 }
 
@@ -12,7 +12,7 @@ fn message<T>(result: Result<T, Usage>) -> String {
 
 #[test]
 fn each_type_is_checked() {
-    let mut given = of(json!({ "a": 1, "b": "x", "c": [1], "d": -1, "e": 2.0, "f": 1.5, "g": null }));
+    let mut given = of(&json!({ "a": 1, "b": "x", "c": [1], "d": -1, "e": 2.0, "f": 1.5, "g": null }));
     assert_eq!(message(given.text("a", 5)), "the argument `a` must be a string; see the schema of the tool");
     assert_eq!(
         message(given.flag("b")),
@@ -34,7 +34,7 @@ fn each_type_is_checked() {
 
 #[test]
 fn too_much_is_refused() {
-    let mut given = of(json!({ "a": "ééé", "b": [1, 2], "c": 10 }));
+    let mut given = of(&json!({ "a": "ééé", "b": [1, 2], "c": 10 }));
     assert_eq!(
         message(given.text("a", 2)),
         "the argument `a` has more than 2 characters; see the schema of the tool"
@@ -48,8 +48,8 @@ fn too_much_is_refused() {
 
 #[test]
 fn a_name_that_nobody_takes_is_refused_with_the_one_that_was_meant() {
-    let mut given = of(json!({ "lnies": 1 }));
+    let mut given = of(&json!({ "lnies": 1 }));
     assert!(given.whole("lines", 5).is_ok());
     assert_eq!(message(given.finish()), "there is no argument `lnies`; did you mean `lines`?");
-    assert_eq!(message(of(json!({ "x": 1 })).finish()), "there is no argument `x`; it takes none");
+    assert_eq!(message(of(&json!({ "x": 1 })).finish()), "there is no argument `x`; it takes none");
 }

@@ -16,7 +16,7 @@ pub(super) fn entries() -> Vec<Entry> {
     entries
 }
 
-fn material() -> Vec<(&'static str, Value)> {
+pub(super) fn material() -> Vec<(&'static str, Value)> {
     vec![
         ("paths", texts("Files or directories below the roots of the server")),
         ("contexts", texts("Registered contexts")),
@@ -35,7 +35,7 @@ fn wait_ms() -> Value {
     )
 }
 
-fn limits() -> Value {
+pub(super) fn limits() -> Value {
     let properties: serde_json::Map<String, Value> =
         LIMITS.iter().map(|name| ((*name).to_owned(), json!({ "type": "integer", "minimum": 0 }))).collect();
     json!({
