@@ -1,13 +1,13 @@
 //! The runs of this server: each is kept by a task that follows its events to the end, so that it goes on whether or not
 //! a client waits. The truth about a run is its journal; what is here is only who is at work.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use spelunk_engine::{Cancel, RunHandle, RunResult, RunView};
 use spelunk_journal::Record;
-use spelunk_types::{EventKind, RunId};
+use spelunk_types::{EventKind, FrameId, RunId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -36,6 +36,15 @@ pub(super) struct Live {
     pub(super) questions: Option<Arc<Questions>>,
     /// What it wants agents to do, where they take the place of a model.
     pub(super) board: Option<Arc<Board>>,
+    fold: Arc<Mutex<Fold>>,
+}
+
+/// The state of a run as far as its events have come.
+#[derive(Debug, Default)]
+pub(super) struct Fold {
+    pub(super) view: RunView,
+    /// What was said about tasks, by their frames.
+    pub(super) notices: BTreeMap<FrameId, String>,
 }
 
 /// How far a run has come.
@@ -53,6 +62,11 @@ pub(super) struct Ended {
 }
 
 impl Live {
+    /// How it stands now.
+    pub(super) fn fold(&self) -> MutexGuard<'_, Fold> {
+        self.fold.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits for the end; nothing if the server stops first.
     pub(super) async fn end(&self) -> Option<Arc<Ended>> {
         let mut ended = self.ended.clone();
@@ -86,6 +100,7 @@ impl Runs {
     ) -> Arc<Live> {
         let (tell, progress) = watch::channel(Step::default());
         let (end, ended) = watch::channel(None);
+        let fold = Arc::new(Mutex::new(Fold::default()));
         let live = Arc::new(Live {
             run: handle.run.clone(),
             cancel: handle.cancel.clone(),
@@ -93,6 +108,7 @@ impl Runs {
             ended,
             questions,
             board,
+            fold: Arc::clone(&fold),
         });
         self.live().insert(live.run.clone(), Arc::clone(&live));
         let (table, stop) = (Arc::clone(&self.live), self.stop.subscribe());
@@ -100,7 +116,7 @@ impl Runs {
         let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
         while keepers.try_join_next().is_some() {}
         keepers.spawn(async move {
-            if let Some(came) = follow(handle, tell, stop).await {
+            if let Some(came) = follow(handle, &fold, tell, stop).await {
                 end.send_replace(Some(Arc::new(came)));
             }
             table.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
@@ -132,10 +148,12 @@ impl Runs {
 /// Folds the events of a run until it ends, or until the server does.
 async fn follow(
     mut handle: RunHandle,
+    fold: &Mutex<Fold>,
     tell: watch::Sender<Step>,
     mut stop: watch::Receiver<bool>,
 ) -> Option<Ended> {
-    let (mut view, began) = (RunView::default(), Instant::now());
+    let began = Instant::now();
+    let fold = || fold.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let record = tokio::select! {
             record = handle.events.next() => record,
@@ -150,15 +168,21 @@ async fn follow(
                 if matches!(event.kind, EventKind::CallStreamed { .. }) {
                     continue;
                 }
-                view.apply(&event);
-                let text = task_line(&event.kind).unwrap_or_else(|| run_status(&view, 0, began.elapsed()));
-                tell.send_replace(Step { seq: view.seq_last, text });
+                let mut fold = fold();
+                fold.view.apply(&event);
+                let notice = task_line(&event.kind);
+                if let Some(notice) = &notice {
+                    fold.notices.insert(event.frame.clone(), notice.clone());
+                }
+                let text = notice.unwrap_or_else(|| run_status(&fold.view, 0, began.elapsed()));
+                tell.send_replace(Step { seq: fold.view.seq_last, text });
             }
             // What cannot be read while it is written is read from the journal by whoever asks later.
             Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
         }
     }
     let result = handle.join().await;
+    let view = fold().view.clone();
     Some(Ended { result, view })
 }
 

@@ -15,13 +15,11 @@ use tokio::time::{Instant, timeout_at};
 
 use super::answer::Said;
 use super::arguments::{Arguments, wrong};
-use super::blocking::blocking;
 use super::board::{Board, Shown};
 use super::query;
 use super::runs::Live;
 use super::state::State;
-use crate::cli::{Failure, Usage, read_view};
-use crate::render::progress::task_line;
+use crate::cli::{Failure, Usage};
 use crate::render::units::count;
 
 const ID_CHARS_MAX: usize = 200;
@@ -39,18 +37,31 @@ const FIRST_TASKS: Duration = Duration::from_secs(10);
 pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
     let said = match query::begin_tasks(state, arguments).await {
         Ok((live, board)) => {
-            let deadline = Instant::now() + FIRST_TASKS;
-            let mut changes = board.changes();
-            tokio::select! {
-                _ = timeout_at(deadline, changes.wait_for(|_| !board.list(0).is_empty())) => {}
-                _ = live.end() => {}
-            }
-            let reading = Arc::clone(state);
-            blocking(move || listed(&reading, &live)).await
+            first_tasks(&live, &board).await;
+            listed(&live).map_err(Failure::from)
         }
         Err(failure) => Err(failure),
     };
     Ok(Said::from(said).into_result(state.output_chars_max).into())
+}
+
+/// Waits until the plan is known and its first task is on the board.
+async fn first_tasks(live: &Live, board: &Board) {
+    let deadline = Instant::now() + FIRST_TASKS;
+    let (mut changes, mut progress) = (board.changes(), live.progress.clone());
+    let is_planned = || live.fold().view.tasks.is_some() && !board.list(0).is_empty();
+    while !is_planned() {
+        let waited = timeout_at(deadline, async {
+            tokio::select! {
+                _ = changes.changed() => true,
+                _ = progress.changed() => true,
+                _ = live.end() => false,
+            }
+        });
+        if waited.await != Ok(true) {
+            return;
+        }
+    }
 }
 
 /// `task_list`.
@@ -58,14 +69,16 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     let name = arguments.text("run", ID_CHARS_MAX)?;
     arguments.finish()?;
     let (live, _) = find(state, name.as_deref())?;
-    listed(state, &live)
+    Ok(listed(&live)?)
 }
 
-fn listed(state: &State, live: &Live) -> Result<Said, Failure> {
+fn listed(live: &Live) -> Result<Said, Usage> {
     let board = live.board.as_ref().ok_or_else(no_board)?;
     let tasks = board.list(SystemClock.now_ms());
-    let view = read_view(&state.app.workspace()?, &live.run)?;
-    let plan = view.tasks.clone().unwrap_or_default();
+    let (plan, has_ended) = {
+        let fold = live.fold();
+        (fold.view.tasks.clone().unwrap_or_default(), fold.view.outcome.is_some())
+    };
     let n_ended = plan.done + plan.failed;
     let is_blocked = n_ended < plan.planned;
     let mut text = format!("run {}: {n_ended} of {} done", live.run.short(), count(plan.planned, "task"));
@@ -77,7 +90,7 @@ fn listed(state: &State, live: &Live) -> Result<Said, Failure> {
         let holder = task.leased_to.as_ref().map_or("open", |(agent, _)| agent.as_str());
         text += &format!("{}  {holder}  {}\n", id(live, &task.call), task.about);
     }
-    if tasks.is_empty() && view.outcome.is_some() {
+    if tasks.is_empty() && has_ended {
         text += "the run has ended: rlm_result has its report\n";
     }
     let data = json!({
@@ -239,8 +252,7 @@ async fn hand_in(state: &Arc<State>, mut arguments: Arguments) -> Result<Said, F
             (data["accepted"], data["faults"]) = (json!(false), json!(faults));
             return Ok(Said::new(text, data));
         }
-        let (reading, run, frame) = (Arc::clone(state), live.run.clone(), call.frame.clone());
-        if let Some(verdict) = blocking(move || verdict(&reading, &run, &frame)).await? {
+        if let Some(verdict) = verdict(&live, &call.frame) {
             let data = json!({ "task": task, "accepted": verdict.is_accepted, "notice": verdict.notice });
             return Ok(Said::new(verdict.notice, data));
         }
@@ -269,29 +281,19 @@ struct Verdict {
 }
 
 /// Nothing while the frame is at work.
-fn verdict(state: &State, run: &spelunk_types::RunId, frame: &FrameId) -> Result<Option<Verdict>, Failure> {
-    let workspace = state.app.workspace()?;
-    let mut notice = None;
-    for record in workspace.read_journal(run)? {
-        if let spelunk_journal::Record::Known(event) = record
-            && event.frame == *frame
-            && let Some(line) = task_line(&event.kind)
-        {
-            notice = Some(line);
-        }
-    }
-    let view = read_view(&workspace, run)?;
-    let verdict = match view.frames.get(frame).map(|frame| &frame.state) {
+fn verdict(live: &Live, frame: &FrameId) -> Option<Verdict> {
+    let fold = live.fold();
+    match fold.view.frames.get(frame).map(|frame| &frame.state) {
         Some(FrameState::Answered { .. }) => {
-            Verdict { is_accepted: true, notice: notice.unwrap_or_else(|| "it was taken".to_owned()) }
+            let notice = fold.notices.get(frame).cloned().unwrap_or_else(|| "it was taken".to_owned());
+            Some(Verdict { is_accepted: true, notice })
         }
         Some(FrameState::Failed { message, .. }) => {
-            Verdict { is_accepted: false, notice: format!("the task failed: {message}") }
+            Some(Verdict { is_accepted: false, notice: format!("the task failed: {message}") })
         }
-        Some(FrameState::Open) | None if view.outcome.is_some() => {
-            Verdict { is_accepted: true, notice: "it was taken, and the run has ended".to_owned() }
+        Some(FrameState::Open) | None if fold.view.outcome.is_some() => {
+            Some(Verdict { is_accepted: true, notice: "it was taken, and the run has ended".to_owned() })
         }
-        Some(FrameState::Open) | None => return Ok(None),
-    };
-    Ok(Some(verdict))
+        Some(FrameState::Open) | None => None,
+    }
 }

@@ -142,10 +142,11 @@ fn a_directory_is_registered_without_its_secrets() {
         added["added"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["d/a", "d/b"]);
     assert_eq!(added["skipped"], json!({ "secret": 1 }));
-    expect![[r"
-        FAILED error: `DIR/work/d/.env` may hold secrets and was not read
+    expect![[r#"
+        FAILED error: could not read the context `.env`
+          caused by: `DIR/work/d/.env` may hold secrets and was not read
 
-        hint: HINT"]]
+        hint: HINT"#]]
     .assert_eq(&without_hint(&scene, &client.text("context_register", &json!({ "path": "d/.env" }))));
 }
 

@@ -62,7 +62,13 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
     );
     let run = result["structuredContent"]["run"].clone();
     // The command line has no client to ask.
-    scene.spelunk(["resume"]).run().check(&expect![[r""]]);
+    scene.spelunk(["resume"]).run().check(&expect![[r#"
+        --- stderr
+        error: the run was begun by an MCP client, with a model or agents of its own
+
+        hint: go on with it from such a client, by the tool `rlm_resume`
+        --- exit 1
+    "#]]);
     let id = client.begin("tools/call", json!({ "name": "rlm_resume", "arguments": { "run": run } }));
     let asked = client.asked();
     client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": sampled(REPLY) }));

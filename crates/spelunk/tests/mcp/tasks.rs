@@ -52,8 +52,8 @@ fn agents_read_the_parts_and_the_synthesis_comes_last() {
     notices.sort();
     expect![[r#"
         [
-            "task 1/2 complete: 1 finding (1 high): notes.md",
-            "task 2/2 complete: 1 finding (1 high): pay.py",
+            "task 1/2 complete: 1 finding (1 high): pay.py",
+            "task 2/2 complete: 1 finding (1 high): notes.md",
         ]
     "#]]
     .assert_debug_eq(&notices);

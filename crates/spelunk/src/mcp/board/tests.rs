@@ -38,7 +38,7 @@ fn tasks_are_leased_in_order_and_a_lease_ends() {
     // Whoever has it may have it longer.
     assert!(board.claim(Some(&call("0.0#0")), "ann", 1499, 500).is_ok());
     assert_eq!(board.list(1500).iter().filter(|task| task.leased_to.is_some()).count(), 1);
-    assert_eq!(board.claim(None, "cy", 1999, 500).ok().unwrap().call, call("0.1#0"));
+    assert_eq!(board.claim(None, "cy", 1998, 500).ok().unwrap().call, call("0.1#0"));
     assert_eq!(board.claim(None, "dan", 1999, 500).ok().unwrap().call, call("0.0#0"));
 }
 
