@@ -206,7 +206,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
 }
 
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 16] = [
+const VALUE_FLAGS: [&str; 14] = [
     "--set",
     "--workspace",
     "--model",
@@ -221,8 +221,6 @@ const VALUE_FLAGS: [&str; 16] = [
     "--focus",
     "--order",
     "--allow-secret",
-    "--root",
-    "--output-chars-max",
 ];
 
 /// `spelunk "question" PATH` means `spelunk ask "question" PATH`. A single word is left to clap, which may know which

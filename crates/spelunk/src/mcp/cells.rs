@@ -82,9 +82,11 @@ impl Console {
 
     /// What a cell said.
     pub(super) fn said(&self, text: &str) -> Said {
+        let has_ended = self.cells.is_closed();
         let shown = if text.is_empty() { "[nothing was printed]" } else { text };
-        let shown = format!("{shown}\n[session {}]", self.name());
-        Said::new(shown, json!({ "session": self.name(), "output": text, "ended": false }))
+        let stands = if has_ended { " has ended" } else { "" };
+        let shown = format!("{shown}\n[session {}{stands}]", self.name());
+        Said::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
     }
 
     /// The session is over: by `FINAL`, by a limit, or by a failure.

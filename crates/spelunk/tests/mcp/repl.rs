@@ -19,7 +19,11 @@ fn variables_stay_from_cell_to_cell_and_final_ends_the_session() {
     let broken = client.data("rlm_repl", &json!({ "session": session, "code": "1 / 0" }));
     assert!(broken["output"].as_str().unwrap().contains("ZeroDivisionError"), "{broken}");
     let last = client.data("rlm_repl", &json!({ "session": session, "code": "FINAL('the answer is 42')" }));
-    assert_eq!(last["output"], "the answer is 42", "{last}");
+    assert_eq!(
+        (last["output"].as_str(), last["ended"].as_bool()),
+        (Some("the answer is 42"), Some(true)),
+        "{last}"
+    );
     let over = client.text("rlm_repl", &json!({ "session": session, "code": "1" }));
     expect![[r"
         FAILED error: there is no open session `SHORT`
