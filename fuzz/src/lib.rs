@@ -7,12 +7,14 @@
 //! libfuzzer_sys::fuzz_target!(|data: &[u8]| spelunk_fuzz::splitters(data));
 //! ```
 
+mod cells;
 mod choice;
 mod detectors;
 mod mutate;
 mod plans;
 mod splitters;
 
+pub use cells::cells;
 pub use detectors::detectors;
 pub use mutate::Mutator;
 pub use plans::{plans, structures};
@@ -22,8 +24,13 @@ pub use splitters::splitters;
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 4] =
-    [("splitters", splitters), ("detectors", detectors), ("plans", plans), ("structures", structures)];
+pub const TARGETS: [(&str, Target); 5] = [
+    ("splitters", splitters),
+    ("detectors", detectors),
+    ("plans", plans),
+    ("structures", structures),
+    ("cells", cells),
+];
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,11 @@ fn landmarks_lie_inside() {
 }
 
 #[test]
+fn code_is_found_in_any_reply() {
+    drive(cells, 500);
+}
+
+#[test]
 fn a_seed_gives_the_same_inputs_again_and_another_seed_others() {
     let inputs = |seed| {
         let mut mutator = Mutator::new(seed);

@@ -4,6 +4,7 @@
 
 mod order;
 
+pub use self::order::compare_files;
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -189,7 +190,7 @@ impl Corpus {
 /// The candidates with those first that are to stay, if not all can.
 fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candidate> {
     if options.files_max > 0 && candidates.len() as u64 > options.files_max {
-        candidates.sort_by(|a, b| order::compare(options.order, (&a.name, a.bytes), (&b.name, b.bytes)));
+        candidates.sort_by(|a, b| compare_files(options.order, (&a.name, a.bytes), (&b.name, b.bytes)));
     }
     candidates
 }

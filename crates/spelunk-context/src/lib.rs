@@ -32,7 +32,7 @@ mod text;
 mod view;
 
 pub use cite::{check_citation, check_citations};
-pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput};
+pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput, compare_files};
 pub use digest::ScanProgress;
 pub use error::{Nearest, NotText, SourceError};
 pub use extract::{ExtractError, ExtractKind, extract};

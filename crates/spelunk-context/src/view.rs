@@ -45,6 +45,18 @@ impl View {
         Self { corpus: Arc::clone(&self.corpus), selection }
     }
 
+    /// The directories that the corpus was made of, where there are several: what the names of their documents begin
+    /// with.
+    pub fn directories(&self) -> Vec<String> {
+        let sources = self.corpus.reports().iter().map(|report| report.source.clone());
+        let holds = |source: &String| {
+            let prefix = format!("{source}/");
+            self.documents().any(|document| document.name.starts_with(&prefix))
+        };
+        let directories: Vec<String> = sources.filter(holds).collect();
+        if directories.len() > 1 { directories } else { Vec::new() }
+    }
+
     /// The documents at these positions that are in this view.
     #[must_use]
     pub fn only(&self, idxs: impl IntoIterator<Item = u32>) -> Self {

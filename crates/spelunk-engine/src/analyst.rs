@@ -36,6 +36,8 @@ pub(crate) async fn solve(
     analysis: &Arc<Analysis>,
 ) -> Result<Answer, FrameError> {
     let material = read_material(frame, task, analysis).await?;
+    let (bytes, of_bytes) = (material.bytes(), task.view.bytes());
+    frame.note(EventKind::PassagesChosen { documents: analysis.n_begun(), bytes, of_bytes }).await?;
     let report = match ask(frame, task, analysis, &material).await {
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             ask_in_halves(frame, task, analysis, material, error).await?

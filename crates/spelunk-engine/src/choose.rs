@@ -187,20 +187,20 @@ pub fn choose(question: &str, outline: &Outline, limits: &Limits, is_typed: bool
         return chosen(Strategy::Repl, "the answer has a schema".to_owned());
     }
     if tokens <= max {
-        return chosen(Strategy::Direct, format!("about {tokens} tokens fit one call"));
+        return chosen(Strategy::Direct, "the text fits one call".to_owned());
     }
     let kind = QuestionKind::of(question);
     let name = kind.name();
     match kind {
         QuestionKind::Analysis | QuestionKind::Summary | QuestionKind::Comparison => {
-            chosen(Strategy::Map, format!("{name} of about {tokens} tokens: every part is read"))
+            chosen(Strategy::Map, format!("{name} of more than one call can hold: every part is read"))
         }
         QuestionKind::Aggregation if is_countable(outline) => {
             chosen(Strategy::Repl, format!("{name} in data that code can count"))
         }
         QuestionKind::Aggregation => chosen(Strategy::Map, format!("{name}: every part is read")),
         QuestionKind::Needle | QuestionKind::Open => {
-            chosen(Strategy::Repl, format!("{name} over about {tokens} tokens, more than {max} at once"))
+            chosen(Strategy::Repl, format!("{name}, over more than one call can hold"))
         }
     }
 }

@@ -283,6 +283,7 @@ impl Engine {
             scribe: scribe.clone(),
             gate: Gate::new(settings.limits.calls_parallel_max),
             flights: Flights::default(),
+            limits_told: Mutex::default(),
             settings,
             blobs,
             replies,

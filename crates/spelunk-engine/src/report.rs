@@ -2,6 +2,7 @@
 //! comes first; nothing here is left to a model, so nothing is lost or invented.
 
 mod coverage;
+mod directories;
 mod markdown;
 mod names;
 
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use spelunk_types::{AnalystReport, Citation, Finding, Found, Location, Severity};
 
 pub(crate) use self::coverage::Coverage;
+pub(crate) use self::directories::directory_lines;
 pub(crate) use self::markdown::{findings_section, in_order, one_line, shown};
 pub(crate) use self::names::expand_names;
 

@@ -1,6 +1,7 @@
 //! A run: one question against one corpus, from its first event to its last. What all frames of a run share is here.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
@@ -80,6 +81,8 @@ pub(crate) struct Run {
     pub(crate) scribe: Scribe,
     pub(crate) gate: Gate,
     pub(crate) flights: Flights,
+    /// Limits that were said to be reached.
+    pub(crate) limits_told: Mutex<HashSet<&'static str>>,
     pub(crate) blobs: Blobs,
     pub(crate) replies: Replies,
     pub(crate) program: Option<Program>,

@@ -49,8 +49,8 @@ impl Synthesis {
         Self { kind: Kind::Type(content_type.to_owned()), lines }
     }
 
-    /// Across types: their summaries, the gravest findings, and what was not covered.
-    pub(crate) fn across(summaries: &[(String, String)], gathered: &Gathered, gaps: Vec<String>) -> Self {
+    /// Across types and directories: their summaries, the gravest findings, and what code counted.
+    pub(crate) fn across(summaries: &[(String, String)], gathered: &Gathered, counted: Vec<String>) -> Self {
         let mut lines: Vec<String> = summaries
             .iter()
             .map(|(kind, text)| format!("<summary of=\"{kind}\">\n{text}\n</summary>"))
@@ -58,7 +58,7 @@ impl Synthesis {
         let items = gathered.items.iter().enumerate().take(50);
         lines.extend(items.map(|(idx, item)| item_line(item, idx + 1)));
         lines.extend(counts(gathered));
-        lines.extend(gaps);
+        lines.extend(counted);
         Self { kind: Kind::Cross, lines }
     }
 

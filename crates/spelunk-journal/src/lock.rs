@@ -4,6 +4,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use spelunk_types::RunId;
 
@@ -21,7 +22,7 @@ pub struct RunLock {
 impl RunLock {
     pub(crate) fn take(root: &Path, run: &RunId) -> Result<Self, JournalError> {
         let workspace = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
-        match workspace.try_lock_shared() {
+        match patiently(|| workspace.try_lock_shared()) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::WorkspaceBusy),
             Err(TryLockError::Error(source)) => return Err(unusable(root, source)),
@@ -29,7 +30,7 @@ impl RunLock {
         let path = root.join("runs").join(run.as_str()).join("run.lock");
         make_parent(&path).map_err(|source| unusable(root, source))?;
         let mut file = open(&path).map_err(|source| unusable(root, source))?;
-        match file.try_lock() {
+        match patiently(|| file.try_lock()) {
             Ok(()) => {
                 // The pid only serves the message of the process that comes second.
                 drop(file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())));
@@ -45,10 +46,27 @@ impl RunLock {
     }
 }
 
+/// How long a lock may take to become free.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Tries again for a moment. A process that was killed while it started another one leaves its lock to that other one
+/// until it runs its own program, a few milliseconds later.
+fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    let began = Instant::now();
+    loop {
+        match lock() {
+            Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            taken => return taken,
+        }
+    }
+}
+
 /// The whole workspace, for work that no run may see half done.
 pub(crate) fn take_workspace(root: &Path) -> Result<File, JournalError> {
     let file = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
-    match file.try_lock() {
+    match patiently(|| file.try_lock()) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
         Err(TryLockError::Error(source)) => Err(unusable(root, source)),

@@ -24,6 +24,29 @@ pub struct Setup {
     pub limits: SandboxLimits,
 }
 
+impl Setup {
+    /// A session with nothing in it, under modest limits: to see whether one can be opened at all.
+    pub fn empty() -> Self {
+        let limits = SandboxLimits {
+            cell_ms_max: 5000,
+            memory_bytes_max: 64_000_000,
+            recursion_max: 100,
+            output_chars_max: 1000,
+            cell_calls_max: 1,
+        };
+        Self {
+            functions: Vec::new(),
+            variables: Vec::new(),
+            exceptions: Vec::new(),
+            prelude: String::new(),
+            files: Vec::new(),
+            clock_ms: 0,
+            seed: 0,
+            limits,
+        }
+    }
+}
+
 /// A function of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFunction {

@@ -19,36 +19,26 @@ use spelunk_engine::{
     Answer, Engine, Program, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView, SystemClock,
 };
 use spelunk_journal::Workspace;
-use spelunk_model::{Model, ModelDelta, ModelOptions, ModelStream, OpenAiModel, Price, Prompt, collect};
+use spelunk_model::{Model, ModelDelta, ModelStream, Price, Prompt, collect};
 use spelunk_testkit::{Gate, ModelServer, when};
 use spelunk_types::{
     CallId, CallOutcome, EventKind, FrameId, Grounding, Limits, ModelRef, RunId, Served, SourceSpec,
     StopReason, Strategy, Text, Usage,
 };
 
+mod table;
+
+use table::{head, http_model, median, ms, peak_mb, row};
+
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    println!("{:<52} {:>12} {:>14}  target", "what", "measured", "beside");
+    head();
     journal_append();
     runtime.block_on(one_turn());
     process_start();
     // Before the replay, which needs more memory: the peak is one of the whole process.
     runtime.block_on(many_calls());
     runtime.block_on(replay());
-}
-
-fn row(what: &str, measured: &str, beside: &str, target: &str, is_met: bool) {
-    let mark = if is_met { "" } else { "  MISSED" };
-    println!("{what:<52} {measured:>12} {beside:>14}  {target}{mark}");
-}
-
-fn ms(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
@@ -124,17 +114,6 @@ impl Stage {
         };
         self.engine.start(request).unwrap()
     }
-}
-
-fn http_model(server: &ModelServer) -> Arc<dyn Model> {
-    let options = ModelOptions {
-        base_url: server.base_url(),
-        name: "scripted".into(),
-        key: None,
-        price: None,
-        label_calls: false,
-    };
-    Arc::new(OpenAiModel::new(options).unwrap())
 }
 
 /// A whole run of one call, beside the same request sent with nothing around it.
@@ -294,10 +273,4 @@ async fn many_calls() {
         "under 300 MB",
         peak < 300,
     );
-}
-
-fn peak_mb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or_default() / 1024
 }

@@ -16,14 +16,18 @@ use std::time::{Duration, Instant};
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunSettings, SystemClock};
 use spelunk_journal::Workspace;
-use spelunk_model::{Model, ModelOptions, OpenAiModel, Prompt, collect};
+use spelunk_model::{Prompt, collect};
 use spelunk_sandbox::{Sandbox, WorkerCommand};
 use spelunk_testkit::{Gate, ModelServer, Rule, on, when};
 use spelunk_types::{CallId, FrameId, Limits, SourceSpec, Strategy};
 
+mod table;
+
+use table::{head, http_model, median, ms, row};
+
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    println!("{:<56} {:>12} {:>14}  target", "what", "measured", "beside");
+    head();
     runtime.block_on(async {
         let floor = http_floor().await;
         one_turn(floor).await;
@@ -33,20 +37,6 @@ fn main() {
         replay().await;
     });
     gigabyte();
-}
-
-fn row(what: &str, measured: &str, beside: &str, target: &str, is_met: bool) {
-    let mark = if is_met { "" } else { "  MISSED" };
-    println!("{what:<56} {measured:>12} {beside:>14}  {target}{mark}");
-}
-
-fn ms(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
 }
 
 fn cell(code: &str) -> String {
@@ -109,17 +99,6 @@ impl Stage {
         assert!(result.answer.is_some(), "{:?}", result.error);
         took
     }
-}
-
-fn http_model(server: &ModelServer) -> Arc<dyn Model> {
-    let options = ModelOptions {
-        base_url: server.base_url(),
-        name: "scripted".into(),
-        key: None,
-        price: None,
-        label_calls: true,
-    };
-    Arc::new(OpenAiModel::new(options).unwrap())
 }
 
 /// One request over a kept connection, with nothing around it.

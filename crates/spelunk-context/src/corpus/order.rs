@@ -8,7 +8,7 @@ use spelunk_types::FileOrder;
 use crate::name;
 
 /// Whether the first of two (name, bytes) comes before the second.
-pub(crate) fn compare(order: FileOrder, a: (&str, u64), b: (&str, u64)) -> Ordering {
+pub fn compare_files(order: FileOrder, a: (&str, u64), b: (&str, u64)) -> Ordering {
     let by_name = || a.0.cmp(b.0);
     match order {
         FileOrder::Size => b.1.cmp(&a.1).then_with(by_name),

@@ -51,6 +51,8 @@ impl Texts {
 #[derive(Debug)]
 pub(super) struct Material {
     sections: Vec<Section>,
+    /// What of it is the parts' own.
+    bytes: u64,
 }
 
 /// Lines of one document.
@@ -62,16 +64,17 @@ struct Section {
 
 /// Reads the parts of a task.
 pub(super) fn read(texts: &Texts, view: &View, analysis: &Analysis) -> Result<Material, SourceError> {
-    let mut sections = Vec::new();
+    let (mut sections, mut bytes) = (Vec::new(), 0);
     for part in &analysis.parts {
         let text = texts.get(view, part)?;
+        bytes += part.chunk.as_ref().map_or(text.len() as u64, |chunk| chunk.span.end - chunk.span.start);
         let lines = match &part.chunk {
             Some(chunk) => chunk_lines(chunk, &text),
             None => numbered(1, &text),
         };
         sections.push(Section { name: part.name.to_string(), lines });
     }
-    Ok(Material { sections })
+    Ok(Material { sections, bytes })
 }
 
 fn chunk_lines(chunk: &Chunk, text: &str) -> Vec<String> {
@@ -124,6 +127,11 @@ impl Material {
         text
     }
 
+    /// How much text of the documents it is, without what is shown twice.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The same text in two, cut at a line; nothing where there is only one line.
     pub(super) fn halves(self) -> Option<(Self, Self)> {
         let n_lines: usize = self.sections.iter().map(|section| section.lines.len()).sum();
@@ -141,6 +149,7 @@ impl Material {
                 left.push(Section { name, lines });
             }
         }
-        Some((Self { sections: left }, Self { sections: right }))
+        let half = |sections| Self { sections, bytes: self.bytes / 2 };
+        Some((half(left), half(right)))
     }
 }

@@ -148,6 +148,12 @@ impl Analysis {
         }
     }
 
+    /// Documents that begin in this task: over all tasks, each is counted once.
+    pub(super) fn n_begun(&self) -> u64 {
+        let begins = |part: &&Part| part.chunk.as_ref().is_none_or(|chunk| chunk.index == 0);
+        self.parts.iter().filter(begins).count() as u64
+    }
+
     /// The parts, for the record.
     pub(crate) fn units(&self) -> Vec<Unit> {
         self.parts.iter().map(Part::unit).collect()

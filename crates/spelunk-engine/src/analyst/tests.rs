@@ -31,7 +31,7 @@ fn analysis(names: &[&str]) -> Analysis {
 
 fn shown(report: Result<AnalystReport, Vec<String>>) -> String {
     match report {
-        Err(faults) => faults.iter().map(|fault| format!("fault: {fault}\n")).collect(),
+        Err(faults) => faults.iter().fold(String::new(), |text, fault| text + "fault: " + fault + "\n"),
         Ok(report) => {
             let mut text = format!("relevant={} rejected={}\n", report.relevant, report.rejected);
             for finding in report.findings {
@@ -127,7 +127,7 @@ fn what_is_no_report_is_told() {
 #[test]
 fn findings_over_the_limit_are_counted() {
     let one = r#"{"type": "bug", "summary": "x"}"#;
-    let reply = format!("[{}]", vec![one; 7].join(","));
+    let reply = format!("[{}]", [one; 7].join(","));
     let limits = Limits { findings_max: 5, ..Limits::default() };
     let report = parse(&reply, &analysis(&["a"]), &limits, Reading::First).unwrap();
     assert_eq!((report.findings.len(), report.rejected), (5, 2));

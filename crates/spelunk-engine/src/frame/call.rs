@@ -1,7 +1,7 @@
 //! A call from its start to its settlement: replay, gate, cache, purse, attempts, record.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use spelunk_journal::JournalError;
@@ -75,6 +75,7 @@ impl Frame {
                 Ok(reply)
             }
             Paid::Refused(exceeded) => {
+                self.tell_limit(&exceeded).await?;
                 let (code, message) = (exceeded.code(), exceeded.to_string());
                 Err(self.remember_failure(call, code, message))
             }
@@ -102,6 +103,17 @@ impl Frame {
         reservation.settle(usage);
         run.keep_in_cache(key.clone(), &reply)?;
         Ok(Paid::Reply(reply))
+    }
+
+    /// Says once for each process that a limit was reached; the run goes on.
+    async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
+        let run = self.run();
+        let is_new = run.limits_told.lock().unwrap_or_else(PoisonError::into_inner).insert(exceeded.limit);
+        if is_new {
+            let (limit, value) = (exceeded.limit.to_owned(), exceeded.value);
+            run.scribe.record(self.id(), EventKind::LimitReached { limit, value }).await?;
+        }
+        Ok(())
     }
 
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {

@@ -37,8 +37,11 @@ impl Coverage {
 
     /// The section of the report.
     pub(crate) fn section(&self) -> String {
-        let mut lines =
-            vec![format!("- Read: {} in {}", many(self.documents, "document"), many(self.tasks, "task"))];
+        let documents = many(self.documents, "document");
+        let mut lines = vec![match self.tasks {
+            0 => format!("- {documents}, none of which had to be read again"),
+            tasks => format!("- {documents}, read in {}", many(tasks, "task")),
+        }];
         say(&mut lines, self.units_recalled, "Parts whose findings were at hand from earlier runs");
         say(
             &mut lines,

@@ -17,7 +17,9 @@ use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Str
 
 use self::recall::Recalled;
 use crate::analyst::Analysis;
-use crate::report::{Coverage, Gathered, Item, citation, expand_names, findings_section, gather, in_order};
+use crate::report::{
+    Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
+};
 use crate::synthesis::Synthesis;
 use crate::task::{Assigned, Assignment};
 use crate::{Answer, Frame, FrameError, Task};
@@ -55,8 +57,9 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     let gathered = gather(&reports);
     coverage.rejected = gathered.rejected;
     coverage.unverified = gathered.items.iter().filter(|item| is_unverified(item)).count() as u64;
-    let written = synthesise(frame, task, &reports, &gathered, &mut coverage).await?;
-    Ok(answer(&written, &gathered, coverage))
+    let directories = directory_lines(&gathered, &task.view.directories());
+    let written = synthesise(frame, task, &reports, &gathered, &directories, &mut coverage).await?;
+    Ok(answer(&with_directories(written, &directories), &gathered, coverage))
 }
 
 /// A view, cut.
@@ -88,7 +91,8 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Planned {
 
 /// Keeps the parts in which a passage was found; says how many it did not keep.
 fn keep_likely(plan: &mut Plan, view: &View, question: &str) -> u64 {
-    let options = RankOptions::new(PASSAGES_MAX, u64::MAX);
+    // Short ones, so that a passage at the edge of a part does not bring in its neighbour.
+    let options = RankOptions { passage_lines: 4, ..RankOptions::new(PASSAGES_MAX, u64::MAX) };
     let passages =
         rank(view, question, &options, &mut |_| {}).map(|ranking| ranking.passages).unwrap_or_default();
     if passages.is_empty() {
@@ -124,8 +128,9 @@ async fn analyse(
     analyses: Vec<Analysis>,
     coverage: &mut Coverage,
 ) -> Result<Vec<AnalystReport>, FrameError> {
-    // A few more than calls, so that the next prompts are ready when a place is free.
-    let width = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).saturating_add(4);
+    // An eighth more than calls, so that the next prompts are ready when a place is free.
+    let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
+    let width = parallel.saturating_add(parallel / 8);
     let mut reports: Vec<(usize, AnalystReport)> = Vec::new();
     let mut failed = Vec::new();
     let mut running = stream::iter(analyses.into_iter().enumerate())
@@ -180,6 +185,7 @@ async fn synthesise(
     task: &Task,
     reports: &[AnalystReport],
     gathered: &Gathered,
+    directories: &[String],
     coverage: &mut Coverage,
 ) -> Result<String, FrameError> {
     if gathered.items.is_empty() && gathered.remarks.is_empty() && gathered.count.is_none() {
@@ -207,9 +213,10 @@ async fn synthesise(
     }
     match summaries.as_slice() {
         [] => Ok("## Summary\n\nNo summary could be written; these are the findings.".to_owned()),
-        [(_, only)] => Ok(only.clone()),
+        [(_, only)] if directories.is_empty() => Ok(only.clone()),
         several => {
-            let synthesis = Arc::new(Synthesis::across(several, gathered, coverage.gaps()));
+            let counted = [directories, &coverage.gaps()].concat();
+            let synthesis = Arc::new(Synthesis::across(several, gathered, counted));
             match frame.delegate(synthesis_task(task, synthesis)).await {
                 Ok(answer) => Ok(answer.text),
                 Err(error) => {
@@ -220,6 +227,14 @@ async fn synthesise(
             }
         }
     }
+}
+
+/// What was counted for each directory, behind what was written.
+fn with_directories(written: String, directories: &[String]) -> String {
+    if directories.is_empty() {
+        return written;
+    }
+    format!("{}\n\n## By Directory\n\n{}", written.trim_end(), directories.join("\n"))
 }
 
 /// A synthesis that failed is missing from the report; what ends the run ends it.

@@ -42,7 +42,7 @@ const LOOP: Scenario = Scenario {
 const MAP: Scenario = Scenario {
     stage: map_stage,
     answer: MAP_REPORT,
-    calls: &["0.0#0", "0.0#1", "0.1#0", "0.2#0", "0.3#0", "0.4#0"],
+    calls: &["0.0#0", "0.1#0", "0.1#1", "0.2#0", "0.3#0", "0.4#0"],
     spent: Usage { input_tokens: 600, cached_tokens: 0, output_tokens: 60, cost_microusd: 660 },
 };
 
@@ -62,15 +62,15 @@ Beta is broken (b.md:1).
 
 ## Coverage
 
-- Read: 4 documents in 2 tasks";
+- 4 documents, read in 2 tasks";
 
 fn map_stage() -> Stage {
     let broken = r#"{"findings": [{"type": "error", "summary": "Beta is broken", "file": "b.md", "line": 1, "evidence": "Beta is broken", "severity": "high"}]}"#;
     let odd = r#"[{"type": "anomaly", "summary": "Delta is odd", "line": 2, "evidence": "delta"}]"#;
     let rules = [
-        on("0.0#0").reply("no JSON").usage(100, 10),
-        on("0.0#1").reply(odd).usage(100, 10),
-        on("0.1#0").fault(status(429).retry_after_ms(1)).reply(broken).usage(100, 10),
+        on("0.1#0").reply("no JSON").usage(100, 10),
+        on("0.1#1").reply(odd).usage(100, 10),
+        on("0.0#0").fault(status(429).retry_after_ms(1)).reply(broken).usage(100, 10),
         on("0.2#0").reply("## Summary\n\nProse.").usage(100, 10),
         on("0.3#0").reply("## Summary\n\nData.").usage(100, 10),
         on("0.4#0").reply("## Summary\n\nBeta is broken [F1].").usage(100, 10),

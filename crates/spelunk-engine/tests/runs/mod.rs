@@ -4,6 +4,7 @@ mod budget;
 mod cache;
 mod disk;
 mod ending;
+mod examples;
 mod hostile_loop;
 mod map;
 mod refusals;
@@ -11,6 +12,7 @@ mod resume;
 mod secrets;
 mod time;
 mod tree;
+mod weak_model;
 
 use std::future::Future;
 use std::sync::Arc;

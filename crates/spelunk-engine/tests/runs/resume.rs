@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use spelunk_engine::{RunRequest, Task};
-use spelunk_testkit::{FaultDisk, Rule, on, status};
-use spelunk_types::{RunOutcome, SourceSpec, Strategy};
+use spelunk_testkit::{FaultDisk, Gate, Rule, on, status};
+use spelunk_types::{EventKind, RunOutcome, SourceSpec, Strategy, Text};
 
-use super::{NOTE, answer, ask_in_turn, program, prompt, refusal, shown, told};
+use super::{NOTE, answer, ask_in_turn, at_gate, program, prompt, refusal, shown, told};
 use crate::stage::{Stage, engine_on, events, model, view};
 
 /// Fails until the attempts of one run are used up; answers the next run.
@@ -203,4 +203,36 @@ async fn a_resume_whose_kept_text_is_gone_names_the_blob() {
         caused by: blob `BLOB` is missing
         hint: restore the workspace from a backup, or ask again"]]
     .assert_eq(&shown(&refused, &failed.run).replace(blob.as_str(), "BLOB"));
+}
+
+#[tokio::test]
+async fn a_cell_that_ends_otherwise_than_recorded_is_named() {
+    let gate = Gate::new();
+    let rules = [
+        on("0#0").reply("```repl\nprint(len(context))\n```"),
+        on("0#1").reply("```repl\nFINAL(context[:3])\n```").gate(&gate),
+    ];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.strategy = Strategy::Repl;
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let handle = stage.start(&engine, "Which number?").unwrap();
+    let run = handle.run.clone();
+    at_gate(&gate, 1).await;
+    handle.abandon().await;
+    // The same journal, but for what the cell is said to have printed.
+    let mut facts = Vec::new();
+    for mut event in events(&engine, &run) {
+        if let EventKind::CellRan { output, .. } = &mut event.kind {
+            *output = Text::Inline { text: "25\n".into() };
+        }
+        facts.push((event.frame, event.kind));
+    }
+    let other = engine_on(Arc::new(FaultDisk::sound()));
+    other.workspace().create_journal(&run).append(0, facts).unwrap();
+    gate.open();
+    let resumed = stage.resume(&other, &run).unwrap().join().await;
+    expect![[r#"
+        replay-diverged: cell 0 of frame `0` ends otherwise than the journal recorded
+        hint: please report it, with the run's journal"#]]
+    .assert_eq(&shown(&resumed.error.unwrap(), &run));
 }

@@ -81,11 +81,20 @@ impl Stage {
     }
 
     pub(crate) fn start(&self, engine: &Engine, question: &str) -> Result<RunHandle, EngineError> {
-        let corpus = engine.open_corpus(&self.sources(), &mut |_| {})?;
+        self.start_over(engine, question, self.sources())
+    }
+
+    fn start_over(
+        &self,
+        engine: &Engine,
+        question: &str,
+        sources: Vec<SourceSpec>,
+    ) -> Result<RunHandle, EngineError> {
+        let corpus = engine.open_corpus(&sources, &mut |_| {})?;
         engine.start(RunRequest {
             question: question.to_owned(),
             corpus,
-            sources: self.sources(),
+            sources,
             strategy: if self.program.is_some() { Strategy::Program } else { self.strategy },
             model: model(&self.server.base_url()),
             sub_model: None,
@@ -105,6 +114,17 @@ impl Stage {
             program: self.program.clone(),
         };
         engine.resume(run, request, &mut |_| {})
+    }
+
+    /// Asks over other sources than the stage's own folder.
+    pub(crate) async fn ask_over(
+        &self,
+        engine: &Engine,
+        question: &str,
+        sources: Vec<SourceSpec>,
+    ) -> RunResult {
+        let ending = self.start_over(engine, question, sources).unwrap().join();
+        tokio::time::timeout(PATIENCE, ending).await.expect("a run ends")
     }
 
     pub(crate) async fn ask(&self, engine: &Engine, question: &str) -> RunResult {

@@ -114,7 +114,8 @@ pub(crate) fn decide(
     let strategy = match choice {
         StrategyChoice::Auto => {
             let Choice { strategy, why } = choose(question, outline, &app.settings.limits, is_typed);
-            return Ok((strategy, Some(why)));
+            // One call over everything is nothing to explain.
+            return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));
         }
         StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
         StrategyChoice::Direct => Strategy::Direct,

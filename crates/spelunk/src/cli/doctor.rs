@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use spelunk_model::{Model, Price, Prompt, collect, list_models};
+use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 
 use super::ModelFlags;
@@ -39,7 +40,7 @@ enum Outcome {
 }
 
 pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Failure> {
-    let mut checks = vec![settings(app), workspace(app)];
+    let mut checks = vec![settings(app), workspace(app), sandbox(app)];
     match provider::choose(&app.settings.model, &app.environment).await {
         Ok(Some(chosen)) => {
             let detail = format!("{} ({})", chosen.model.reference(), chosen.because);
@@ -109,6 +110,31 @@ fn workspace(app: &App) -> Check {
             }
         }
         Err(error) => bad("workspace", error.as_ref()),
+    }
+}
+
+/// Opens a session and runs a line in it, as a run would.
+fn sandbox(app: &App) -> Check {
+    let name = "sandbox";
+    let sandbox = match app.sandbox(None) {
+        Ok(sandbox) => sandbox,
+        Err(failure) => return bad(name, failure.0.as_ref()),
+    };
+    let began = Instant::now();
+    let fed = sandbox.open(&Setup::empty()).and_then(|mut session| session.feed("6 * 7"));
+    match fed {
+        Ok(Step::Finished(_)) => {
+            let took = time(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+            let detail = format!("{} (a session opens in {took})", sandbox.backend());
+            Check { name, outcome: Outcome::Good, detail }
+        }
+        Ok(Step::Calls(_)) => {
+            Check { name, outcome: Outcome::Bad, detail: "it asks for what nobody offered".into() }
+        }
+        Err(error) => {
+            let detail = format!("{}: {error}", sandbox.backend());
+            Check { name, outcome: Outcome::Bad, detail: head(&detail, 300) }
+        }
     }
 }
 

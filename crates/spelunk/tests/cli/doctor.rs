@@ -11,6 +11,7 @@ fn all_is_well() {
     scene.spelunk(["doctor"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
         ok    reach      http://127.0.0.1:PORT/v1 has it
@@ -26,6 +27,7 @@ fn no_model_is_a_note() {
     Scene::new(&NOTE).spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
         --- stderr
         --- exit 0
@@ -38,6 +40,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
     scene.spelunk(["doctor", "--base-url", &port.base_url()]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         bad   model      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server runs and that `--base-url` is right, then `spelunk doctor`
         --- stderr
         --- exit 1
@@ -45,6 +48,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
     scene.spelunk(["doctor", "--base-url", &port.base_url(), "--model", "tiny"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/tiny (model.base_url is set)
         ok    price      free
         bad   reach      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server runs and that `--base-url` is right, then `spelunk doctor`
@@ -59,6 +63,7 @@ fn a_model_that_the_server_does_not_list_is_a_note() {
     scene.spelunk(["doctor", "--model", "tiny"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/tiny (OPENAI_BASE_URL is set)
         ok    price      free
         note  reach      http://127.0.0.1:PORT/v1 does not list `tiny`
@@ -73,6 +78,7 @@ fn asked_to_it_sends_one_question() {
     scene.spelunk(["doctor", "--ask", "--model", "scripted"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
         ok    ask        replied in TIME: ready
@@ -94,6 +100,7 @@ fn a_wrong_key_is_found_by_asking() {
     doctor(&[]).check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_API_KEY is set)
         ok    price      free
         ok    reach      http://127.0.0.1:PORT/v1 answers; `spelunk doctor --ask` tries the key
@@ -103,6 +110,7 @@ fn a_wrong_key_is_found_by_asking() {
     doctor(&["--ask"]).check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_API_KEY is set)
         ok    price      free
         bad   ask        the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
@@ -118,6 +126,7 @@ fn anthropic_is_not_tried_without_being_asked_to() {
     doctor.env("ANTHROPIC_BASE_URL", &server.base_url().replace("/v1", "")).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         ok    model      anthropic/claude-sonnet-4-5 (ANTHROPIC_API_KEY is set)
         ok    price      free
         note  reach      not tried: `spelunk doctor --ask` sends one short question
@@ -142,6 +151,11 @@ fn json_lists_the_checks() {
           {
             "check": "workspace",
             "detail": "none yet; the first `ask` makes DIR/work/.spelunk",
+            "outcome": "ok"
+          },
+          {
+            "check": "sandbox",
+            "detail": "monty (a session opens in TIME)",
             "outcome": "ok"
           },
           {
@@ -170,6 +184,7 @@ fn a_workspace_that_cannot_be_used_is_bad() {
     scene.spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
         note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
         --- stderr
         --- exit 0

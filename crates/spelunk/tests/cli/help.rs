@@ -65,12 +65,14 @@ fn help_of_ask_lists_its_flags() {
           -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai or anthropic;
                                      `none` asks nobody
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
-              --strategy <STRATEGY>  How to answer: auto, direct or repl
+              --strategy <STRATEGY>  How to answer: auto, direct, repl, map or hybrid
+              --focus <FOCUS>        What an analysis looks for first: general, security, architecture,
+                                     performance or data
               --schema <FILE>        Answer with JSON that fits the JSON Schema in this file
               --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
-              --events               Print every event as a line of JSON instead of the answer
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
+              --events               Print every event as a line of JSON instead of the answer
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
           -q, --quiet                Print nothing but the result

@@ -15,6 +15,7 @@ mod events;
 mod gc;
 mod help;
 mod list;
+mod map;
 mod models;
 mod outline;
 mod passages;

@@ -79,7 +79,7 @@ fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy repl (about 19.5k tokens, more than 10.0k at once)
+        strategy repl (a question for one fact, over more than one call can hold)
         1 file · 78.0 kB explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -197,4 +197,22 @@ fn a_person_has_the_same_session() {
         run SHORT
         --- exit 0
     "#]]);
+}
+
+#[test]
+fn the_same_question_goes_through_the_python_of_the_machine() {
+    let (scene, server) = (Scene::new(&NOTE), explorer());
+    let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl", "--sandbox", "cpython"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let ran = ask.server(&server).env("PATH", &path).run();
+    if ran.stderr.contains("no `python3`") || ran.stderr.contains("sandbox-unconfined") {
+        eprintln!("SKIPPED: this machine has no Python that can be confined");
+        return;
+    }
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "It is forty-two.\n  a.md:3  The magic number is 42.\n"),
+        "{}",
+        ran.stderr
+    );
 }

@@ -6,3 +6,4 @@ mod demo;
 mod disk_full;
 mod interrupt;
 mod moments;
+mod strategies;

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use spelunk_context::{ManifestRow, Plan, PlanTask, Tier, Work, batch_small};
-use spelunk_types::{AnalystReport, BlobId};
+use spelunk_context::{ManifestRow, Plan, PlanTask, Tier, Work, batch_small, compare_files};
+use spelunk_types::{AnalystReport, BlobId, FileOrder};
 
 use crate::analyst::{Analysis, Part, system_prompt};
 use crate::{Frame, FrameError, Task};
@@ -44,6 +44,9 @@ pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Re
         first.parts.extend(items.flat_map(|item| item.parts));
         analyses.push(first);
     }
+    // What explains the rest is read first: that is what there is when the budget does not reach for all.
+    let first = |analysis: &Analysis| analysis.parts.first().map_or("".into(), |part| Arc::clone(&part.name));
+    analyses.sort_by(|a, b| compare_files(FileOrder::Priority, (&first(a), 0), (&first(b), 0)));
     let of = analyses.len() as u64;
     for (idx, analysis) in analyses.iter_mut().enumerate() {
         (analysis.number, analysis.of) = (idx as u64 + 1, of);

@@ -38,7 +38,9 @@ pub(super) async fn conclude(
     let question = task.question.get(..end).unwrap_or_default();
     let said = PROMPT.replace("{why}", why).replace("{question}", question);
     let said = match &task.schema {
+        // A typed answer has no place for evidence.
         Some(schema) => {
+            let said = said.split("\nIf you have evidence").next().unwrap_or_default();
             format!("{said}\nThe answer must be JSON that fits this schema:\n{}\n", schema.text())
         }
         None => said,

@@ -1,0 +1,35 @@
+//! Directories held against each other: what was found in each, counted by code.
+
+use spelunk_types::Severity;
+
+use super::coverage::many;
+use super::{Gathered, Item};
+
+/// Findings that are named for each directory.
+const NAMED_MAX: usize = 3;
+
+/// A line for each directory: how many findings of which severity, and the gravest.
+pub(crate) fn directory_lines(gathered: &Gathered, directories: &[String]) -> Vec<String> {
+    directories.iter().map(|directory| line(gathered, directory)).collect()
+}
+
+fn line(gathered: &Gathered, directory: &str) -> String {
+    let prefix = format!("{directory}/");
+    let is_here = |item: &&Item| item.places.iter().any(|place| place.file.starts_with(&prefix));
+    let here: Vec<(usize, &Item)> =
+        gathered.items.iter().enumerate().filter(|(_, item)| is_here(item)).collect();
+    let mut text = format!("- `{directory}`: {}", many(here.len() as u64, "finding"));
+    let counts = Severity::ALL.iter().filter_map(|severity| {
+        let n = here.iter().filter(|(_, item)| item.finding.severity == Some(*severity)).count();
+        (n > 0).then(|| format!("{n} {severity}"))
+    });
+    let counts: Vec<String> = counts.collect();
+    if !counts.is_empty() {
+        text += &format!(" ({})", counts.join(", "));
+    }
+    let named: Vec<String> = here.iter().take(NAMED_MAX).map(|(idx, _)| format!("[F{}]", idx + 1)).collect();
+    if !named.is_empty() {
+        text += &format!("; the gravest: {}", named.join(" "));
+    }
+    text
+}

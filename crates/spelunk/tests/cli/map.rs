@@ -1,0 +1,176 @@
+//! A whole directory from the command line: analysts, one report, and only what changed when asked again.
+
+use expect_test::expect;
+use spelunk_testkit::{ModelServer, when};
+
+use crate::scene::{Scene, n_calls};
+
+const FILES: [(&str, &str); 3] = [
+    ("service/login.py", "import db\n\ndef login(name):\n    return db.run('select ' + name)\n"),
+    ("service/report.py", "def report(rows):\n    print(rows)\n"),
+    ("service/settings.toml", "debug = true\n"),
+];
+
+const QUESTION: &str = "Review this service for security problems";
+
+fn reviewer() -> ModelServer {
+    let injection = r#"{"type": "vulnerability", "summary": "SQL is built from input", "file": "login.py", "line": 4, "evidence": "db.run('select ' + name)", "scope": "function:login", "severity": "high"}"#;
+    let debug = r#"{"type": "data", "summary": "Debugging is on", "line": 1, "evidence": "debug = true", "severity": "low"}"#;
+    ModelServer::start_blocking([
+        when(|prompt| prompt.contains("final part of a report"))
+            .reply("## Summary\n\nOne hole [F1] and one careless setting [F2].\n\n## Recommendations\n\nUse parameters.")
+            .usage(300, 30),
+        when(|prompt| prompt.contains("put together")).reply("## Summary\n\nSee [F1].").usage(200, 20),
+        when(|prompt| prompt.contains("login.py")).reply(format!("[{injection}]")).usage(100, 10),
+        when(|prompt| prompt.contains("report.py")).reply("[]").usage(50, 5),
+        when(|prompt| prompt.contains("debug = ")).reply(format!("[{debug}]")).usage(100, 10),
+    ])
+}
+
+#[test]
+fn a_directory_is_read_by_analysts_and_one_report_comes_of_it() {
+    let (scene, server) = (Scene::new(&FILES), reviewer());
+    let arguments = ["ask", QUESTION, "service", "--strategy", "map", "--focus", "security"];
+    let ask = || scene.spelunk(arguments).arg("--set=limits.calls_parallel_max=1").server(&server);
+    ask().run().check(&expect![[r#"
+        ## Summary
+
+        One hole (login.py:4) and one careless setting (settings.toml:1).
+
+        ## Per-File Findings
+
+        ### login.py (source_code)
+
+        - **high** vulnerability, line 4 `function:login`: SQL is built from input — “db.run('select ' + name)”
+
+        ### settings.toml (config)
+
+        - **low** data, line 1: Debugging is on — “debug = true”
+
+        ## Recommendations
+
+        Use parameters.
+
+        ## Coverage
+
+        - 3 documents, read in 2 tasks
+          login.py:4       db.run('select ' + name)
+          settings.toml:1  debug = true
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        task 1/2 complete: 1 finding (1 high): report.py and 1 other
+        task 2/2 complete: 1 finding (1 low): settings.toml
+        3 files · 111 B read · 5 calls · 990 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+    // Nothing has changed: nothing is asked.
+    let n_asked = n_calls(&server);
+    let again = ask().run();
+    assert!(again.stdout.contains("- 3 documents, none of which had to be read again"), "{}", again.stdout);
+    assert_eq!(n_calls(&server), n_asked);
+    // One file has.
+    scene.write("service/report.py", b"def report(rows):\n    return rows\n");
+    ask().run().check(&expect![[r#"
+        ## Summary
+
+        One hole (login.py:4) and one careless setting (settings.toml:1).
+
+        ## Per-File Findings
+
+        ### login.py (source_code)
+
+        - **high** vulnerability, line 4 `function:login`: SQL is built from input — “db.run('select ' + name)”
+
+        ### settings.toml (config)
+
+        - **low** data, line 1: Debugging is on — “debug = true”
+
+        ## Recommendations
+
+        Use parameters.
+
+        ## Coverage
+
+        - 3 documents, read in 1 task
+        - Parts whose findings were at hand from earlier runs: 2
+          login.py:4       db.run('select ' + name)
+          settings.toml:1  debug = true
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        task 1/1 complete: not relevant: report.py
+        3 files · 34 B read of 111 B · 4 calls (3 from cache) · 55 tokens · $0.00 · TIME · run SHORT3
+        --- exit 0
+    "#]]);
+    assert_eq!(n_calls(&server), n_asked + 1, "the findings are the same, so the summaries are at hand");
+    let changed = server.requests().iter().filter(|request| request.body.contains("return rows")).count();
+    assert_eq!(changed, 1);
+    assert_eq!(server.unexpected(), []);
+}
+
+#[test]
+fn a_review_of_more_than_one_call_can_hold_is_read_by_analysts_without_being_told_to() {
+    let long = format!(
+        "debug = true\n{}",
+        "# A comment that is of no interest to anybody who reads it.\n".repeat(1_400)
+    );
+    let (scene, server) = (Scene::new(&[FILES[0], ("service/settings.toml", &long)]), reviewer());
+    let ask = scene.spelunk(["ask", QUESTION, "service"]).arg("--set=limits.calls_parallel_max=1");
+    ask.server(&server).run().check(&expect![[r#"
+        ## Summary
+
+        One hole (login.py:4) and one careless setting (settings.toml:1).
+
+        ## Per-File Findings
+
+        ### login.py (source_code)
+
+        - **high** vulnerability, line 4 `function:login`: SQL is built from input — “db.run('select ' + name)”
+
+        ### settings.toml (config)
+
+        - **low** data, line 1: Debugging is on — “debug = true”
+
+        ## Recommendations
+
+        Use parameters.
+
+        ## Coverage
+
+        - 2 documents, read in 2 tasks
+          login.py:4       db.run('select ' + name)
+          settings.toml:1  debug = true
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        strategy map (an analysis of more than one call can hold: every part is read)
+        task 1/2 complete: 1 finding (1 high): login.py
+        task 2/2 complete: 1 finding (1 low): settings.toml
+        2 files · 84.0 kB read · 5 calls · 990 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+    assert_eq!(server.unexpected(), []);
+}
+
+#[test]
+fn a_schema_is_for_the_strategy_that_keeps_it() {
+    let scene = Scene::new(&[FILES[0], ("schema.json", "{\"type\": \"object\"}")]);
+    let arguments = ["ask", "What is it?", "service", "--strategy", "direct", "--schema", "schema.json"];
+    scene.spelunk(arguments).server(&reviewer()).run().check(&expect![[r#"
+        --- stderr
+        error: the strategy `direct` does not hold its answer to a schema
+
+        hint: leave `--strategy` out, or choose `repl`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_focus_that_is_none_is_refused_with_those_there_are() {
+    let scene = Scene::new(&FILES);
+    scene.spelunk(["ask", QUESTION, "service", "--focus", "beauty"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no focus `beauty`
+
+        hint: choose one of general, security, architecture, performance, data
+        --- exit 2
+    "#]]);
+}
