@@ -17,7 +17,7 @@ use super::answer::Said;
 use super::arguments::{Arguments, wrong};
 use super::blocking::blocking;
 use super::material::Material;
-use super::query::{ModelChoice, Models, models};
+use super::models::{ModelChoice, Models, models};
 use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
 use super::state::State;

@@ -1,41 +1,34 @@
-//! The run tools: ask a question of text, ask later how it stands, take it back, go on with one that was cut off. A run
-//! starts by these calls and by nothing else.
+//! `rlm_query`: ask a question of text. A run starts by a call of this kind and by nothing else.
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResponse, ClientCapabilities, ProtocolVersion};
+use rmcp::model::CallToolResponse;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
-use spelunk_engine::{EngineError, ResumeRequest, RunHandle, RunRequest, RunSettings, Schema};
+use spelunk_engine::{EngineError, RunHandle, RunRequest, Schema};
 use spelunk_index::{RankOptions, rank};
-use spelunk_journal::JournalError;
-use spelunk_model::Model;
-use spelunk_types::{Focus, Limits, RunId, RunOutcome, SourceSpec};
+use spelunk_types::{Focus, Limits, RunOutcome};
 
 use super::answer::Said;
 use super::arguments::{Arguments, whole_number, wrong};
 use super::blocking::blocking;
-use super::board::{self, Board, BoardModel};
+use super::board::Board;
 use super::material::Material;
+use super::models::{ModelChoice, Models, models};
 use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
-use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
-use crate::cli::{Failure, Usage, decide, keep, read_view, recorded_result, row, state as state_of};
+use crate::cli::{Failure, Usage, decide, keep, state as state_of};
 use crate::config::StrategyChoice;
-use crate::provider;
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::{Paint, error_text};
 use crate::render::passages::{passages_json, passages_text};
-use crate::render::units::{count, head};
 
 const QUESTION_CHARS_MAX: usize = 100_000;
 const SCHEMA_CHARS_MAX: usize = 200_000;
-const RUN_CHARS_MAX: usize = 100;
-/// Runs that one list shows.
-const RUNS_SHOWN_MAX: usize = 20;
+pub(super) const RUN_CHARS_MAX: usize = 100;
 const PASSAGES_MAX: u64 = 5;
 const PASSAGES_BYTES_MAX: u64 = 20_000;
 /// Limits that a call may lower. The user's settings are the most.
@@ -55,30 +48,6 @@ struct Query {
     model: ModelChoice,
     limits: Limits,
     wait_ms: Option<u64>,
-}
-
-/// Whom the caller wants asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ModelChoice {
-    /// A provider if there is one, else the client.
-    Auto,
-    /// The configured provider.
-    Provider,
-    /// The client's model.
-    Client,
-}
-
-impl ModelChoice {
-    pub(super) const WORDS: [&str; 3] = ["auto", "provider", "client"];
-
-    pub(super) fn of(arguments: &mut Arguments) -> Result<Self, Usage> {
-        match arguments.text("model", RUN_CHARS_MAX)?.as_deref() {
-            None | Some("auto") => Ok(Self::Auto),
-            Some("provider") => Ok(Self::Provider),
-            Some("client") => Ok(Self::Client),
-            Some(_) => Err(wrong("model", "must be auto, provider or client")),
-        }
-    }
 }
 
 fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure> {
@@ -113,7 +82,7 @@ fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure>
     Ok(Query { question, material, strategy, focus, schema, model, limits, wait_ms })
 }
 
-fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage> {
+pub(super) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage> {
     let mut limits = state.app.settings.limits.clone();
     for (name, value) in arguments.object("limits")?.unwrap_or_default() {
         let known = LIMITS.contains(&name.as_str()).then(|| limits.get(&name)).flatten();
@@ -123,82 +92,6 @@ fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage
         let _ = limits.set(&name, wanted.min(most));
     }
     Ok(limits)
-}
-
-/// Who answers, and how.
-pub(super) struct Models {
-    pub(super) root: Arc<dyn Model>,
-    pub(super) sub: Option<Arc<dyn Model>>,
-    pub(super) questions: Option<Arc<Questions>>,
-    pub(super) board: Option<Arc<Board>>,
-    /// How long a call may take besides what the settings say.
-    patience_ms: u64,
-}
-
-impl Models {
-    /// One model for everything.
-    pub(super) fn of(root: Arc<dyn Model>) -> Self {
-        Self { root, sub: None, questions: None, board: None, patience_ms: 0 }
-    }
-
-    /// Agents of the host in the place of a model.
-    fn of_agents() -> Self {
-        let board = Arc::new(Board::default());
-        let root: Arc<dyn Model> = Arc::new(BoardModel::new(Arc::clone(&board)));
-        Self { board: Some(board), patience_ms: board::CALL_MS_MAX, ..Self::of(root) }
-    }
-
-    /// Limits for them: the person at a client may take their time.
-    pub(super) fn settings(&self, state: &State, limits: Limits) -> RunSettings {
-        let mut settings = RunSettings { limits, ..state.app.run_settings() };
-        if self.patience_ms > 0 {
-            let limits = &mut settings.limits;
-            limits.call_ms_max = limits.call_ms_max.max(self.patience_ms);
-            limits.call_idle_ms_max = limits.call_idle_ms_max.max(self.patience_ms);
-            if self.board.is_some() {
-                limits.run_ms_max = limits.run_ms_max.max(self.patience_ms);
-            }
-            limits.frame_ms_max = limits.frame_ms_max.max(limits.run_ms_max);
-        }
-        settings
-    }
-}
-
-/// The model for a call: a configured provider, or the client's own by sampling, or none.
-pub(super) async fn models(
-    state: &State,
-    context: &RequestContext<RoleServer>,
-    choice: ModelChoice,
-) -> Result<Option<Models>, Failure> {
-    if choice != ModelChoice::Client
-        && let Some(chosen) = provider::choose(&state.app.settings.model, &state.app.environment).await?
-    {
-        let (root, sub) = (chosen.model, chosen.sub_model);
-        return Ok(Some(Models { sub, ..Models::of(root) }));
-    }
-    if choice == ModelChoice::Provider {
-        return Ok(None);
-    }
-    Ok(of_client(context))
-}
-
-/// The client's model, if it offers one.
-fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> {
-    let can_sample = |capabilities: ClientCapabilities| capabilities.sampling.is_some();
-    if !context.client_capabilities().is_some_and(can_sample) {
-        return None;
-    }
-    let asks_in_rounds =
-        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-    let (way, questions) = if asks_in_rounds {
-        let questions = Arc::new(Questions::default());
-        (Way::Rounds(Arc::clone(&questions)), Some(questions))
-    } else {
-        (Way::Request(context.peer.clone()), None)
-    };
-    let root: Arc<dyn Model> = Arc::new(SamplingModel::new(Part::Root, way.clone()));
-    let sub: Option<Arc<dyn Model>> = Some(Arc::new(SamplingModel::new(Part::Sub, way)));
-    Some(Models { sub, questions, patience_ms: sampling::CALL_MS_MAX, ..Models::of(root) })
 }
 
 /// `rlm_query`.
@@ -212,13 +105,13 @@ pub(super) async fn query(
 }
 
 /// What a call of a run tool comes to before it waits.
-enum Begun {
+pub(super) enum Begun {
     Run(Arc<Live>, Option<u64>),
     /// An answer at once.
     Said(Said),
 }
 
-async fn wait_for(
+pub(super) async fn wait_for(
     state: &State,
     context: &RequestContext<RoleServer>,
     tool: &'static str,
@@ -343,204 +236,4 @@ pub(super) fn under_way(live: &Live) -> Said {
     let text =
         format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
     Said::new(text, json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }))
-}
-
-fn find(state: &State, name: Option<&str>) -> Result<(spelunk_journal::Workspace, RunId), Failure> {
-    let Some(workspace) = state.app.existing_workspace()? else { return Err(JournalError::NoRuns.into()) };
-    let run = workspace.find(name)?;
-    Ok((workspace, run))
-}
-
-/// `rlm_status`: one run, or the newest ones.
-pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
-    let name = arguments.text("run", RUN_CHARS_MAX)?;
-    arguments.finish()?;
-    let Some(name) = name else { return list(state) };
-    let (workspace, run) = find(state, Some(&name))?;
-    let view = read_view(&workspace, &run)?;
-    let live = state.runs.find(&run);
-    let progress = live.as_ref().map(|live| live.progress.borrow().text.clone());
-    let shown = if live.is_some() { "running".to_owned() } else { state_of(&view) };
-    let question = view.question.as_ref().map(|text| workspace.blobs().text(text)).transpose()?;
-    let question = question.unwrap_or_default();
-    let doing = progress.clone().unwrap_or_else(|| closing_line(&view, &run));
-    let text = format!("run {} ({shown}): {}\n{doing}", run.short(), head(&question, 200));
-    let data = json!({
-        "run": run,
-        "state": shown,
-        "question": question,
-        "outcome": view.outcome,
-        "progress": progress,
-        "model": view.model.as_ref().map(ToString::to_string),
-        "documents": view.n_documents,
-        "calls": view.n_paid_calls(),
-        "usage": view.spent,
-        "events": view.seq_last,
-    });
-    Ok(Said::new(text, data))
-}
-
-/// A run as JSON, its answer included, for whoever reads it by address.
-pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
-    let (workspace, run) = find(state, Some(name))?;
-    let view = read_view(&workspace, &run)?;
-    let result = recorded_result(&workspace, run, &view)?;
-    let mut data = result_json(&result, &view);
-    (data["outcome"], data["state"]) = (json!(view.outcome), json!(state_of(&view)));
-    Ok(super::bound::bound(data, state.output_chars_max).0.to_string())
-}
-
-fn list(state: &State) -> Result<Said, Failure> {
-    let mut rows = Vec::new();
-    let mut text = String::new();
-    let workspace = state.app.existing_workspace()?;
-    let runs = workspace.as_ref().map(spelunk_journal::Workspace::runs).transpose()?.unwrap_or_default();
-    let n_runs = runs.len();
-    for run in runs.into_iter().rev().take(RUNS_SHOWN_MAX) {
-        let Some(workspace) = &workspace else { break };
-        let row = row(workspace, run)?;
-        let is_live = state.runs.find(&row.run).is_some();
-        let shown = if is_live { "running" } else { row.state.as_str() };
-        text += &format!(
-            "{}  {shown:<20} {:>9}  {}\n",
-            row.run.short(),
-            count(row.n_calls, "call"),
-            head(&row.question, 80)
-        );
-        rows.push(json!({
-            "run": row.run,
-            "state": shown,
-            "question": head(&row.question, 200),
-            "calls": row.n_calls,
-            "cost_microusd": row.cost_microusd,
-        }));
-    }
-    if rows.is_empty() {
-        text.push_str("no runs yet; start one with rlm_query");
-    }
-    Ok(Said::new(text, json!({ "runs": rows, "total": n_runs })))
-}
-
-/// `rlm_cancel`.
-pub(super) async fn cancel(
-    state: &State,
-    context: &RequestContext<RoleServer>,
-    mut arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    let wanted = arguments.needed("run", RUN_CHARS_MAX);
-    let live =
-        wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from).and_then(|name| {
-            let (_, run) = find(state, Some(&name))?;
-            state.runs.find(&run).ok_or_else(|| {
-                let message = format!("run `{}` is not under way in this server", run.short());
-                Usage { message, hint: "see how it stands with `rlm_status`".into() }.into()
-            })
-        });
-    let live = match live {
-        Ok(live) => live,
-        Err(failure) => {
-            return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
-        }
-    };
-    live.cancel.cancel();
-    tokio::select! {
-        _ = live.end() => {}
-        () = context.ct.cancelled() => {}
-    }
-    let text = format!("run {} is cancelled; rlm_resume goes on with it", live.run.short());
-    let said = Said::new(text, json!({ "run": live.run, "state": "cancelled" }));
-    Ok(said.into_result(state.output_chars_max).into())
-}
-
-/// `rlm_result`: what came of a run, waiting for it if it is under way.
-pub(super) async fn result(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    let reading = Arc::clone(state);
-    let begun = blocking(move || find_result(&reading, arguments)).await;
-    wait_for(state, context, "rlm_result", begun).await
-}
-
-fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure> {
-    let name = arguments.needed("run", RUN_CHARS_MAX)?;
-    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
-    let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
-    arguments.finish()?;
-    let (workspace, run) = find(state, Some(&name))?;
-    if let Some(live) = state.runs.find(&run) {
-        return Ok(Begun::Run(live, wait_ms));
-    }
-    let view = read_view(&workspace, &run)?;
-    if view.outcome.is_none() {
-        let message = format!("run `{}` was cut off before its end", run.short());
-        return Err(Usage { message, hint: "go on with it by `rlm_resume`".into() }.into());
-    }
-    let mut result = recorded_result(&workspace, run, &view)?;
-    if let Some(answer) = &mut result.answer {
-        answer.text = answer.text.chars().skip(usize::try_from(offset).unwrap_or(usize::MAX)).collect();
-    }
-    Ok(Begun::Said(ended(&Ended { result, view })))
-}
-
-/// `rlm_resume`: goes on with a run that was cut off, cancelled or stopped at a limit.
-pub(super) async fn resume(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    let begun = begin_again(state, context, arguments).await;
-    wait_for(state, context, "rlm_resume", begun).await
-}
-
-async fn begin_again(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    mut arguments: Arguments,
-) -> Result<Begun, Failure> {
-    state.runs.require_room()?;
-    let name = arguments.needed("run", RUN_CHARS_MAX)?;
-    let limits = read_limits(state, &mut arguments)?;
-    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
-    arguments.finish()?;
-    let (workspace, run) = find(state, Some(&name))?;
-    if let Some(live) = state.runs.find(&run) {
-        return Ok(Begun::Run(live, wait_ms));
-    }
-    let view = read_view(&workspace, &run)?;
-    let Some(recorded) = &view.model else {
-        let message = format!("run `{}` died before its first event", run.short());
-        return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
-    };
-    // A run of another day may have read what this server may not.
-    for source in &view.sources {
-        if let SourceSpec::Path { path, .. } = source {
-            state.admit(path)?;
-        }
-    }
-    let models = if recorded.provider == sampling::PROVIDER && recorded.name == board::MODEL {
-        Models::of_agents()
-    } else if recorded.provider == sampling::PROVIDER {
-        of_client(context).ok_or_else(|| Usage {
-            message: "the run was begun with the model of a client, and this client offers none".into(),
-            hint: "ask again with `rlm_query` and a configured provider".into(),
-        })?
-    } else {
-        let (settings, environment) = (&state.app.settings.model, &state.app.environment);
-        let known = |model| provider::recorded(model, settings, environment);
-        let (root, sub) = (known(recorded)?, view.sub_model.as_ref().map(known).transpose()?);
-        Models { sub, ..Models::of(root) }
-    };
-    let settings = models.settings(state, limits);
-    let request = ResumeRequest { model: models.root, sub_model: models.sub, settings, program: None };
-    let engine = state.app.engine(ScanOptions::default())?.with_sandbox(state.sandbox.clone());
-    let runtime = tokio::runtime::Handle::current();
-    let handle = blocking(move || {
-        // Reading the sources again takes a while; the run is started on the runtime of the server.
-        let _entered = runtime.enter();
-        Ok(engine.resume(&run, request, &mut |_| {})?)
-    })
-    .await?;
-    Ok(Begun::Run(state.runs.keep(handle, models.questions, models.board), wait_ms))
 }

@@ -4,7 +4,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::bound::cut;
-use super::query;
+use super::later;
 use super::state::State;
 use crate::cli::Failure;
 use crate::render::units::head;
@@ -89,7 +89,7 @@ pub(super) fn read(state: &State, uri: &str) -> Result<ReadResourceResult, Error
             let loaded = state.navigator.load(&id).map_err(|error| of_failure(error.into()))?;
             (cut(&loaded.text, state.output_chars_max).0, "text/plain")
         }
-        Meant::Run(run) => (query::summary(state, &run).map_err(of_failure)?, "application/json"),
+        Meant::Run(run) => (later::summary(state, &run).map_err(of_failure)?, "application/json"),
         Meant::Variable(name) => {
             let notes = state.notes();
             let value = notes.var(&name).ok_or_else(|| not_found("there is no such variable".to_owned()))?;

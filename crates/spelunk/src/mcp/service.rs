@@ -17,7 +17,7 @@ use super::arguments::Arguments;
 use super::blocking::blocking;
 use super::catalogue::{Action, Entry, Waiting, entries};
 use super::state::State;
-use super::{cells, prompts, query, resources, rounds, tasks};
+use super::{cells, later, prompts, query, resources, rounds, tasks};
 use crate::config::nearest;
 
 const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Explore with the context \
@@ -94,9 +94,9 @@ impl ServerHandler for Service {
                 Ok(Said::from(said).into_result(chars_max).into())
             }
             Action::Waiting(Waiting::Query) => query::query(state, &context, arguments).await,
-            Action::Waiting(Waiting::Resume) => query::resume(state, &context, arguments).await,
-            Action::Waiting(Waiting::Result) => query::result(state, &context, arguments).await,
-            Action::Waiting(Waiting::Cancel) => query::cancel(state, &context, arguments).await,
+            Action::Waiting(Waiting::Resume) => later::resume(state, &context, arguments).await,
+            Action::Waiting(Waiting::Result) => later::result(state, &context, arguments).await,
+            Action::Waiting(Waiting::Cancel) => later::cancel(state, &context, arguments).await,
             Action::Waiting(Waiting::Repl) => cells::repl(state, &context, arguments).await,
             Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await,
             Action::Waiting(Waiting::Submit) => tasks::submit(state, arguments).await,

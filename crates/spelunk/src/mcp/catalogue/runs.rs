@@ -5,9 +5,10 @@ use spelunk_types::Focus;
 
 use super::{Action, Effect, Entry, Waiting};
 use crate::config::StrategyChoice;
-use crate::mcp::query::{LIMITS, ModelChoice};
+use crate::mcp::models::ModelChoice;
+use crate::mcp::query::LIMITS;
 use crate::mcp::schema::{choice, flag, input, object, objects, or_null, output, text, texts, whole};
-use crate::mcp::{plan, query};
+use crate::mcp::{later, plan};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = vec![ask(), resume(), result()];
@@ -163,7 +164,7 @@ fn others() -> Vec<Entry> {
                     ("runs", objects("The newest runs")),
                 ],
             ),
-            action: Action::Local(query::status),
+            action: Action::Local(later::status),
         },
         Entry {
             name: "rlm_cancel",
