@@ -25,6 +25,7 @@ mod schema;
 mod service;
 mod state;
 mod tasks;
+mod thoughts;
 
 use std::sync::Arc;
 

@@ -214,7 +214,7 @@ async fn open(
         settings,
         program: Some(console(typed, ready)),
     })?;
-    let live = state.runs.keep(handle, models.questions, models.board);
+    let live = state.runs.keep(handle, models.asked, None);
     // A session that could not begin says why when its first cell is waited for.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });

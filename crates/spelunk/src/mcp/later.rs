@@ -213,7 +213,7 @@ async fn begin_again(
         Ok(engine.resume(&run, request, &mut |_| {})?)
     })
     .await?;
-    Ok(Begun::Run(state.runs.keep(handle, models.questions, models.board), wait_ms))
+    Ok(Begun::Run(state.runs.keep(handle, models.asked, None), wait_ms))
 }
 
 /// The models that a run was begun with, as far as they can be had.

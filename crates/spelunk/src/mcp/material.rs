@@ -21,6 +21,8 @@ pub(super) struct Material {
     contexts: Vec<String>,
     include: Vec<String>,
     exclude: Vec<String>,
+    /// Texts that come with the request.
+    given: Vec<SourceInput>,
 }
 
 impl Material {
@@ -30,16 +32,23 @@ impl Material {
             contexts: arguments.texts("contexts", NAMED_MAX, NAME_CHARS_MAX)?,
             include: arguments.texts("include", GLOBS_MAX, GLOB_CHARS_MAX)?,
             exclude: arguments.texts("exclude", GLOBS_MAX, GLOB_CHARS_MAX)?,
+            given: Vec::new(),
         })
     }
 
     /// Contexts by their ids, and nothing else.
     pub(super) fn of_contexts(contexts: Vec<String>) -> Self {
-        Self { paths: Vec::new(), contexts, include: Vec::new(), exclude: Vec::new() }
+        Self { paths: Vec::new(), contexts, include: Vec::new(), exclude: Vec::new(), given: Vec::new() }
+    }
+
+    /// The same and these texts.
+    pub(super) fn with(mut self, given: Vec<SourceInput>) -> Self {
+        self.given = given;
+        self
     }
 
     pub(super) fn is_named(&self) -> bool {
-        !(self.paths.is_empty() && self.contexts.is_empty())
+        !(self.paths.is_empty() && self.contexts.is_empty() && self.given.is_empty())
     }
 
     /// How directories are read; `files_max` of 0 takes all. Secrets stay out, whatever a client says.
@@ -65,6 +74,7 @@ impl Material {
         for id in &self.contexts {
             inputs.push(of_context(state, id)?);
         }
+        inputs.extend(self.given.iter().cloned());
         Ok(inputs)
     }
 

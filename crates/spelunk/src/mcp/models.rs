@@ -11,6 +11,7 @@ use spelunk_types::Limits;
 
 use super::arguments::{Arguments, wrong};
 use super::board::{self, Board, BoardModel};
+use super::runs::Asked;
 use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
 use crate::cli::{Failure, Usage};
@@ -46,8 +47,7 @@ impl ModelChoice {
 pub(super) struct Models {
     pub(super) root: Arc<dyn Model>,
     pub(super) sub: Option<Arc<dyn Model>>,
-    pub(super) questions: Option<Arc<Questions>>,
-    pub(super) board: Option<Arc<Board>>,
+    pub(super) asked: Asked,
     /// How long a call may take besides what the settings say.
     patience_ms: u64,
 }
@@ -55,14 +55,15 @@ pub(super) struct Models {
 impl Models {
     /// One model for everything.
     pub(super) fn of(root: Arc<dyn Model>) -> Self {
-        Self { root, sub: None, questions: None, board: None, patience_ms: 0 }
+        Self { root, sub: None, asked: Asked::default(), patience_ms: 0 }
     }
 
     /// Agents of the host in the place of a model.
     pub(super) fn of_agents() -> Self {
         let board = Arc::new(Board::default());
         let root: Arc<dyn Model> = Arc::new(BoardModel::new(Arc::clone(&board)));
-        Self { board: Some(board), patience_ms: board::CALL_MS_MAX, ..Self::of(root) }
+        let asked = Asked { questions: None, board: Some(board) };
+        Self { asked, patience_ms: board::CALL_MS_MAX, ..Self::of(root) }
     }
 
     /// Limits for them: the person at a client may take their time.
@@ -72,7 +73,7 @@ impl Models {
             let limits = &mut settings.limits;
             limits.call_ms_max = limits.call_ms_max.max(self.patience_ms);
             limits.call_idle_ms_max = limits.call_idle_ms_max.max(self.patience_ms);
-            if self.board.is_some() {
+            if self.asked.board.is_some() {
                 limits.run_ms_max = limits.run_ms_max.max(self.patience_ms);
             }
             limits.frame_ms_max = limits.frame_ms_max.max(limits.run_ms_max);
@@ -115,5 +116,6 @@ pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> 
     };
     let root: Arc<dyn Model> = Arc::new(SamplingModel::new(Part::Root, way.clone()));
     let sub: Option<Arc<dyn Model>> = Some(Arc::new(SamplingModel::new(Part::Sub, way)));
-    Some(Models { sub, questions, patience_ms: sampling::CALL_MS_MAX, ..Models::of(root) })
+    let asked = Asked { questions, board: None };
+    Some(Models { sub, asked, patience_ms: sampling::CALL_MS_MAX, ..Models::of(root) })
 }

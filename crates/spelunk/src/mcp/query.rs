@@ -18,8 +18,9 @@ use super::board::Board;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
 use super::rounds::{Past, Wait, Work};
-use super::runs::{Ended, Live};
+use super::runs::{Ended, Live, Then};
 use super::state::State;
+use super::thoughts;
 use crate::cli::{Failure, Usage, decide, keep, state as state_of};
 use crate::config::StrategyChoice;
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
@@ -48,6 +49,8 @@ struct Query {
     model: ModelChoice,
     limits: Limits,
     wait_ms: Option<u64>,
+    /// The thought that the answer belongs to.
+    thought: Option<usize>,
 }
 
 fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure> {
@@ -78,8 +81,15 @@ fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure>
     let model = ModelChoice::of(&mut arguments)?;
     let limits = read_limits(state, &mut arguments)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    let with_thoughts = arguments.flag("thoughts")?;
     arguments.finish()?;
-    Ok(Query { question, material, strategy, focus, schema, model, limits, wait_ms })
+    let (material, thought) = if with_thoughts {
+        let (given, number) = thoughts::sources(state)?;
+        (material.with(given), Some(number))
+    } else {
+        (material, None)
+    };
+    Ok(Query { question, material, strategy, focus, schema, model, limits, wait_ms, thought })
 }
 
 pub(super) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage> {
@@ -151,7 +161,7 @@ pub(super) async fn begin_tasks(
     let mut query = read_query(state, arguments)?;
     query.strategy = StrategyChoice::Map;
     let models = Models::of_agents();
-    let board = models.board.clone().unwrap_or_default();
+    let board = models.asked.board.clone().unwrap_or_default();
     Ok((launch(state, query, models).await?, board))
 }
 
@@ -163,8 +173,22 @@ async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<
         Ok((query, inputs, corpus, options))
     })
     .await?;
+    let thought = query.thought;
     let handle = start(state, query, inputs, corpus, options, &models)?;
-    Ok(state.runs.keep(handle, models.questions, models.board))
+    let then = thought.map(|number| keep_with_thought(state, number));
+    Ok(state.runs.keep(handle, models.asked, then))
+}
+
+/// Keeps the answer with the thought that led to it.
+fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
+    let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
+    Box::new(move |ended| {
+        Box::pin(async move {
+            if let Err(failure) = blocking(move || thoughts::answered(&state, number, &ended)).await {
+                app.say(&format!("warning: the answer is not kept with its thought: {}", failure.0));
+            }
+        })
+    })
 }
 
 fn start(

@@ -2,6 +2,7 @@
 //! a client waits. The truth about a run is its journal; what is here is only who is at work.
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -38,6 +39,18 @@ pub(super) struct Live {
     pub(super) board: Option<Arc<Board>>,
     fold: Arc<Mutex<Fold>>,
 }
+
+/// Who is asked besides a provider.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// The client, in rounds.
+    pub(super) questions: Option<Arc<Questions>>,
+    /// Agents of the host.
+    pub(super) board: Option<Arc<Board>>,
+}
+
+/// What is done with the result of a run.
+pub(super) type Then = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// The state of a run as far as its events have come.
 #[derive(Debug, Default)]
@@ -91,13 +104,9 @@ impl Runs {
         Err(Usage { message, hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into() })
     }
 
-    /// Takes a run over and follows it to its end.
-    pub(super) fn keep(
-        &self,
-        handle: RunHandle,
-        questions: Option<Arc<Questions>>,
-        board: Option<Arc<Board>>,
-    ) -> Arc<Live> {
+    /// Takes a run over and follows it to its end; `then` is done before anybody hears of that.
+    pub(super) fn keep(&self, handle: RunHandle, asked: Asked, then: Option<Then>) -> Arc<Live> {
+        let Asked { questions, board } = asked;
         let (tell, progress) = watch::channel(Step::default());
         let (end, ended) = watch::channel(None);
         let fold = Arc::new(Mutex::new(Fold::default()));
@@ -116,8 +125,11 @@ impl Runs {
         let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
         while keepers.try_join_next().is_some() {}
         keepers.spawn(async move {
-            if let Some(came) = follow(handle, &fold, tell, stop).await {
-                end.send_replace(Some(Arc::new(came)));
+            if let Some(came) = follow(handle, &fold, tell, stop).await.map(Arc::new) {
+                if let Some(then) = then {
+                    then(Arc::clone(&came)).await;
+                }
+                end.send_replace(Some(came));
             }
             table.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
         });

@@ -16,6 +16,7 @@ use super::cells::Consoles;
 use super::notes::Notes;
 use super::rounds::Rounds;
 use super::runs::Runs;
+use super::thoughts::Session;
 use crate::cli::{App, Failure, Usage};
 
 /// The longest path that is looked at.
@@ -47,6 +48,7 @@ pub(crate) struct State {
     /// Places for calls that read, so that a flood of them waits outside.
     pub(super) looks: Semaphore,
     notes: Mutex<Notes>,
+    session: Mutex<Session>,
     /// Links resolved.
     roots: Vec<PathBuf>,
     /// The same by the words that were typed, which may lead through links.
@@ -85,6 +87,7 @@ impl State {
             rounds: Rounds::default(),
             looks: Semaphore::new(LOOKS_MAX),
             notes: Mutex::default(),
+            session: Mutex::new(Session::new(SystemClock.now_ms())),
             roots,
             typed_roots,
             app,
@@ -98,6 +101,10 @@ impl State {
     /// A thread that panicked here had changed nothing by halves.
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A path that the client named, links resolved, if it is below a root. What is plainly outside is refused before the

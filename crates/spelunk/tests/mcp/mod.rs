@@ -10,3 +10,4 @@ mod runs;
 mod sampling;
 mod sdk;
 mod tasks;
+mod thoughts;

@@ -207,6 +207,20 @@ fn a_run_whose_server_was_killed_goes_on_in_the_next_one() {
 }
 
 #[test]
+fn a_client_that_leaves_stops_its_runs_where_they_are() {
+    let (scene, gate) = (Scene::new(&NOTE), Gate::new());
+    let server = ModelServer::start_blocking([to_all().gate(&gate).reply(REPLY).usage(100, 20)]);
+    let mut client = Client::legacy(&scene, &[], Some(&server), &json!({}));
+    client.data("rlm_query", &json!({ "question": QUESTION, "paths": ["notes"], "wait_ms": 0 }));
+    wait_at(&gate, &server);
+    assert_eq!(client.close(), (0, String::new()));
+    gate.open();
+    // The journal is whole and free: the command line goes on with it.
+    let ran = scene.spelunk(["resume"]).server(&server).run();
+    assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("The magic number is 42.")), "{}", ran.stderr);
+}
+
+#[test]
 fn a_run_over_other_directories_is_not_resumed() {
     let (scene, server) =
         (Scene::new(&[("in/a.md", "a\n"), ("out/b.md", "The magic number is 42.\n")]), answering(REPLY));

@@ -160,6 +160,33 @@ fn calls_that_begin_together_are_asked_in_one_round() {
 }
 
 #[test]
+fn all_parts_of_a_directory_are_read_in_one_round() {
+    let files: Vec<(String, String)> = (0..5)
+        .map(|n| (format!("src/f{n}.py"), format!("def f{n}():\n    return {n}\n").repeat(800)))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let scene = Scene::new(&files);
+    let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));
+    let arguments = json!({ "question": "Review it.", "paths": ["src"], "strategy": "map" });
+    let call = json!({ "name": "rlm_query", "arguments": arguments });
+    let n_tasks = client.data("rlm_plan", &json!({ "paths": ["src"] }))["n_tasks"].as_u64().unwrap();
+    assert!(n_tasks > 20, "{n_tasks}");
+    let (result, rounds) = play(&mut client, &call, |request| {
+        let is_analyst = request.contains("Reply with one JSON object");
+        let reply = if is_analyst {
+            r#"{"relevant": true, "summary": "s", "findings": [{"type": "pattern", "summary": "a function", "file": "f0.py", "line": 1, "evidence": "def f0():", "severity": "low"}]}"#
+        } else {
+            "## Summary\n\nFunctions [F1].\n"
+        };
+        reply.to_owned()
+    });
+    assert_eq!(result["isError"], false, "{result}");
+    // As many at once as calls may be in flight.
+    assert_eq!(rounds.first(), Some(&usize::try_from(n_tasks.min(32)).unwrap()), "{rounds:?}");
+    assert!(rounds.len() <= 10, "{rounds:?}");
+}
+
+#[test]
 fn after_ten_rounds_the_caller_is_told_to_configure_a_provider_and_can_go_on() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));

@@ -46,7 +46,7 @@ fn the_official_client_gets_along_in_both_eras() {
         assert!(ran.status.success(), "{mode}: {stdout}{stderr}");
         expect![[r##"
             {
-             "tools": 29,
+             "tools": 31,
              "grep": "The magic number is 42.",
              "wrong": [
               true,

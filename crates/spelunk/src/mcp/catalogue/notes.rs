@@ -1,12 +1,13 @@
 //! The tools for notes: variables and buffers.
 
 use super::{Action, Effect, Entry};
-use crate::mcp::notes;
 use crate::mcp::schema::{input, objects, or_null, output, text, whole};
+use crate::mcp::{notes, thoughts as thinking};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = state();
     entries.extend(buffers());
+    entries.extend(thoughts());
     entries
 }
 
@@ -133,6 +134,40 @@ fn buffers() -> Vec<Entry> {
             input: input(&[], &[("label", text("The buffer; all unless said"))]),
             output: output(&["cleared"], &[("cleared", whole("How many pieces"))]),
             action: Action::Local(notes::clear_buffer),
+        },
+    ]
+}
+
+fn thoughts() -> Vec<Entry> {
+    let session = || text("The context that holds the thoughts of this session");
+    vec![
+        Entry {
+            name: "thought_add",
+            title: "Keep a thought",
+            doc: "Keeps a step of your reasoning. Thoughts outlive the session as a context; rlm_query takes them along with `thoughts`.",
+            effect: Effect::Add,
+            input: input(&["text"], &[("text", text("The thought"))]),
+            output: output(
+                &["thought", "context_id"],
+                &[("thought", whole("Its number")), ("context_id", session())],
+            ),
+            action: Action::Local(thinking::add),
+        },
+        Entry {
+            name: "thought_list",
+            title: "List thoughts",
+            doc: "Gives the thoughts of this session with the answers that were found, and the beginnings of the three sessions before.",
+            effect: Effect::Look,
+            input: input(&[], &[]),
+            output: output(
+                &["thoughts", "earlier"],
+                &[
+                    ("context_id", session()),
+                    ("thoughts", objects("The thoughts, each with its answers")),
+                    ("earlier", objects("Earlier sessions, the newest first")),
+                ],
+            ),
+            action: Action::Local(thinking::list),
         },
     ]
 }

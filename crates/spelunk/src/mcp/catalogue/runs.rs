@@ -84,6 +84,10 @@ fn ask() -> Entry {
         ("model", model()),
         ("limits", limits()),
         ("wait_ms", wait_ms()),
+        (
+            "thoughts",
+            flag("Take the thoughts of this session along, and keep the answer with the last of them"),
+        ),
     ]);
     Entry {
         name: "rlm_query",
