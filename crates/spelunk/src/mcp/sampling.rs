@@ -27,7 +27,7 @@ pub(crate) const PROVIDER: &str = "mcp";
 /// A client may show its user what is asked, and wait for them.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
 /// Calls that begin together are sent together: none may follow for so long.
-const SETTLE: Duration = Duration::from_millis(25);
+const SETTLE: Duration = Duration::from_millis(50);
 const SETTLE_TIMES_MAX: u32 = 40;
 const DETAIL_CHARS_MAX: usize = 300;
 

