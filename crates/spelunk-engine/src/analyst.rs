@@ -9,7 +9,7 @@ mod task;
 use std::sync::Arc;
 
 use spelunk_context::{Analyst, check_citations};
-use spelunk_model::{Message, Prompt, Speaker};
+use spelunk_model::{Message, Prompt};
 use spelunk_types::{
     AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Found, Grounding, StopReason,
 };
@@ -140,10 +140,10 @@ async fn ask(
         }
         Err(faults) => faults,
     };
-    prompt.messages.push(Message { speaker: Speaker::Assistant, text: reply.text });
+    prompt.messages.push(Message::assistant(reply.text));
     let list: Vec<String> = faults.iter().map(|fault| format!("- {fault}")).collect();
     let text = REPAIR.replace("{faults}", &list.join("\n"));
-    prompt.messages.push(Message { speaker: Speaker::User, text });
+    prompt.messages.push(Message::user(text));
     let reply = frame.ask_sub(prompt).await?;
     parse(&reply.text, analysis, limits, Reading::Last).map_err(|faults| FrameError::Child {
         frame: frame.id().clone(),

@@ -113,6 +113,7 @@ impl Run {
             input_tokens: conclusion.tokens().min(limits.tokens_max / 10),
             output_tokens: 0,
             cached_tokens: 0,
+            cache_written_tokens: 0,
             cost_microusd: conclusion.cost_microusd.min(limits.cost_microusd_max / 10),
         };
         Kept { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
@@ -130,7 +131,9 @@ impl Run {
 
     /// Keeps a reply for later runs. A cache that cannot be written costs money later, not correctness now.
     pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
-        if !self.settings.cache_replies {
+        // What another model of a chain said is not what this one would say, and a call of a tool is not an answer.
+        let is_plain = reply.answered_by.is_none() && reply.tool_calls.is_empty();
+        if !self.settings.cache_replies || !is_plain {
             return Ok(());
         }
         let record = wire::write_reply(reply);
@@ -154,6 +157,11 @@ impl Run {
             output_tokens: estimate_tokens(&reply.text),
             ..Usage::default()
         });
+        // A provider that says what it charged knows best, and so does the model of a chain that answered.
+        let is_told = reply.answered_by.is_some() || self.model(role).price().is_none();
+        if is_told && usage.cost_microusd > 0 {
+            return usage;
+        }
         self.with_price(role, usage)
     }
 

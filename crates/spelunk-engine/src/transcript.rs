@@ -40,7 +40,7 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     pub(crate) fn new(system: String, first_user: String, limits: TranscriptLimits) -> Self {
-        let first_user = Message { speaker: Speaker::User, text: first_user };
+        let first_user = Message::user(first_user);
         Self { system, first_user, turns: Vec::new(), is_compacted: false, limits }
     }
 
@@ -64,7 +64,12 @@ impl Transcript {
 
     /// Everything the next request says.
     pub(crate) fn prompt(&self, output_tokens_max: u64) -> Prompt {
-        Prompt { system: self.system.clone(), messages: self.messages(), output_tokens_max }
+        Prompt {
+            system: self.system.clone(),
+            messages: self.messages(),
+            output_tokens_max,
+            ..Prompt::default()
+        }
     }
 
     /// The tokens of the next prompt, estimated.
@@ -85,8 +90,8 @@ impl Transcript {
         let kept = self.turns.split_off(self.kept_from());
         let summary = format!("{SUMMARY_HEAD}{}", cut(summary.trim(), self.reply_chars_max()));
         self.turns.clear();
-        self.turns.push(Message { speaker: Speaker::Assistant, text: summary });
-        self.turns.push(Message { speaker: Speaker::User, text: SUMMARY_REPLY.to_owned() });
+        self.turns.push(Message::assistant(summary));
+        self.turns.push(Message::user(SUMMARY_REPLY));
         self.turns.extend(kept);
         self.is_compacted = true;
     }
@@ -112,7 +117,7 @@ impl Transcript {
         match self.turns.last_mut() {
             Some(last) if last.speaker == speaker => last.text += &format!("\n\n{text}"),
             None if speaker == Speaker::User => self.first_user.text += &format!("\n\n{text}"),
-            Some(_) | None => self.turns.push(Message { speaker, text }),
+            Some(_) | None => self.turns.push(Message { speaker, text, parts: Vec::new() }),
         }
     }
 

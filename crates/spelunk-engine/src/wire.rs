@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use spelunk_model::{Prompt, Reply, Speaker};
+use spelunk_model::{Part, Prompt, Reply, Speaker};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
 /// A prompt with its texts in place; its JSON is what the digest is taken of.
@@ -14,12 +14,27 @@ struct PromptWire<'a, T> {
     output_tokens_max: u64,
     system: T,
     messages: Vec<MessageWire<T>>,
+    /// The form the reply must have, and what the model may call; as text, because both come from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<T>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ToolWire<'a, T>>,
+}
+
+#[derive(Serialize)]
+struct ToolWire<'a, T> {
+    name: &'a str,
+    description: &'a str,
+    schema: T,
 }
 
 #[derive(Serialize)]
 struct MessageWire<T> {
     speaker: &'static str,
     text: T,
+    /// Calls of tools and what came of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<T>,
 }
 
 fn prompt_json<T: Serialize, E>(
@@ -33,7 +48,13 @@ fn prompt_json<T: Serialize, E>(
             Speaker::User => "user",
             Speaker::Assistant => "assistant",
         };
-        messages.push(MessageWire { speaker, text: keep(&message.text)? });
+        let parts = message.parts.iter().map(|part| keep(&part_json(part))).collect::<Result<_, _>>()?;
+        messages.push(MessageWire { speaker, text: keep(&message.text)?, parts });
+    }
+    let mut tools = Vec::with_capacity(prompt.tools.len());
+    for tool in &prompt.tools {
+        let schema = keep(&tool.schema.to_string())?;
+        tools.push(ToolWire { name: &tool.name, description: &tool.description, schema });
     }
     let wire = PromptWire {
         provider: &model.provider,
@@ -41,8 +62,28 @@ fn prompt_json<T: Serialize, E>(
         output_tokens_max: prompt.output_tokens_max,
         system: keep(&prompt.system)?,
         messages,
+        schema: prompt.schema.as_ref().map(|schema| keep(&schema.to_string())).transpose()?,
+        tools,
     };
     Ok(serde_json::to_string(&wire).expect("texts and numbers always serialise"))
+}
+
+/// A call of a tool, or what came of one.
+fn part_json(part: &Part) -> String {
+    match part {
+        Part::ToolCall(call) => serde_json::json!({
+            "call": call.id,
+            "name": call.name,
+            "arguments": call.arguments,
+        }),
+        Part::ToolResult(result) => serde_json::json!({
+            "result_of": result.call_id,
+            "name": result.name,
+            "text": result.text,
+            "is_error": result.is_error,
+        }),
+    }
+    .to_string()
 }
 
 /// The digest of everything that is asked of a model, wherever it runs.
@@ -83,7 +124,13 @@ pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
 /// A reply from the cache; `None` for a record this engine does not understand.
 pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
     let wire: ReplyWire = serde_json::from_slice(record).ok()?;
-    Some(Reply { text: wire.text, stop: wire.stop, usage: Some(wire.usage) })
+    Some(Reply {
+        text: wire.text,
+        stop: wire.stop,
+        usage: Some(wire.usage),
+        tool_calls: Vec::new(),
+        answered_by: None,
+    })
 }
 
 /// A report for the cache.

@@ -20,9 +20,13 @@ pub struct Mark {
 /// The line with most different words of the question, then with most words, then the first. In a passage that was
 /// found by its document's name alone it is the first line with anything on it.
 pub fn mark(passage: &Passage, question: &str) -> Mark {
-    let question = Question::of(question);
+    mark_text(&passage.text, passage.line_start, &Question::of(question))
+}
+
+/// The same for any text.
+pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mark {
     let mut best: Option<(Worth, Mark)> = None;
-    for (line, text) in (passage.line_start..).zip(passage.text.lines()) {
+    for (line, text) in (line_start..).zip(text.lines()) {
         let (mut words, mut ranges) = (WordSet::default(), Vec::new());
         question.find(text, |hit| {
             words.insert(hit.word_idx);
@@ -35,7 +39,7 @@ pub fn mark(passage: &Passage, question: &str) -> Mark {
     }
     match best {
         Some((_, mark)) => mark,
-        None => Mark { line: passage.line_start, text: String::new(), ranges: Vec::new() },
+        None => Mark { line: line_start, text: String::new(), ranges: Vec::new() },
     }
 }
 

@@ -128,7 +128,7 @@ fn head(text: &str, bytes_max: usize) -> &str {
 }
 
 /// English words that say nothing about what is asked.
-const STOP_WORDS: [&str; 81] = [
+pub(crate) const STOP_WORDS: [&str; 81] = [
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
     "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if",
     "in", "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "please", "s", "she",

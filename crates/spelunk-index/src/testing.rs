@@ -1,5 +1,7 @@
-//! Views of texts that were never on disk, for tests.
+//! Views of texts that were never on disk, and files that were, for tests.
+#![expect(clippy::disallowed_methods, reason = "tests make and break the files that an index reads")]
 
+use std::path::Path;
 use std::sync::Arc;
 
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
@@ -18,4 +20,49 @@ pub(crate) fn view<N: AsRef<str>, T: AsRef<str>>(texts: &[(N, T)]) -> View {
 
 pub(crate) fn ranked(view: &View, question: &str) -> Ranking {
     rank(view, question, &RankOptions::new(10, 100_000), &mut |_| {}).unwrap()
+}
+
+pub(crate) fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+pub(crate) fn put(path: &Path, bytes: &[u8]) {
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The files in a directory and below, by their paths in it, sorted.
+pub(crate) fn names_below(directory: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            names.extend(names_below(&entry.path()).into_iter().map(|inner| format!("{name}/{inner}")));
+        } else {
+            names.push(name);
+        }
+    }
+    names.sort();
+    names
+}
+
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
+    for name in names_below(from) {
+        let path = to.join(&name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::copy(from.join(&name), path).unwrap();
+    }
+}
+
+pub(crate) fn truncate(path: &Path, bytes: u64) {
+    std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(bytes).unwrap();
+}
+
+/// Changes one byte, if there is one.
+pub(crate) fn flip(path: &Path, at: u64) {
+    let mut bytes = std::fs::read(path).unwrap();
+    if let Some(byte) = usize::try_from(at).ok().and_then(|at| bytes.get_mut(at)) {
+        *byte ^= 0x15;
+        std::fs::write(path, bytes).unwrap();
+    }
 }

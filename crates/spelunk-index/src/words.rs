@@ -248,7 +248,7 @@ fn kind_of(c: char) -> Kind {
 }
 
 /// Scripts that do not put spaces between words, and Korean, whose words carry their grammar at the end.
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'     // Thai, Lao
         | '\u{1000}'..='\u{109f}'   // Burmese

@@ -1,16 +1,18 @@
-//! The Anthropic messages format. The system text is marked for the provider's cache, because every call of a run begins
-//! with the same one.
+//! The Anthropic messages format. The system text and the last turns are marked for the provider's cache, because every
+//! call of a run begins with the same one and a transcript only grows.
 
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::HeaderName;
+use serde_json::Value;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::http::{CALL_HEADER, Endpoint};
-use crate::price::{Price, price_of};
-use crate::refusal::Asked;
-use crate::reply::{Decode, ReplyFault, stream_reply};
+use crate::caller::{Caller, KeyHeader};
+use crate::price::Price;
+use crate::reply::{Decode, ReplyFault};
+use crate::schema::closed;
+use crate::tool::{Drafts, sorted};
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
-use crate::{Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker};
 
 /// The version of the format we speak.
 const VERSION: &str = "2023-06-01";
@@ -18,74 +20,94 @@ const VERSION: &str = "2023-06-01";
 /// A model behind `POST {base_url}/v1/messages`.
 #[derive(Debug, Clone)]
 pub struct AnthropicModel {
-    endpoint: Endpoint,
-    reference: ModelRef,
-    asked: Asked,
-    api_key: Option<HeaderValue>,
-    price: Option<Price>,
-    label_calls: bool,
+    caller: Caller,
 }
 
 impl AnthropicModel {
     /// Checks the address, with or without `/v1` at its end, and the key; nothing is sent.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
-        let ModelOptions { base_url, name, key, price, label_calls } = options;
-        let endpoint = Endpoint::open(&base_url)?;
-        let api_key = endpoint.key_header(key.as_ref(), "")?;
-        let base_url = endpoint.base_url.strip_suffix("/v1").unwrap_or(&endpoint.base_url).to_owned();
-        let asked = Asked { base_url: base_url.clone(), model: name.clone(), key };
-        let reference = ModelRef { provider: "anthropic".to_owned(), name, base_url };
-        let price = price_of(&reference, endpoint.is_local, price);
-        Ok(Self { endpoint, reference, asked, api_key, price, label_calls })
+        let key_header = KeyHeader { name: HeaderName::from_static("x-api-key"), prefix: "" };
+        let caller = Caller::open("anthropic", options, &key_header, "/v1")?;
+        Ok(Self { caller: caller.with_header("anthropic-version", VERSION) })
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let system = wire::SystemBlock {
-            kind: "text",
+        let system = wire::RequestBlock::Text {
             text: &prompt.system,
-            cache_control: wire::CacheControl { kind: "ephemeral" },
+            cache_control: Some(wire::CacheControl::EPHEMERAL),
         };
-        let said = prompt.messages.iter().map(|message| wire::RequestMessage {
-            role: match message.speaker {
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
-            },
-            content: &message.text,
-        });
+        let cached = prompt.cached_messages();
+        let said = prompt.messages.iter().enumerate();
         let request = wire::Request {
-            model: &self.reference.name,
+            model: &self.caller.reference.name,
             max_tokens: prompt.output_tokens_max,
             // An empty block is refused by the provider.
             system: (!prompt.system.is_empty()).then_some(system).into_iter().collect(),
-            messages: said.collect(),
+            messages: said.map(|(idx, message)| said_by(message, cached.contains(&Some(idx)))).collect(),
             stream: true,
+            tools: prompt.tools.iter().map(tool).collect(),
+            output_config: prompt.schema.as_deref().map(|schema| wire::OutputConfig {
+                // Open objects are refused.
+                format: wire::OutputFormat { kind: "json_schema", schema: closed(schema) },
+            }),
         };
-        serde_json::to_vec(&request).expect("strings and numbers are JSON")
+        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }
 }
 
 impl Model for AnthropicModel {
     fn reference(&self) -> &ModelRef {
-        &self.reference
+        &self.caller.reference
     }
 
     fn price(&self) -> Option<Price> {
-        self.price
+        self.caller.price
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
-        let url = format!("{}/v1/messages", self.reference.base_url);
-        let mut request = self.endpoint.client.post(url);
-        request = request.header(CONTENT_TYPE, "application/json").header("anthropic-version", VERSION);
-        if let Some(api_key) = &self.api_key {
-            request = request.header("x-api-key", api_key);
-        }
-        if self.label_calls {
-            request = request.header(CALL_HEADER, call.to_string());
-        }
-        let request = request.body(self.body(prompt));
-        stream_reply(request, self.asked.clone(), self.price, Decoder::new())
+        self.caller.stream("/v1/messages", (prompt, call), self.body(prompt), Decoder::new())
     }
+}
+
+fn tool(tool: &crate::Tool) -> wire::RequestTool<'_> {
+    wire::RequestTool { name: &tool.name, description: &tool.description, input_schema: &tool.schema }
+}
+
+/// A message: bare text where that is all, else blocks. The cache mark stands on the last block.
+fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
+    let role = match message.speaker {
+        Speaker::User => "user",
+        Speaker::Assistant => "assistant",
+    };
+    // An empty text has nothing to mark.
+    if message.parts.is_empty() && (!is_cached || message.text.is_empty()) {
+        return wire::RequestMessage { role, content: wire::Content::Text(&message.text) };
+    }
+    let (calls, results) = sorted(&message.parts);
+    // Results come first: the provider wants them right after their calls.
+    let mut blocks: Vec<wire::RequestBlock<'_>> = results
+        .into_iter()
+        .map(|result| wire::RequestBlock::ToolResult {
+            tool_use_id: &result.call_id,
+            content: &result.text,
+            is_error: result.is_error,
+            cache_control: None,
+        })
+        .collect();
+    if !message.text.is_empty() {
+        blocks.push(wire::RequestBlock::Text { text: &message.text, cache_control: None });
+    }
+    for call in calls {
+        blocks.push(wire::RequestBlock::ToolUse { id: &call.id, name: &call.name, input: call.object() });
+    }
+    match blocks.last_mut() {
+        Some(
+            wire::RequestBlock::Text { cache_control, .. }
+            | wire::RequestBlock::ToolResult { cache_control, .. },
+        ) if is_cached => *cache_control = Some(wire::CacheControl::EPHEMERAL),
+        Some(_) | None => {}
+    }
+    wire::RequestMessage { role, content: wire::Content::Blocks(blocks) }
 }
 
 /// Reads events. Counts of usage are cumulative: later ones replace earlier ones.
@@ -93,11 +115,12 @@ impl Model for AnthropicModel {
 struct Decoder {
     stop: StopReason,
     usage: Option<Usage>,
+    drafts: Drafts,
 }
 
 impl Decoder {
     fn new() -> Self {
-        Self { stop: StopReason::Other, usage: None }
+        Self { stop: StopReason::Other, usage: None, drafts: Drafts::default() }
     }
 
     fn count(&mut self, usage: Option<wire::Usage>) {
@@ -109,14 +132,48 @@ impl Decoder {
             let written = usage.cache_creation_input_tokens.unwrap_or(0);
             counted.input_tokens = fresh.saturating_add(cached).saturating_add(written);
             counted.cached_tokens = cached;
+            counted.cache_written_tokens = written;
         }
         if let Some(output) = usage.output_tokens {
             counted.output_tokens = output;
         }
     }
 
-    fn done(&self) -> ModelDelta {
-        ModelDelta::Done { stop: self.stop, usage: self.usage }
+    fn done(&mut self) -> Vec<ModelDelta> {
+        let mut deltas = self.drafts.finish_all();
+        deltas.push(ModelDelta::Done { stop: self.stop, usage: self.usage });
+        deltas
+    }
+
+    /// A block, at its start or whole.
+    fn begin(&mut self, place: u64, block: wire::Block) -> Result<Option<ModelDelta>, ReplyFault> {
+        match block {
+            wire::Block::ToolUse { id, name, input } => {
+                let arguments = match &input {
+                    Value::Object(fields) if !fields.is_empty() => input.to_string(),
+                    Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+                    Value::String(_) | Value::Array(_) => input.to_string(),
+                };
+                self.drafts.add(place, id, name, &arguments)?;
+                Ok(None)
+            }
+            block @ (wire::Block::Text { .. } | wire::Block::Thinking { .. } | wire::Block::Other) => {
+                Ok(said(block))
+            }
+        }
+    }
+
+    /// More of a block.
+    fn go_on(&mut self, place: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
+        match delta {
+            wire::BlockDelta::TextDelta { text } => Ok(said(wire::Block::Text { text })),
+            wire::BlockDelta::ThinkingDelta { thinking } => Ok(said(wire::Block::Thinking { thinking })),
+            wire::BlockDelta::InputJsonDelta { partial_json } => {
+                self.drafts.go_on(place, &partial_json)?;
+                Ok(None)
+            }
+            wire::BlockDelta::Other => Ok(None),
+        }
     }
 }
 
@@ -129,12 +186,9 @@ impl Decode for Decoder {
                 self.count(message.usage);
                 None
             }
-            wire::Event::ContentBlockStart { content_block } => said(content_block),
-            wire::Event::ContentBlockDelta { delta } => match delta {
-                wire::BlockDelta::TextDelta { text } => said(wire::Block::Text { text }),
-                wire::BlockDelta::ThinkingDelta { thinking } => said(wire::Block::Thinking { thinking }),
-                wire::BlockDelta::Other => None,
-            },
+            wire::Event::ContentBlockStart { index, content_block } => self.begin(index, content_block)?,
+            wire::Event::ContentBlockDelta { index, delta } => self.go_on(index, delta)?,
+            wire::Event::ContentBlockStop { index } => self.drafts.finish(index),
             wire::Event::MessageDelta { delta, usage } => {
                 self.count(usage);
                 if let Some(reason) = delta.stop_reason {
@@ -142,7 +196,7 @@ impl Decode for Decoder {
                 }
                 None
             }
-            wire::Event::MessageStop => Some(self.done()),
+            wire::Event::MessageStop => return Ok(self.done()),
             wire::Event::Error { error } => return Err(refused(error)),
             wire::Event::Other => None,
         };
@@ -160,7 +214,12 @@ impl Decode for Decoder {
             wire::Whole::Message { content, stop_reason: reason, usage } => {
                 self.count(usage);
                 self.stop = reason.as_deref().map_or(StopReason::Other, stop_reason);
-                Ok(content.into_iter().filter_map(said).chain([self.done()]).collect())
+                let mut deltas = Vec::new();
+                for (place, block) in (0..).zip(content) {
+                    deltas.extend(self.begin(place, block)?);
+                }
+                deltas.extend(self.done());
+                Ok(deltas)
             }
             wire::Whole::Error { error } => Err(refused(error)),
         }
@@ -171,7 +230,10 @@ fn said(block: wire::Block) -> Option<ModelDelta> {
     match block {
         wire::Block::Text { text } if !text.is_empty() => Some(ModelDelta::Text(text)),
         wire::Block::Thinking { thinking } if !thinking.is_empty() => Some(ModelDelta::Reasoning(thinking)),
-        wire::Block::Text { .. } | wire::Block::Thinking { .. } | wire::Block::Other => None,
+        wire::Block::Text { .. }
+        | wire::Block::Thinking { .. }
+        | wire::Block::ToolUse { .. }
+        | wire::Block::Other => None,
     }
 }
 

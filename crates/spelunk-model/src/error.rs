@@ -1,8 +1,27 @@
 //! What can go wrong between a request and its reply. Provider texts are quoted short and never hold a key.
 
+use std::fmt;
 use std::time::Duration;
 
 use spelunk_types::{ErrorCode, Explain};
+
+/// What a request may ask for beyond text, and a model may not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// Answers that fit a JSON Schema. The engine may ask again without, and check the answer itself.
+    Schema,
+    /// Tool calls.
+    Tools,
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Schema => "a JSON Schema",
+            Self::Tools => "tools",
+        })
+    }
+}
 
 /// A request that brought no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,6 +29,8 @@ use spelunk_types::{ErrorCode, Explain};
 pub enum ModelError {
     #[error("the provider at `{base_url}` did not accept the key: {detail}")]
     Unauthorized { base_url: String, detail: String },
+    #[error("there are no keys for {service}: {detail}")]
+    KeysMissing { service: String, detail: String },
     #[error("the provider at `{base_url}` does not know `{model}`: {detail}")]
     NotFound { base_url: String, model: String, detail: String },
     #[error("the provider asks for fewer requests")]
@@ -20,10 +41,14 @@ pub enum ModelError {
     ServerError { status: u16, detail: String },
     #[error("the provider refused the request with status {status}: {detail}")]
     RequestRefused { status: u16, detail: String },
+    #[error("the provider does not take {feature} for this model: {detail}")]
+    FeatureRefused { feature: Feature, detail: String },
     #[error("the prompt is longer than the model's window: {detail}")]
     PromptTooLong { detail: String },
     #[error("could not reach `{base_url}`: {detail}")]
     Unreachable { base_url: String, detail: String },
+    #[error("`{program}` ended with {status}: {detail}")]
+    CommandFailed { program: String, status: String, detail: String },
     #[error("no reply within {after_ms} ms")]
     TimedOut { after_ms: u64 },
     #[error("the reply ended before its end mark")]
@@ -42,13 +67,39 @@ impl ModelError {
             | Self::Overloaded { .. }
             | Self::ServerError { .. }
             | Self::Unreachable { .. }
+            | Self::CommandFailed { .. }
             | Self::TimedOut { .. }
             | Self::StreamCut
             | Self::ReplyMalformed { .. } => true,
             Self::Unauthorized { .. }
+            | Self::KeysMissing { .. }
             | Self::NotFound { .. }
             | Self::RequestRefused { .. }
+            | Self::FeatureRefused { .. }
             | Self::PromptTooLong { .. }
+            | Self::ReplyTooLong { .. } => false,
+        }
+    }
+
+    /// Whether the provider is at fault or out of reach, so that another one may do better right now. A refusal, a
+    /// wrong key or an unreadable reply is not an outage: it would be hidden by asking elsewhere. Nor is a wish for
+    /// fewer requests: the gate answers that.
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Overloaded { .. }
+            | Self::ServerError { .. }
+            | Self::Unreachable { .. }
+            | Self::CommandFailed { .. }
+            | Self::TimedOut { .. }
+            | Self::StreamCut => true,
+            Self::RateLimited { .. }
+            | Self::Unauthorized { .. }
+            | Self::KeysMissing { .. }
+            | Self::NotFound { .. }
+            | Self::RequestRefused { .. }
+            | Self::FeatureRefused { .. }
+            | Self::PromptTooLong { .. }
+            | Self::ReplyMalformed { .. }
             | Self::ReplyTooLong { .. } => false,
         }
     }
@@ -58,11 +109,14 @@ impl ModelError {
         match self {
             Self::RateLimited { retry_after } | Self::Overloaded { retry_after } => *retry_after,
             Self::Unauthorized { .. }
+            | Self::KeysMissing { .. }
             | Self::NotFound { .. }
             | Self::ServerError { .. }
             | Self::RequestRefused { .. }
+            | Self::FeatureRefused { .. }
             | Self::PromptTooLong { .. }
             | Self::Unreachable { .. }
+            | Self::CommandFailed { .. }
             | Self::TimedOut { .. }
             | Self::StreamCut
             | Self::ReplyMalformed { .. }
@@ -74,12 +128,12 @@ impl ModelError {
 impl Explain for ModelError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::Unauthorized { .. } => ErrorCode::ModelUnauthorized,
+            Self::Unauthorized { .. } | Self::KeysMissing { .. } => ErrorCode::ModelUnauthorized,
             Self::NotFound { .. } => ErrorCode::ModelNotFound,
             Self::RateLimited { .. } => ErrorCode::ModelRateLimited,
             Self::Overloaded { .. } => ErrorCode::ModelOverloaded,
-            Self::ServerError { .. } => ErrorCode::ModelServerError,
-            Self::RequestRefused { .. } => ErrorCode::ModelRequestRefused,
+            Self::ServerError { .. } | Self::CommandFailed { .. } => ErrorCode::ModelServerError,
+            Self::RequestRefused { .. } | Self::FeatureRefused { .. } => ErrorCode::ModelRequestRefused,
             Self::PromptTooLong { .. } => ErrorCode::ModelPromptTooLong,
             Self::Unreachable { .. } => ErrorCode::ModelUnreachable,
             Self::TimedOut { .. } => ErrorCode::ModelTimedOut,
@@ -90,6 +144,31 @@ impl Explain for ModelError {
     }
 
     fn hint(&self) -> Option<String> {
-        self.code().hint().map(str::to_owned)
+        let own = match self {
+            Self::Overloaded { .. } | Self::ServerError { .. } => {
+                "try again in a few minutes, or name another model with `--model`"
+            }
+            Self::CommandFailed { .. } => "run the command by hand with a prompt on its standard input",
+            Self::RequestRefused { .. } => {
+                "check that the model takes such requests, or name another with `--model`"
+            }
+            Self::FeatureRefused { feature: Feature::Schema, .. } => {
+                "ask without a schema, or name another model"
+            }
+            Self::FeatureRefused { feature: Feature::Tools, .. } => "name a model that can call tools",
+            Self::StreamCut => "try again; if it happens every time, look for a proxy that ends long replies",
+            Self::ReplyMalformed { .. } => {
+                "check that `--base-url` is the address of the API, not of a web page"
+            }
+            Self::Unauthorized { .. }
+            | Self::KeysMissing { .. }
+            | Self::NotFound { .. }
+            | Self::RateLimited { .. }
+            | Self::PromptTooLong { .. }
+            | Self::Unreachable { .. }
+            | Self::TimedOut { .. }
+            | Self::ReplyTooLong { .. } => "run `spelunk doctor`",
+        };
+        Some(self.code().hint().unwrap_or(own).to_owned())
     }
 }

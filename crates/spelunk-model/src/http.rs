@@ -35,7 +35,16 @@ impl Endpoint {
     /// Checks the base URL and builds the client. Costs microseconds for `http`; for `https` the system's root
     /// certificates are loaded.
     pub(crate) fn open(base_url: &str) -> Result<Self, ModelError> {
-        let url = checked_url(base_url)?;
+        Self::of_url(&checked_url(base_url)?)
+    }
+
+    /// The same for an address that is asked as it stands, with its query.
+    pub(crate) fn open_with_query(url: &str) -> Result<Self, ModelError> {
+        let (path, _) = url.split_once('?').unwrap_or((url, ""));
+        Self::open(path)
+    }
+
+    fn of_url(url: &Url) -> Result<Self, ModelError> {
         let shown = url.as_str().trim_end_matches('/').to_owned();
         let unusable = |detail: String| ModelError::Unreachable { base_url: shown.clone(), detail };
         let host = url.host_str().unwrap_or_default().to_owned();
@@ -47,11 +56,21 @@ impl Endpoint {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .user_agent(concat!("spelunk/", env!("CARGO_PKG_VERSION")));
-        if is_local {
+        if is_local || is_link_local(&host) {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|error| unusable(deepest_cause(&error)))?;
         Ok(Self { client, base_url: shown, is_local, host })
+    }
+
+    /// The `host` header and the path of a request to `{base_url}{path}`, as they are sent.
+    pub(crate) fn host_and_path(&self, path: &str) -> (String, String) {
+        let Ok(url) = Url::parse(&format!("{}{path}", self.base_url)) else {
+            return (String::new(), String::new());
+        };
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        (host, url.path().to_owned())
     }
 
     /// The value of the header that carries the key, where there is one.
@@ -78,6 +97,20 @@ pub(crate) fn deepest_cause(error: &dyn std::error::Error) -> String {
         deepest = source;
     }
     deepest.to_string()
+}
+
+/// Everything but letters, digits and `-._~`, so that a name is one part of a path.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            other => encoded.push_str(&format!("%{other:02X}")),
+        }
+    }
+    encoded
 }
 
 /// An address with nothing in it that must not be shown or that a path cannot be put after.
@@ -108,11 +141,20 @@ fn without_credentials(base_url: &str) -> &str {
     base_url.rsplit('@').next().unwrap_or_default()
 }
 
-fn is_local(host: &str) -> bool {
+pub(crate) fn is_local(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
         Ok(address) => address.is_loopback() || address.is_unspecified(),
         Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
+    }
+}
+
+/// The services of a cloud for its own machines; no proxy leads there.
+fn is_link_local(host: &str) -> bool {
+    match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => address.is_link_local(),
+        Ok(IpAddr::V6(address)) => address.is_unique_local() || address.is_unicast_link_local(),
+        Err(_) => false,
     }
 }
 

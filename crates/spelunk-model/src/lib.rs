@@ -2,7 +2,17 @@
 //! budget: each of those is written once, in the engine.
 
 mod anthropic;
+mod aws;
+mod bedrock;
+mod caller;
+mod command;
+mod embedding;
 mod error;
+mod fallback;
+mod frames;
+mod gemini;
+#[cfg(test)]
+mod hostile;
 mod http;
 mod list;
 mod model;
@@ -10,20 +20,34 @@ mod openai;
 mod options;
 mod price;
 mod prompt;
+mod rate;
 mod refusal;
 mod reply;
+mod responses;
+mod schema;
 mod secret;
 mod sse;
+mod think;
 mod tokens;
+mod tool;
 mod wire;
 
 pub use anthropic::AnthropicModel;
-pub use error::ModelError;
+pub use aws::{AwsAuth, AwsKeys, AwsSettings, AwsSource, Now};
+pub use bedrock::BedrockModel;
+pub use command::{CommandModel, CommandOptions, CommandOutput};
+pub use embedding::{Embedded, EmbeddingClient, EmbeddingFuture, EmbeddingModel, embedding_batches};
+pub use error::{Feature, ModelError};
+pub use fallback::FallbackModel;
+pub use gemini::GeminiModel;
 pub use list::list_models;
 pub use model::{Model, ModelDelta, ModelStream, Reply, collect};
 pub use openai::OpenAiModel;
 pub use options::ModelOptions;
 pub use price::{Price, known_price};
 pub use prompt::{Message, Prompt, Speaker};
+pub use rate::{Rate, RateBucket};
+pub use responses::ResponsesModel;
 pub use secret::Secret;
 pub use tokens::estimate_tokens;
+pub use tool::{Part, Tool, ToolCall, ToolResult};

@@ -22,7 +22,8 @@ pub async fn list_models(
     if let Some(authorization) = endpoint.key_header(key, "Bearer ")? {
         request = request.header(AUTHORIZATION, authorization);
     }
-    let asked = Asked { base_url: endpoint.base_url.clone(), model: "models".to_owned(), key: key.cloned() };
+    let asked =
+        Asked::new(endpoint.base_url.clone(), "models".to_owned(), key.cloned().into_iter().collect());
     let response = match request.send().await {
         Err(error) if error.is_timeout() => {
             let after_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);

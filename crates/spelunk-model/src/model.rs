@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::{ModelError, Price, Prompt};
+use crate::{ModelError, Price, Prompt, ToolCall};
 
 /// A piece of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,10 @@ pub enum ModelDelta {
     Text(String),
     /// More of the reasoning, which is never part of the answer.
     Reasoning(String),
+    /// A tool call, whole.
+    ToolCall(ToolCall),
+    /// Another model than the one that was asked will answer; said once, before everything else.
+    AnsweredBy(ModelRef),
     /// The end mark: nothing follows. `cost_microusd` is filled in from the price.
     Done {
         /// Why the model stopped.
@@ -47,6 +51,10 @@ pub struct Reply {
     pub stop: StopReason,
     /// What the call consumed.
     pub usage: Option<Usage>,
+    /// What the model wants to have called, in its order.
+    pub tool_calls: Vec<ToolCall>,
+    /// Who answered, where it was not the model that was asked.
+    pub answered_by: Option<ModelRef>,
 }
 
 /// Collects a stream into a reply of at most `bytes_max`; `on_text` sees each piece of the answer as it arrives.
@@ -56,6 +64,8 @@ pub async fn collect(
     mut on_text: impl FnMut(&str),
 ) -> Result<Reply, ModelError> {
     let mut text = String::new();
+    let mut tool_calls = Vec::new();
+    let mut answered_by = None;
     while let Some(delta) = stream.next().await {
         match delta? {
             ModelDelta::Text(piece) => {
@@ -66,7 +76,11 @@ pub async fn collect(
                 text.push_str(&piece);
             }
             ModelDelta::Reasoning(_) => {}
-            ModelDelta::Done { stop, usage } => return Ok(Reply { text, stop, usage }),
+            ModelDelta::ToolCall(call) => tool_calls.push(call),
+            ModelDelta::AnsweredBy(reference) => answered_by = Some(reference),
+            ModelDelta::Done { stop, usage } => {
+                return Ok(Reply { text, stop, usage, tool_calls, answered_by });
+            }
         }
     }
     Err(ModelError::StreamCut)

@@ -1,84 +1,152 @@
-//! The OpenAI chat-completions format: `api.openai.com` and the many servers that speak it, local ones above all.
+//! The OpenAI chat-completions format: `api.openai.com` and the many servers that speak it, local ones above all. Azure
+//! has its own address and key header; OpenRouter tells the cost and passes cache marks on.
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderName};
+use serde_json::Value;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::http::{CALL_HEADER, Endpoint};
-use crate::price::{Price, price_of};
-use crate::refusal::Asked;
-use crate::reply::{Decode, ReplyFault, stream_reply};
+use crate::caller::{Caller, KeyHeader};
+use crate::http::percent_encoded;
+use crate::price::Price;
+use crate::reply::{Decode, ReplyFault};
+use crate::schema::{SCHEMA_NAME, is_strict};
+use crate::think::ThinkTags;
+use crate::tool::{Drafts, sorted};
+use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
-use crate::{Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
 
 /// A model behind `POST {base_url}/chat/completions`.
 #[derive(Debug, Clone)]
 pub struct OpenAiModel {
-    endpoint: Endpoint,
-    reference: ModelRef,
-    asked: Asked,
-    authorization: Option<HeaderValue>,
-    price: Option<Price>,
-    label_calls: bool,
+    caller: Caller,
+    path: String,
+    /// Whether the output is bounded by `max_completion_tokens`, which only some servers know.
+    bounds_completion: bool,
+    /// Whether the server passes cache marks on to the model.
+    marks_cache: bool,
 }
 
 impl OpenAiModel {
     /// Checks the address and the key; nothing is sent.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
-        let ModelOptions { base_url, name, key, price, label_calls } = options;
-        let endpoint = Endpoint::open(&base_url)?;
-        let authorization = endpoint.key_header(key.as_ref(), "Bearer ")?;
-        let base_url = endpoint.base_url.clone();
-        let asked = Asked { base_url: base_url.clone(), model: name.clone(), key };
-        let reference = ModelRef { provider: "openai".to_owned(), name, base_url };
-        let price = price_of(&reference, endpoint.is_local, price);
-        Ok(Self { endpoint, reference, asked, authorization, price, label_calls })
+        let mut caller =
+            Caller::open("openai", options, &KeyHeader { name: AUTHORIZATION, prefix: "Bearer " }, "")?;
+        let host = caller.endpoint.host.clone();
+        let is_openrouter = host == "openrouter.ai";
+        if is_openrouter {
+            caller = caller.with_header("x-title", "spelunk");
+        }
+        // OpenRouter caches by itself for everyone but Anthropic.
+        let marks_cache = is_openrouter && caller.reference.name.starts_with("anthropic/");
+        let bounds_completion = host == "api.openai.com";
+        Ok(Self { caller, path: "/chat/completions".to_owned(), bounds_completion, marks_cache })
+    }
+
+    /// A model of Azure: `options.base_url` is the address of the resource, `options.name` that of the deployment.
+    pub fn azure(options: ModelOptions, api_version: &str) -> Result<Self, ModelError> {
+        let key_header = KeyHeader { name: HeaderName::from_static("api-key"), prefix: "" };
+        let caller = Caller::open("azure", options, &key_header, "/openai")?;
+        let (name, version) = (percent_encoded(&caller.reference.name), percent_encoded(api_version));
+        let path = format!("/openai/deployments/{name}/chat/completions?api-version={version}");
+        Ok(Self { caller, path, bounds_completion: true, marks_cache: false })
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let system = wire::RequestMessage { role: "system", content: &prompt.system };
-        let said = prompt.messages.iter().map(|message| wire::RequestMessage {
-            role: match message.speaker {
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
-            },
-            content: &message.text,
-        });
-        let system = (!prompt.system.is_empty()).then_some(system);
+        let system = wire::RequestMessage {
+            role: "system",
+            content: self.content(&prompt.system, true),
+            ..wire::RequestMessage::default()
+        };
+        let mut messages = Vec::with_capacity(prompt.messages.len() + 1);
+        messages.extend((!prompt.system.is_empty()).then_some(system));
+        let cached = prompt.cached_messages();
+        for (message_idx, message) in prompt.messages.iter().enumerate() {
+            messages.extend(self.said(message, cached.contains(&Some(message_idx))));
+        }
         let tokens_max = Some(prompt.output_tokens_max);
-        let is_openai = self.endpoint.host == "api.openai.com";
         let request = wire::Request {
-            model: &self.reference.name,
-            messages: system.into_iter().chain(said).collect(),
+            model: &self.caller.reference.name,
+            messages,
             stream: true,
             stream_options: wire::StreamOptions { include_usage: true },
-            max_completion_tokens: if is_openai { tokens_max } else { None },
-            max_tokens: if is_openai { None } else { tokens_max },
+            max_completion_tokens: if self.bounds_completion { tokens_max } else { None },
+            max_tokens: if self.bounds_completion { None } else { tokens_max },
+            response_format: prompt.schema.as_deref().map(|schema| wire::ResponseFormat {
+                kind: "json_schema",
+                json_schema: wire::NamedSchema { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
+            }),
+            tools: prompt.tools.iter().map(tool).collect(),
         };
-        serde_json::to_vec(&request).expect("strings and numbers are JSON")
+        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+    }
+
+    /// A message, after the results of tools that it holds: each is a message of its own in this format.
+    fn said<'a>(&self, message: &'a Message, is_cached: bool) -> Vec<wire::RequestMessage<'a>> {
+        let (calls, results) = sorted(&message.parts);
+        let mut said: Vec<_> = results
+            .into_iter()
+            .map(|result| wire::RequestMessage {
+                role: "tool",
+                content: wire::Content::Text(&result.text),
+                tool_call_id: Some(&result.call_id),
+                ..wire::RequestMessage::default()
+            })
+            .collect();
+        let tool_calls: Vec<_> = calls
+            .into_iter()
+            .map(|call| wire::RequestToolCall {
+                id: &call.id,
+                kind: "function",
+                function: wire::RequestFunctionCall { name: &call.name, arguments: &call.arguments },
+            })
+            .collect();
+        if said.is_empty() || !message.text.is_empty() || !tool_calls.is_empty() {
+            said.push(wire::RequestMessage {
+                role: match message.speaker {
+                    Speaker::User => "user",
+                    Speaker::Assistant => "assistant",
+                },
+                content: self.content(&message.text, is_cached),
+                tool_calls,
+                tool_call_id: None,
+            });
+        }
+        said
+    }
+
+    fn content<'a>(&self, text: &'a str, is_cached: bool) -> wire::Content<'a> {
+        if is_cached && self.marks_cache && !text.is_empty() {
+            return wire::Content::Parts([wire::TextPart {
+                kind: "text",
+                text,
+                cache_control: CacheControl::EPHEMERAL,
+            }]);
+        }
+        wire::Content::Text(text)
     }
 }
 
 impl Model for OpenAiModel {
     fn reference(&self) -> &ModelRef {
-        &self.reference
+        &self.caller.reference
     }
 
     fn price(&self) -> Option<Price> {
-        self.price
+        self.caller.price
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
-        let url = format!("{}/chat/completions", self.endpoint.base_url);
-        let mut request = self.endpoint.client.post(url).header(CONTENT_TYPE, "application/json");
-        if let Some(authorization) = &self.authorization {
-            request = request.header(AUTHORIZATION, authorization);
-        }
-        if self.label_calls {
-            request = request.header(CALL_HEADER, call.to_string());
-        }
-        let request = request.body(self.body(prompt));
-        stream_reply(request, self.asked.clone(), self.price, Decoder::new())
+        self.caller.stream(&self.path, (prompt, call), self.body(prompt), Decoder::new())
+    }
+}
+
+fn tool(tool: &Tool) -> wire::RequestTool<'_> {
+    let Tool { name, description, schema } = tool;
+    wire::RequestTool {
+        kind: "function",
+        function: wire::RequestFunction { name, description, parameters: schema },
     }
 }
 
@@ -89,23 +157,49 @@ struct Decoder {
     stop: Option<StopReason>,
     has_refused: bool,
     usage: Option<Usage>,
+    think: ThinkTags,
+    drafts: Drafts,
 }
 
 impl Decoder {
     fn new() -> Self {
-        Self { stop: None, has_refused: false, usage: None }
+        Self {
+            stop: None,
+            has_refused: false,
+            usage: None,
+            think: ThinkTags::new(),
+            drafts: Drafts::default(),
+        }
     }
 
-    fn done(&self, stop: StopReason) -> Vec<ModelDelta> {
+    fn done(&mut self, stop: StopReason) -> Vec<ModelDelta> {
         let stop = if self.has_refused { StopReason::Filtered } else { stop };
-        vec![ModelDelta::Done { stop, usage: self.usage }]
+        let mut deltas = self.think.finish();
+        deltas.extend(self.drafts.finish_all());
+        deltas.push(ModelDelta::Done { stop, usage: self.usage });
+        deltas
     }
 
-    fn take(&mut self, said: wire::Said, finish_reason: Option<&str>) -> Vec<ModelDelta> {
+    fn take(&mut self, said: wire::Said, finish_reason: Option<&str>) -> Result<Vec<ModelDelta>, ReplyFault> {
         let mut deltas = Vec::new();
         let reasoning = said.reasoning_content.or(said.reasoning).filter(|text| !text.is_empty());
         deltas.extend(reasoning.map(ModelDelta::Reasoning));
-        deltas.extend(said.content.filter(|text| !text.is_empty()).map(ModelDelta::Text));
+        if let Some(text) = said.content.filter(|text| !text.is_empty()) {
+            deltas.extend(self.think.push(text));
+        }
+        for (call, place) in said.tool_calls.unwrap_or_default().into_iter().zip(0..) {
+            let place = call.index.unwrap_or(place);
+            let (name, arguments) =
+                call.function.map_or((None, None), |function| (function.name, function.arguments));
+            let arguments = match arguments {
+                Some(Value::String(text)) => text,
+                Some(Value::Null) | None => String::new(),
+                Some(json @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_))) => {
+                    json.to_string()
+                }
+            };
+            self.drafts.add(place, call.id, name, &arguments)?;
+        }
         if let Some(refusal) = said.refusal.filter(|text| !text.is_empty()) {
             self.has_refused = true;
             deltas.push(ModelDelta::Text(refusal));
@@ -113,14 +207,15 @@ impl Decoder {
         if let Some(reason) = finish_reason {
             self.stop = Some(stop_reason(reason));
         }
-        deltas
+        Ok(deltas)
     }
 }
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         if data.trim() == "[DONE]" {
-            return Ok(self.done(self.stop.unwrap_or(StopReason::Other)));
+            let stop = self.stop.unwrap_or(StopReason::Other);
+            return Ok(self.done(stop));
         }
         let chunk: wire::Chunk = serde_json::from_str(data)
             .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
@@ -135,7 +230,7 @@ impl Decode for Decoder {
         };
         // Only one choice was asked for.
         match choices.into_iter().next() {
-            Some(choice) => Ok(self.take(choice.delta.unwrap_or_default(), choice.finish_reason.as_deref())),
+            Some(choice) => self.take(choice.delta.unwrap_or_default(), choice.finish_reason.as_deref()),
             None => Ok(Vec::new()),
         }
     }
@@ -157,20 +252,30 @@ impl Decode for Decoder {
             return Err(ReplyFault::Malformed("the reply holds no choice".to_owned()));
         };
         self.usage = whole.usage.map(usage_of);
-        let mut deltas = self.take(choice.message, choice.finish_reason.as_deref());
-        deltas.extend(self.done(self.stop.unwrap_or(StopReason::Other)));
+        let mut deltas = self.take(choice.message, choice.finish_reason.as_deref())?;
+        let stop = self.stop.unwrap_or(StopReason::Other);
+        deltas.extend(self.done(stop));
         Ok(deltas)
     }
 }
 
 fn usage_of(usage: wire::Usage) -> Usage {
-    let cached_tokens = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
+    let (cached, written) = usage
+        .prompt_tokens_details
+        .map_or((None, None), |details| (details.cached_tokens, details.cache_write_tokens));
     Usage {
         input_tokens: usage.prompt_tokens,
-        cached_tokens,
+        cached_tokens: cached.unwrap_or(0),
+        cache_written_tokens: written.unwrap_or(0),
         output_tokens: usage.completion_tokens,
-        cost_microusd: 0,
+        cost_microusd: usage.cost.map_or(0, microusd),
     }
+}
+
+/// A cost as the provider tells it, rounded up; nonsense is no cost.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
+fn microusd(dollars: f64) -> u64 {
+    (dollars * 1_000_000.0).ceil() as u64
 }
 
 fn stop_reason(reason: &str) -> StopReason {
@@ -183,14 +288,17 @@ fn stop_reason(reason: &str) -> StopReason {
 }
 
 /// An error inside a 200. Some servers give the status as the code; elsewhere the names are known.
-fn refused(error: ErrorField) -> ReplyFault {
+pub(crate) fn refused(error: ErrorField) -> ReplyFault {
     let said = ProviderError::from(error);
     let status = said.codes.iter().find_map(|code| match code.as_str() {
         "rate_limit_exceeded" | "rate_limit_error" | "insufficient_quota" => Some(429),
-        "overloaded" | "overloaded_error" => Some(503),
+        "overloaded" | "overloaded_error" | "server_is_overloaded" | "slow_down" => Some(503),
         "invalid_api_key" | "authentication_error" => Some(401),
         "model_not_found" | "not_found_error" => Some(404),
-        "context_length_exceeded" | "exceed_context_size_error" | "invalid_request_error" => Some(400),
+        "context_length_exceeded"
+        | "exceed_context_size_error"
+        | "invalid_request_error"
+        | "invalid_prompt" => Some(400),
         other => other.parse().ok().filter(|status| (400..600).contains(status)),
     });
     ReplyFault::Refused(status.unwrap_or(500), said)

@@ -1,6 +1,12 @@
 //! A prompt: everything one request says to a model. Transcripts only grow at their end, so providers can cache the
 //! common beginning.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{Part, Tool};
+
 /// Who wrote a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
@@ -17,10 +23,31 @@ pub struct Message {
     pub speaker: Speaker,
     /// What it says.
     pub text: String,
+    /// Tool calls (of the model) or their results (of the user); nearly always empty.
+    pub parts: Vec<Part>,
+}
+
+impl Message {
+    /// Words of the user.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { speaker: Speaker::User, text: text.into(), parts: Vec::new() }
+    }
+
+    /// Words of the model.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self { speaker: Speaker::Assistant, text: text.into(), parts: Vec::new() }
+    }
+
+    /// The same message with tool calls or results.
+    #[must_use]
+    pub fn with_parts(mut self, parts: impl IntoIterator<Item = Part>) -> Self {
+        self.parts.extend(parts);
+        self
+    }
 }
 
 /// Everything one request says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
     /// The standing instruction.
     pub system: String,
@@ -28,12 +55,45 @@ pub struct Prompt {
     pub messages: Vec<Message>,
     /// How many tokens the model may write.
     pub output_tokens_max: u64,
+    /// The JSON Schema that the answer has to fit, where the provider can hold a model to one.
+    pub schema: Option<Arc<Value>>,
+    /// What the model may call.
+    pub tools: Vec<Tool>,
 }
 
 impl Prompt {
     /// A prompt with one user message.
     pub fn single(system: impl Into<String>, user: impl Into<String>, output_tokens_max: u64) -> Self {
-        let message = Message { speaker: Speaker::User, text: user.into() };
-        Self { system: system.into(), messages: vec![message], output_tokens_max }
+        let messages = vec![Message::user(user)];
+        Self { system: system.into(), messages, output_tokens_max, ..Self::default() }
+    }
+
+    /// The messages that end a stretch worth caching: the last two of the user in a conversation. A prompt of one
+    /// message is asked once, and writing it to a cache would only cost more.
+    pub(crate) fn cached_messages(&self) -> [Option<usize>; 2] {
+        if self.messages.len() < 2 {
+            return [None, None];
+        }
+        let users = self.messages.iter().enumerate().rev();
+        let mut users = users.filter(|(_, message)| message.speaker == Speaker::User).map(|(idx, _)| idx);
+        [users.next(), users.next()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_two_messages_of_the_user_end_what_is_cached() {
+        let cached = |n_messages: usize| {
+            let said =
+                |idx: usize| if idx.is_multiple_of(2) { Message::user("u") } else { Message::assistant("a") };
+            Prompt { messages: (0..n_messages).map(said).collect(), ..Prompt::default() }.cached_messages()
+        };
+        assert_eq!(cached(0), [None, None]);
+        assert_eq!(cached(1), [None, None]);
+        assert_eq!(cached(3), [Some(2), Some(0)]);
+        assert_eq!(cached(7), [Some(6), Some(4)]);
     }
 }

@@ -6,33 +6,76 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
 use crate::wire::error::ProviderError;
-use crate::{ModelError, Secret};
+use crate::{Feature, ModelError, Prompt, Secret};
 
 /// The longest quote of a provider's words.
 const DETAIL_CHARS_MAX: usize = 300;
 
 /// A longer wait than this is not a wait but a refusal; the engine has its own, lower bound.
-const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
+pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
 /// How providers say that a prompt is too long.
-const TOO_LONG_WORDS: [&str; 6] = [
+const TOO_LONG_WORDS: [&str; 9] = [
     "context_length_exceeded",
     "exceed_context_size",
     "prompt is too long",
     "maximum context length",
     "context window",
     "available context size",
+    "input is too long",
+    "input token count",
+    "too many input tokens",
 ];
 
-/// Who was asked: what error messages name, and the key they must not hold.
+/// How Gemini says in a 400 what others say in a 401.
+const KEY_WORDS: [&str; 3] = ["api_key_invalid", "api key not valid", "api key expired"];
+
+/// How Bedrock says in a 400 what others say in a 404.
+const UNKNOWN_MODEL_WORDS: [&str; 2] = ["model identifier is invalid", "invalid model identifier"];
+
+/// How OpenAI says that the account has no money.
+const QUOTA_WORDS: [&str; 1] = ["insufficient_quota"];
+
+/// What names a schema, in the words of one provider or another.
+const SCHEMA_WORDS: [&str; 10] = [
+    "response_format",
+    "json_schema",
+    "output_config",
+    "output_format",
+    "structured output",
+    "responsejsonschema",
+    "response_json_schema",
+    "schema",
+    "grammar",
+    "response mime type",
+];
+
+/// What names a tool.
+const TOOL_WORDS: [&str; 2] = ["tool", "function"];
+
+/// Who was asked: what error messages name, and the keys they must not hold.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) base_url: String,
     pub(crate) model: String,
-    pub(crate) key: Option<Secret>,
+    pub(crate) keys: Vec<Secret>,
+    has_schema: bool,
+    has_tools: bool,
 }
 
 impl Asked {
+    /// A plain question.
+    pub(crate) fn new(base_url: String, model: String, keys: Vec<Secret>) -> Self {
+        Self { base_url, model, keys, has_schema: false, has_tools: false }
+    }
+
+    /// The same, with what this prompt asks for beyond text.
+    pub(crate) fn with_features(mut self, prompt: &Prompt) -> Self {
+        self.has_schema = prompt.schema.is_some();
+        self.has_tools = !prompt.tools.is_empty();
+        self
+    }
+
     /// The typed error for a status and what the provider said with it.
     pub(crate) fn refused(
         &self,
@@ -42,15 +85,41 @@ impl Asked {
     ) -> ModelError {
         let detail = self.detail(&said.message);
         let base_url = self.base_url.clone();
+        let retry_after = retry_after.or(said.retry_after);
         match status {
             401 | 403 => ModelError::Unauthorized { base_url, detail },
+            400 if says(said, &KEY_WORDS) => ModelError::Unauthorized { base_url, detail },
             404 => ModelError::NotFound { base_url, model: self.model.clone(), detail },
+            400 if says(said, &UNKNOWN_MODEL_WORDS) => {
+                ModelError::NotFound { base_url, model: self.model.clone(), detail }
+            }
+            // An account without money is no matter of waiting.
+            429 if says(said, &QUOTA_WORDS) => ModelError::RequestRefused { status, detail },
             429 => ModelError::RateLimited { retry_after },
             503 | 529 => ModelError::Overloaded { retry_after },
-            400 | 413 if says_too_long(said) => ModelError::PromptTooLong { detail },
+            400 | 413 if says(said, &TOO_LONG_WORDS) => ModelError::PromptTooLong { detail },
+            // A model that broke or took too long, in the statuses of Bedrock.
+            408 | 424 => ModelError::ServerError { status, detail },
+            0..500 | 501 => match self.refuses_feature(status, said) {
+                Some(feature) => ModelError::FeatureRefused { feature, detail },
+                None if status == 501 => ModelError::ServerError { status, detail },
+                None => ModelError::RequestRefused { status, detail },
+            },
             500.. => ModelError::ServerError { status, detail },
-            0..500 => ModelError::RequestRefused { status, detail },
         }
+    }
+
+    /// Which thing beyond text a refusal is about, if it is about one that was asked for.
+    fn refuses_feature(&self, status: u16, said: &ProviderError) -> Option<Feature> {
+        if !matches!(status, 400 | 422 | 501) {
+            return None;
+        }
+        if self.has_schema && says(said, &SCHEMA_WORDS) {
+            return Some(Feature::Schema);
+        }
+        // Bedrock gets a schema as a tool, so words about tools where none was offered are about the schema.
+        let feature = if self.has_tools { Feature::Tools } else { Feature::Schema };
+        ((self.has_tools || self.has_schema) && says(said, &TOOL_WORDS)).then_some(feature)
     }
 
     /// A reply that is not in the provider's format.
@@ -65,10 +134,7 @@ impl Asked {
 
     /// Foreign words as one short line without the key. The key goes first: a cut must not leave half of it.
     pub(crate) fn detail(&self, text: &str) -> String {
-        let text = match &self.key {
-            Some(key) => key.redact(text),
-            None => text.to_owned(),
-        };
+        let text = self.keys.iter().fold(text.to_owned(), |text, key| key.redact(&text));
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
         let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         if line.is_empty() {
@@ -94,9 +160,11 @@ pub(crate) fn is_reply(status: StatusCode) -> bool {
     status == StatusCode::OK
 }
 
-fn says_too_long(said: &ProviderError) -> bool {
+fn says(said: &ProviderError, words: &[&str]) -> bool {
     let message = said.message.to_ascii_lowercase();
-    TOO_LONG_WORDS.iter().any(|words| message.contains(words) || said.codes.iter().any(|code| code == words))
+    words.iter().any(|words| {
+        message.contains(words) || said.codes.iter().any(|code| code.eq_ignore_ascii_case(words))
+    })
 }
 
 #[cfg(test)]

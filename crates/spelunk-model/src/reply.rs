@@ -2,11 +2,13 @@
 //! business; each provider has one.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 
 use futures_util::stream;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, Response};
 
+use crate::frames::{FrameFault, FrameParser};
 use crate::http::deepest_cause;
 use crate::refusal::{Asked, is_reply, retry_after};
 use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
@@ -21,6 +23,9 @@ const ERROR_BODY_BYTES_MAX: usize = 65_536;
 
 /// Reads one provider's format. A delta `Done` ends the reply; costs are filled in later.
 pub(crate) trait Decode: Send + 'static {
+    /// How the provider frames the events of a stream.
+    const FRAMING: Framing = Framing::Sse;
+
     /// One event of a stream.
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 
@@ -29,6 +34,80 @@ pub(crate) trait Decode: Send + 'static {
 
     /// A whole reply from a server that does not stream.
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
+}
+
+/// How events follow each other in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events.
+    Sse,
+    /// The binary frames of AWS.
+    Aws,
+}
+
+impl Framing {
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Sse => "text/event-stream",
+            Self::Aws => "application/vnd.amazon.eventstream",
+        }
+    }
+
+    fn parser(self) -> Parser {
+        match self {
+            Self::Sse => Parser::Sse(SseParser::new(EVENT_BYTES_MAX)),
+            Self::Aws => Parser::Aws(FrameParser::new(EVENT_BYTES_MAX)),
+        }
+    }
+}
+
+/// Takes bytes, gives the text of events.
+#[derive(Debug)]
+enum Parser {
+    Sse(SseParser),
+    Aws(FrameParser),
+}
+
+impl Parser {
+    fn push(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sse(parser) => parser.push(bytes),
+            Self::Aws(parser) => parser.push(bytes),
+        }
+    }
+
+    fn next_event(&mut self) -> Option<Result<String, ReplyFault>> {
+        match self {
+            Self::Sse(parser) => parser.next_event().map(|event| event.map_err(ReplyFault::from)),
+            Self::Aws(parser) => parser.next_event().map(|event| event.map_err(ReplyFault::from)),
+        }
+    }
+
+    fn finish(&mut self) -> Option<String> {
+        match self {
+            Self::Sse(parser) => parser.finish(),
+            Self::Aws(_) => None,
+        }
+    }
+}
+
+impl From<SseFault> for ReplyFault {
+    fn from(fault: SseFault) -> Self {
+        match fault {
+            SseFault::NotUtf8 => Self::Malformed("an event is not UTF-8".to_owned()),
+            SseFault::TooLong => Self::TooLong(EVENT_BYTES_MAX),
+        }
+    }
+}
+
+impl From<FrameFault> for ReplyFault {
+    fn from(fault: FrameFault) -> Self {
+        match fault {
+            FrameFault::NotUtf8 => Self::Malformed("an event is not UTF-8".to_owned()),
+            FrameFault::TooLong => Self::TooLong(EVENT_BYTES_MAX),
+            FrameFault::Damaged(what) => Self::Malformed(format!("a frame is damaged: {what}")),
+        }
+    }
 }
 
 /// What a decoder found wrong, before it is known who was asked.
@@ -40,11 +119,20 @@ pub(crate) enum ReplyFault {
     Cut,
     /// The provider reports an error that has this status outside of a stream.
     Refused(u16, ProviderError),
+    /// Something in it is longer than is taken, in bytes.
+    TooLong(usize),
+}
+
+/// A request that was not sent yet.
+pub(crate) enum Unsent {
+    Ready(Box<RequestBuilder>),
+    /// It needs something that has to be fetched first, such as keys to sign it with.
+    Later(Pin<Box<dyn Future<Output = Result<RequestBuilder, ModelError>> + Send>>),
 }
 
 /// Sends the request and reads its reply.
 pub(crate) fn stream_reply<D: Decode>(
-    request: RequestBuilder,
+    request: Unsent,
     asked: Asked,
     price: Option<Price>,
     decoder: D,
@@ -92,8 +180,8 @@ struct Reading<D> {
 
 /// Where the next delta comes from.
 enum Source {
-    Unsent(RequestBuilder),
-    Events(Response, SseParser),
+    Unsent(Unsent),
+    Events(Response, Parser),
     Ended,
 }
 
@@ -115,12 +203,18 @@ impl<D: Decode> Reading<D> {
     /// Fills in the cost. Nothing is read after the end mark.
     fn delivered(&mut self, delta: ModelDelta) -> ModelDelta {
         match delta {
-            ModelDelta::Text(_) | ModelDelta::Reasoning(_) => delta,
+            ModelDelta::Text(_)
+            | ModelDelta::Reasoning(_)
+            | ModelDelta::ToolCall(_)
+            | ModelDelta::AnsweredBy(_) => delta,
             ModelDelta::Done { stop, usage } => {
                 self.source = Source::Ended;
                 self.ready.clear();
                 let usage = usage.map(|mut usage| {
-                    usage.cost_microusd = self.price.map_or(0, |price| price.cost_microusd(&usage));
+                    // Where no price is known, what the provider itself says it charged stands.
+                    if let Some(price) = self.price {
+                        usage.cost_microusd = price.cost_microusd(&usage);
+                    }
                     usage
                 });
                 ModelDelta::Done { stop, usage }
@@ -128,10 +222,16 @@ impl<D: Decode> Reading<D> {
         }
     }
 
-    async fn open(mut self, request: RequestBuilder) -> Result<Self, ModelError> {
+    async fn open(mut self, unsent: Unsent) -> Result<Self, ModelError> {
+        let request = match unsent {
+            Unsent::Ready(request) => *request,
+            Unsent::Later(preparing) => preparing.await?,
+        };
         let response = accept(request.send().await, &self.asked).await?;
         match content_type(response.headers()).as_str() {
-            "text/event-stream" => self.source = Source::Events(response, SseParser::new(EVENT_BYTES_MAX)),
+            streamed if streamed == D::FRAMING.content_type() => {
+                self.source = Source::Events(response, D::FRAMING.parser());
+            }
             "application/json" => {
                 let body = read_text(response, &self.asked).await?;
                 let deltas = self.decoder.whole(&body);
@@ -144,17 +244,14 @@ impl<D: Decode> Reading<D> {
     }
 
     /// Decodes the next event, or waits for more bytes.
-    async fn read_on(mut self, mut response: Response, mut parser: SseParser) -> Result<Self, ModelError> {
+    async fn read_on(mut self, mut response: Response, mut parser: Parser) -> Result<Self, ModelError> {
         match parser.next_event() {
             Some(Ok(data)) => {
                 let deltas = self.decoder.event(&data);
                 self.take(deltas)?;
                 self.source = Source::Events(response, parser);
             }
-            Some(Err(SseFault::NotUtf8)) => return Err(self.asked.malformed("an event is not UTF-8")),
-            Some(Err(SseFault::TooLong)) => {
-                return Err(ModelError::ReplyTooLong { bytes_max: EVENT_BYTES_MAX as u64 });
-            }
+            Some(Err(fault)) => self.take(Err(fault))?,
             None => match response.chunk().await {
                 Ok(Some(bytes)) => {
                     parser.push(&bytes);
@@ -189,6 +286,9 @@ impl<D: Decode> Reading<D> {
             Err(ReplyFault::Malformed(detail)) => Err(self.asked.malformed(&detail)),
             Err(ReplyFault::Cut) => Err(ModelError::StreamCut),
             Err(ReplyFault::Refused(status, said)) => Err(self.asked.refused(status, None, &said)),
+            Err(ReplyFault::TooLong(bytes_max)) => {
+                Err(ModelError::ReplyTooLong { bytes_max: bytes_max as u64 })
+            }
         }
     }
 }

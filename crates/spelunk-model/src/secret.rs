@@ -29,6 +29,11 @@ impl Secret {
         Some(value)
     }
 
+    /// The key itself, for signing.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
     /// The text with every occurrence of the key replaced.
     pub(crate) fn redact(&self, text: &str) -> String {
         if self.0.len() < REDACTED_BYTES_MIN {

@@ -2,5 +2,12 @@
 //! and what we do not know is skipped.
 
 pub(crate) mod anthropic;
+pub(crate) mod aws;
+pub(crate) mod bedrock;
+pub(crate) mod command;
+pub(crate) mod embedding;
 pub(crate) mod error;
+pub(crate) mod gemini;
 pub(crate) mod openai;
+pub(crate) mod price;
+pub(crate) mod responses;

@@ -3,8 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "the bodies of contract tests are ordinary functions")]
 
 mod adapter;
+mod aws;
+mod command;
 mod contract;
+mod embedding;
+mod fallback;
 mod list;
+mod secrets;
 mod server;
 mod traffic;
 mod wire;

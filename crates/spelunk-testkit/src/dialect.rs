@@ -1,16 +1,25 @@
 //! Dialects: the providers' wire formats, written out by hand so that a test controls every byte.
 
 mod anthropic;
+mod bedrock;
+mod embeddings;
+mod gemini;
 mod openai;
+mod responses;
 
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
+
+pub(crate) use embeddings::vectors;
 
 /// Which provider's format a request came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     OpenAi,
     Anthropic,
+    Responses,
+    Gemini,
+    Bedrock,
 }
 
 /// A reply, before it takes a provider's shape.
@@ -19,6 +28,7 @@ pub(crate) struct Spoken {
     pub(crate) model: String,
     pub(crate) text: String,
     pub(crate) reasoning: Option<String>,
+    pub(crate) tool_calls: Vec<SpokenCall>,
     pub(crate) stop: StopReason,
     pub(crate) usage: Usage,
     pub(crate) n_chunks: usize,
@@ -26,20 +36,66 @@ pub(crate) struct Spoken {
     pub(crate) with_usage: bool,
 }
 
-/// A streamed reply: what comes before the text, the text, and what comes after it with the end mark.
+/// A tool call, before it takes a provider's shape.
+#[derive(Debug, Clone)]
+pub(crate) struct SpokenCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+}
+
+impl SpokenCall {
+    /// The arguments in two fragments.
+    fn halves(&self) -> Vec<&str> {
+        cut(&self.arguments, 2)
+    }
+
+    /// The arguments as JSON; null where they are none.
+    fn input(&self) -> Value {
+        serde_json::from_str(&self.arguments).unwrap_or(Value::Null)
+    }
+}
+
+/// A streamed reply: the events before the text, an event for each piece of it, and those after it with the end mark.
 #[derive(Debug)]
 pub(crate) struct Streamed {
-    pub(crate) head: Vec<u8>,
+    pub(crate) head: Vec<Vec<u8>>,
     pub(crate) pieces: Vec<Vec<u8>>,
-    pub(crate) tail: Vec<u8>,
+    pub(crate) tail: Vec<Vec<u8>>,
 }
 
 impl Dialect {
+    /// The dialect of a request to this path, its query left out.
     pub(crate) fn of_path(path: &str) -> Option<Self> {
+        let path = path.split('?').next().unwrap_or_default();
+        let is_azure = path.contains("/openai/deployments/") && path.ends_with("/chat/completions");
         match path {
             "/v1/chat/completions" => Some(Self::OpenAi),
             "/v1/messages" => Some(Self::Anthropic),
+            "/v1/responses" => Some(Self::Responses),
+            _ if is_azure => Some(Self::OpenAi),
+            _ if path.starts_with("/v1/models/") && path.contains(':') => Some(Self::Gemini),
+            _ if path.starts_with("/v1/model/") && path.contains("/converse") => Some(Self::Bedrock),
             _ => None,
+        }
+    }
+
+    /// Whether the request asks for a stream.
+    pub(crate) fn is_streamed(self, path: &str, body: &Value) -> bool {
+        match self {
+            Self::OpenAi | Self::Anthropic | Self::Responses => body["stream"] == Value::Bool(true),
+            Self::Gemini => path.contains(":streamGenerateContent"),
+            Self::Bedrock => path.ends_with("/converse-stream"),
+        }
+    }
+
+    /// The content type of a stream.
+    pub(crate) fn stream_type(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::Anthropic | Self::Responses | Self::Gemini => {
+                "text/event-stream; charset=utf-8"
+            }
+            Self::Bedrock => "application/vnd.amazon.eventstream",
         }
     }
 
@@ -47,6 +103,9 @@ impl Dialect {
         match self {
             Self::OpenAi => openai::streamed(spoken),
             Self::Anthropic => anthropic::streamed(spoken),
+            Self::Responses => responses::streamed(spoken),
+            Self::Gemini => gemini::streamed(spoken),
+            Self::Bedrock => bedrock::streamed(spoken),
         }
     }
 
@@ -54,32 +113,52 @@ impl Dialect {
         match self {
             Self::OpenAi => openai::whole(spoken),
             Self::Anthropic => anthropic::whole(spoken),
+            Self::Responses => responses::whole(spoken),
+            Self::Gemini => gemini::whole(spoken),
+            Self::Bedrock => bedrock::whole(spoken),
         }
     }
 
     /// The body of an error status; `code` replaces the usual one for the status.
     pub(crate) fn error_body(self, status: u16, message: &str, code: Option<&str>) -> Value {
         match self {
-            Self::OpenAi => openai::error_body(status, message, code),
+            Self::OpenAi | Self::Responses => openai::error_body(status, message, code),
             Self::Anthropic => anthropic::error_body(status, message, code),
+            Self::Gemini => gemini::error_body(status, message, code),
+            Self::Bedrock => bedrock::error_body(message, code),
         }
     }
 
     /// The error as an event of a stream.
     pub(crate) fn error_event(self, status: u16) -> Vec<u8> {
-        let body = self.error_body(status, &format!("scripted status {status}"), None);
+        let message = format!("scripted status {status}");
+        let body = self.error_body(status, &message, None);
         match self {
-            Self::OpenAi => event(None, &body),
+            Self::OpenAi | Self::Gemini => event(None, &body),
             Self::Anthropic => event(Some("error"), &body),
+            Self::Responses => responses::error_event(status, &message),
+            Self::Bedrock => bedrock::error_event(status, &message),
+        }
+    }
+
+    /// An event whose payload is this, which need not be JSON or text.
+    pub(crate) fn raw_event(self, payload: &[u8]) -> Vec<u8> {
+        match self {
+            Self::OpenAi | Self::Anthropic | Self::Responses | Self::Gemini => {
+                [b"data: ", payload, b"\n\n"].concat()
+            }
+            Self::Bedrock => bedrock::raw_event(payload),
         }
     }
 }
 
 /// The system text and every message of a request, joined by line ends.
 pub(crate) fn prompt_of(body: &Value) -> String {
-    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let contents = messages.iter().map(|message| &message["content"]);
-    let texts: Vec<String> = std::iter::once(&body["system"]).chain(contents).filter_map(text_of).collect();
+    let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let systems = [&body["system"], &body["instructions"], &body["systemInstruction"]["parts"]];
+    let contents = list("messages").iter().chain(list("input")).map(|message| &message["content"]);
+    let gemini = list("contents").iter().map(|content| &content["parts"]);
+    let texts: Vec<String> = systems.into_iter().chain(contents).chain(gemini).filter_map(text_of).collect();
     texts.join("\n")
 }
 

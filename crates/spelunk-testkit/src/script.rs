@@ -5,6 +5,7 @@ use std::fmt;
 
 use spelunk_types::{StopReason, Usage};
 
+use crate::dialect::SpokenCall;
 use crate::fault::Fault;
 use crate::gate::Gate;
 
@@ -18,7 +19,7 @@ pub struct Rule {
 }
 
 /// A rule for calls by name: `0.3#2`, where `*` stands for any one number (`0.*#0`, `0#*`). `models` names requests for
-/// the list of models.
+/// the list of models, `embed` those for vectors.
 pub fn on(call_pattern: &str) -> Rule {
     Rule::new(Matcher::Call(call_pattern.to_owned()))
 }
@@ -65,6 +66,26 @@ impl Rule {
     #[must_use]
     pub fn cached(mut self, cached_tokens: u64) -> Self {
         self.manner.cached_tokens = cached_tokens;
+        self
+    }
+
+    /// How many of the input tokens are reported as written to the provider's cache, where it tells.
+    #[must_use]
+    pub fn cache_written(mut self, cache_written_tokens: u64) -> Self {
+        self.manner.cache_written_tokens = cache_written_tokens;
+        self
+    }
+
+    /// A tool call after the text; the first has the id `call_0`, the next `call_1`. The model then stops for it.
+    #[must_use]
+    pub fn tool_call(mut self, name: &str, arguments: &str) -> Self {
+        let id = format!("call_{}", self.manner.tool_calls.len());
+        self.manner.tool_calls.push(SpokenCall {
+            id,
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        });
+        self.manner.stop = StopReason::Other;
         self
     }
 
@@ -148,6 +169,8 @@ pub(crate) enum Answer {
 pub(crate) struct Manner {
     pub(crate) usage: Option<Usage>,
     pub(crate) cached_tokens: u64,
+    pub(crate) cache_written_tokens: u64,
+    pub(crate) tool_calls: Vec<SpokenCall>,
     pub(crate) stop: StopReason,
     pub(crate) reasoning: Option<String>,
     pub(crate) n_chunks: usize,
@@ -161,6 +184,8 @@ impl Manner {
         Self {
             usage: None,
             cached_tokens: 0,
+            cache_written_tokens: 0,
+            tool_calls: Vec::new(),
             stop: StopReason::Finished,
             reasoning: None,
             n_chunks: 3,
@@ -177,7 +202,11 @@ impl Manner {
             output_tokens: text.len().div_ceil(4) as u64,
             ..Usage::default()
         };
-        Usage { cached_tokens: self.cached_tokens, ..self.usage.unwrap_or(counted) }
+        Usage {
+            cached_tokens: self.cached_tokens,
+            cache_written_tokens: self.cache_written_tokens,
+            ..self.usage.unwrap_or(counted)
+        }
     }
 }
 

@@ -10,6 +10,9 @@ pub struct Usage {
     /// The part of `input_tokens` that the provider read from its prompt cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
+    /// The part of `input_tokens` that the provider wrote to its prompt cache, which some charge more for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_written_tokens: u64,
     /// Tokens generated, reasoning included.
     pub output_tokens: u64,
     /// Price in millionths of a dollar; 0 where no price is known.
@@ -34,6 +37,7 @@ impl Usage {
         Self {
             input_tokens: self.input_tokens.saturating_add(other.input_tokens),
             cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            cache_written_tokens: self.cache_written_tokens.saturating_add(other.cache_written_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
             cost_microusd: self.cost_microusd.saturating_add(other.cost_microusd),
         }

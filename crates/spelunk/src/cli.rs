@@ -74,7 +74,7 @@ pub(crate) struct Common {
 /// Which model to ask.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelFlags {
-    /// The model: NAME, or PROVIDER/NAME with provider openai or anthropic; `none` asks nobody
+    /// The model: NAME, or PROVIDER/NAME with provider openai, openai-responses, anthropic, gemini, bedrock, azure or command; `none` asks nobody
     #[arg(long, short, value_name = "MODEL")]
     model: Option<String>,
     /// Where requests go, such as `http://127.0.0.1:11434/v1`

@@ -38,6 +38,24 @@ pub(crate) const OPENAI_BASE_URL: Variable = Variable {
     name: "OPENAI_BASE_URL",
     doc: "Where requests in OpenAI's format go, unless `model.base_url` is set.",
 };
+/// The key for Gemini.
+pub(crate) const GEMINI_API_KEY: Variable = Variable {
+    name: "GEMINI_API_KEY",
+    doc: "The key for Google Gemini, where `model.key_env` names no other variable; `GOOGLE_API_KEY` is taken, too.",
+};
+/// Another name of the key for Gemini.
+pub(crate) const GOOGLE_API_KEY: Variable =
+    Variable { name: "GOOGLE_API_KEY", doc: "The key for Google Gemini, where `GEMINI_API_KEY` is not set." };
+/// The key for Azure.
+pub(crate) const AZURE_OPENAI_API_KEY: Variable = Variable {
+    name: "AZURE_OPENAI_API_KEY",
+    doc: "The key for Azure OpenAI, where `model.key_env` names no other variable.",
+};
+/// Where an Azure resource is.
+pub(crate) const AZURE_OPENAI_ENDPOINT: Variable = Variable {
+    name: "AZURE_OPENAI_ENDPOINT",
+    doc: "The Azure resource, such as `https://NAME.openai.azure.com`, unless `model.base_url` is set.",
+};
 /// The key for OpenRouter.
 pub(crate) const OPENROUTER_API_KEY: Variable = Variable {
     name: "OPENROUTER_API_KEY",
@@ -74,6 +92,10 @@ pub(crate) const VARIABLES: &[Variable] = &[
     OPENAI_API_KEY,
     OPENAI_BASE_URL,
     OPENROUTER_API_KEY,
+    GEMINI_API_KEY,
+    GOOGLE_API_KEY,
+    AZURE_OPENAI_API_KEY,
+    AZURE_OPENAI_ENDPOINT,
     NO_COLOR,
     XDG_CONFIG_HOME,
     HOME,
@@ -110,6 +132,15 @@ impl Environment {
             .iter()
             .filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty())
             .map(|(name, value)| (name.as_str(), value.as_os_str()))
+    }
+
+    /// Every variable whose name begins so and whose value is text.
+    pub(crate) fn beginning_with<'a>(
+        &'a self,
+        prefix: &'a str,
+    ) -> impl Iterator<Item = (String, String)> + 'a {
+        let of = self.variables.iter().filter(move |(name, _)| name.starts_with(prefix));
+        of.filter_map(|(name, value)| Some((name.clone(), value.to_str()?.to_owned())))
     }
 
     fn raw(&self, name: &str) -> Option<&OsStr> {

@@ -1,13 +1,16 @@
 //! Which model answers: what flags and settings say, else whoever there is a key for, else a server on this machine.
 //! Finding none is not an error here; `ask` then shows passages.
 
+mod open;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use spelunk_model::{AnthropicModel, Model, ModelError, ModelOptions, OpenAiModel, Secret, list_models};
+use spelunk_model::{Model, ModelError, ModelOptions, Secret, list_models};
 use spelunk_types::{ErrorCode, Explain, ModelRef};
 
+use self::open::{bedrock_url, open};
 use crate::config::{ModelSettings, ProviderChoice};
 use crate::env::{self, Environment};
 
@@ -17,6 +20,9 @@ const OPENROUTER_URL: &str = "https://openrouter.ai/api/v1";
 const OPENAI_MODEL: &str = "gpt-5-mini";
 const ANTHROPIC_MODEL: &str = "claude-sonnet-4-5";
 const OPENROUTER_MODEL: &str = "openai/gpt-5-mini";
+const GEMINI_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
+const GEMINI_MODEL: &str = "gemini-2.5-flash";
+const BEDROCK_MODEL: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
 /// Servers that people run on their own machine, and the port each listens on unless told otherwise.
 const LOCAL_SERVERS: [(&str, &str); 4] = [
@@ -46,6 +52,12 @@ pub(crate) enum ProviderError {
     KeyVariableUnset { variable: String },
     #[error("`model.key_command` did not print a key: {reason}")]
     KeyCommand { reason: String },
+    #[error("`model.provider` is `command`, and `model.command` names no program")]
+    CommandMissing,
+    #[error("it is not known where {provider} is")]
+    AddressMissing { provider: &'static str, variable: &'static str },
+    #[error("{provider} needs the name of a model")]
+    NameMissing { provider: &'static str },
     #[error("the server at `{base_url}` offers no model")]
     NoModels { base_url: String },
     #[error("the run was begun by an MCP client, with a model or agents of its own")]
@@ -60,6 +72,9 @@ impl Explain for ProviderError {
             Self::KeyMissing { .. }
             | Self::KeyVariableUnset { .. }
             | Self::KeyCommand { .. }
+            | Self::CommandMissing
+            | Self::AddressMissing { .. }
+            | Self::NameMissing { .. }
             | Self::NoModels { .. }
             | Self::OfClient => ErrorCode::ModelNotConfigured,
             Self::Model(error) => error.code(),
@@ -75,6 +90,9 @@ impl Explain for ProviderError {
             Self::KeyCommand { .. } => {
                 Some("run the command by hand; it must print the key and nothing else".into())
             }
+            Self::CommandMissing => Some("set `model.command` in your own settings file".into()),
+            Self::AddressMissing { variable, .. } => Some(format!("set `{variable}` or `model.base_url`")),
+            Self::NameMissing { .. } => Some("name it with `--model`".into()),
             Self::NoModels { .. } => Some("load a model there, or name one with `--model`".into()),
             Self::OfClient => Some("go on with it from such a client, by the tool `rlm_resume`".into()),
             Self::Model(error) => error.hint(),
@@ -100,7 +118,14 @@ pub(crate) async fn choose(
     let place = match settings.provider {
         ProviderChoice::None => return Ok(None),
         ProviderChoice::Anthropic => Some(keys.anthropic("model.provider is anthropic")?),
-        ProviderChoice::OpenAi => Some(keys.openai("model.provider is openai")?),
+        ProviderChoice::OpenAi => Some(keys.openai("openai", "model.provider is openai")?),
+        ProviderChoice::Responses => {
+            Some(keys.openai("openai-responses", "model.provider is openai-responses")?)
+        }
+        ProviderChoice::Gemini => Some(keys.gemini("model.provider is gemini")?),
+        ProviderChoice::Azure => Some(keys.azure()?),
+        ProviderChoice::Bedrock => Some(keys.bedrock()),
+        ProviderChoice::Command => Some(keys.command()),
         ProviderChoice::Auto => match keys.by_environment()? {
             Some(place) => Some(place),
             None if settings.probe_local => probe(settings.name.clone()).await,
@@ -108,7 +133,7 @@ pub(crate) async fn choose(
         },
     };
     match place {
-        Some(place) => build(place, settings).await.map(Some),
+        Some(place) => build(place, settings, environment).await.map(Some),
         None => Ok(None),
     }
 }
@@ -125,6 +150,8 @@ pub(crate) fn recorded(
     let keys = Keys { settings, environment };
     let variable = match recorded.provider.as_str() {
         "anthropic" => env::ANTHROPIC_API_KEY.name,
+        "gemini" => keys.gemini_variable(),
+        "azure" => env::AZURE_OPENAI_API_KEY.name,
         _ if recorded.base_url.starts_with(OPENROUTER_URL) => env::OPENROUTER_API_KEY.name,
         _ => env::OPENAI_API_KEY.name,
     };
@@ -135,7 +162,7 @@ pub(crate) fn recorded(
         price: settings.price,
         label_calls: false,
     };
-    open(&recorded.provider, options)
+    open(&recorded.provider, options, settings, environment)
 }
 
 struct Keys<'a> {
@@ -149,7 +176,7 @@ impl Keys<'_> {
             self.environment.text(variable.name).is_some()
         });
         if self.settings.base_url.is_some() {
-            return self.openai("model.base_url is set").map(Some);
+            return self.openai("openai", "model.base_url is set").map(Some);
         }
         let wants_claude = name.is_some_and(|name| name.starts_with("claude"));
         let wants_other = name.is_some_and(|name| !name.starts_with("claude"));
@@ -164,7 +191,7 @@ impl Keys<'_> {
         if has(env::OPENAI_API_KEY) || has(env::OPENAI_BASE_URL) {
             let because =
                 if has(env::OPENAI_API_KEY) { "OPENAI_API_KEY is set" } else { "OPENAI_BASE_URL is set" };
-            return self.openai(because).map(Some);
+            return self.openai("openai", because).map(Some);
         }
         if has(env::OPENROUTER_API_KEY) {
             let key = self.key(env::OPENROUTER_API_KEY.name)?;
@@ -178,7 +205,57 @@ impl Keys<'_> {
                 because,
             }));
         }
+        if has(env::GEMINI_API_KEY) || has(env::GOOGLE_API_KEY) {
+            return self.gemini(&format!("{} is set", self.gemini_variable())).map(Some);
+        }
         Ok(None)
+    }
+
+    fn gemini_variable(&self) -> &'static str {
+        match self.environment.text(env::GEMINI_API_KEY.name) {
+            Some(_) => env::GEMINI_API_KEY.name,
+            None => env::GOOGLE_API_KEY.name,
+        }
+    }
+
+    fn gemini(&self, because: &str) -> Result<Place, ProviderError> {
+        let key = self.key(self.gemini_variable())?;
+        let base_url = self.settings.base_url.as_deref().unwrap_or(GEMINI_URL);
+        if key.is_none() && base_url == GEMINI_URL {
+            let variable = env::GEMINI_API_KEY.name.into();
+            return Err(ProviderError::KeyMissing { provider: "Gemini", variable });
+        }
+        let name = Some(self.settings.name.clone().unwrap_or_else(|| GEMINI_MODEL.into()));
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        Ok(Place { provider: "gemini", base_url, name, key, because: because.to_owned() })
+    }
+
+    /// The resource from the settings or the environment; the name of the deployment cannot be guessed.
+    fn azure(&self) -> Result<Place, ProviderError> {
+        let variable = env::AZURE_OPENAI_ENDPOINT.name;
+        let set = self.settings.base_url.as_deref().or_else(|| self.environment.text(variable));
+        let base_url =
+            set.ok_or(ProviderError::AddressMissing { provider: "the Azure resource", variable })?;
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        let Some(name) = self.settings.name.clone() else {
+            return Err(ProviderError::NameMissing { provider: "Azure" });
+        };
+        let key = self.key(env::AZURE_OPENAI_API_KEY.name)?;
+        let because = "model.provider is azure".to_owned();
+        Ok(Place { provider: "azure", base_url, name: Some(name), key, because })
+    }
+
+    fn bedrock(&self) -> Place {
+        let set = self.settings.base_url.clone();
+        let base_url = set.unwrap_or_else(|| bedrock_url(self.environment)).trim_end_matches('/').to_owned();
+        let name = Some(self.settings.name.clone().unwrap_or_else(|| BEDROCK_MODEL.into()));
+        Place { provider: "bedrock", base_url, name, key: None, because: "model.provider is bedrock".into() }
+    }
+
+    fn command(&self) -> Place {
+        let name = Some(self.settings.name.clone().unwrap_or_else(|| "command".into()));
+        let because = "model.provider is command".to_owned();
+        Place { provider: "command", base_url: String::new(), name, key: None, because }
     }
 
     fn anthropic(&self, because: &str) -> Result<Place, ProviderError> {
@@ -194,7 +271,7 @@ impl Keys<'_> {
         Ok(Place { provider: "anthropic", base_url, name, key, because: because.to_owned() })
     }
 
-    fn openai(&self, because: &str) -> Result<Place, ProviderError> {
+    fn openai(&self, provider: &'static str, because: &str) -> Result<Place, ProviderError> {
         let key = self.key(env::OPENAI_API_KEY.name)?;
         let base_url = self.base_url(env::OPENAI_BASE_URL.name, OPENAI_URL);
         let is_official = base_url == OPENAI_URL;
@@ -206,7 +283,7 @@ impl Keys<'_> {
         }
         // Another server knows best which models it has.
         let name = self.settings.name.clone().or_else(|| is_official.then(|| OPENAI_MODEL.to_owned()));
-        Ok(Place { provider: "openai", base_url, name, key, because: because.to_owned() })
+        Ok(Place { provider, base_url, name, key, because: because.to_owned() })
     }
 
     fn base_url(&self, variable: &str, official: &str) -> String {
@@ -268,7 +345,11 @@ async fn probe(wanted: Option<String>) -> Option<Place> {
     None
 }
 
-async fn build(place: Place, settings: &ModelSettings) -> Result<Chosen, ProviderError> {
+async fn build(
+    place: Place,
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Result<Chosen, ProviderError> {
     let name = match place.name {
         Some(name) => name,
         None => {
@@ -288,14 +369,10 @@ async fn build(place: Place, settings: &ModelSettings) -> Result<Chosen, Provide
     let sub_model = settings
         .sub
         .clone()
-        .map(|name| open(place.provider, ModelOptions { price: None, ..options(name) }))
+        .map(|name| {
+            open(place.provider, ModelOptions { price: None, ..options(name) }, settings, environment)
+        })
         .transpose()?;
-    Ok(Chosen { model: open(place.provider, options(name))?, sub_model, because: place.because })
-}
-
-fn open(provider: &str, options: ModelOptions) -> Result<Arc<dyn Model>, ProviderError> {
-    Ok(match provider {
-        "anthropic" => Arc::new(AnthropicModel::new(options)?),
-        _ => Arc::new(OpenAiModel::new(options)?),
-    })
+    let model = open(place.provider, options(name), settings, environment)?;
+    Ok(Chosen { model, sub_model, because: place.because })
 }

@@ -167,7 +167,13 @@ impl Frame {
         match outcome {
             CallOutcome::Replied { reply, stop, usage } => {
                 let text = self.run().blobs.text(reply).map_err(Arc::new)?;
-                Ok(Reply { text, stop: *stop, usage: Some(*usage) })
+                Ok(Reply {
+                    text,
+                    stop: *stop,
+                    usage: Some(*usage),
+                    tool_calls: Vec::new(),
+                    answered_by: None,
+                })
             }
             CallOutcome::Failed { code, message } => {
                 Err(FrameError::Call { call, code: *code, message: message.clone() })

@@ -103,7 +103,7 @@ fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
     let mut prompt = transcript.prompt(frame.limits().root_output_tokens_max);
     match prompt.messages.last_mut() {
         Some(last) if last.speaker == Speaker::User => last.text += &format!("\n\n{said}"),
-        Some(_) | None => prompt.messages.push(Message { speaker: Speaker::User, text: said.to_owned() }),
+        Some(_) | None => prompt.messages.push(Message::user(said)),
     }
     prompt
 }

@@ -1,17 +1,17 @@
 //! Transcripts, with all that they say.
 
-use spelunk_model::{Message, Prompt, Speaker};
+use spelunk_model::{Message, Prompt};
 
 use super::{Transcript, TranscriptLimits};
 
 const LIMITS: TranscriptLimits = TranscriptLimits { prompt_tokens_max: 100, output_chars_max: 400 };
 
 fn user(text: &str) -> Message {
-    Message { speaker: Speaker::User, text: text.to_owned() }
+    Message::user(text)
 }
 
 fn assistant(text: &str) -> Message {
-    Message { speaker: Speaker::Assistant, text: text.to_owned() }
+    Message::assistant(text)
 }
 
 /// A transcript with one turn for each pair.
@@ -32,7 +32,7 @@ fn a_prompt_is_the_system_the_question_and_the_turns() {
     assert_eq!(transcript.messages(), messages);
     assert_eq!(
         transcript.prompt(512),
-        Prompt { system: "system".to_owned(), messages, output_tokens_max: 512 }
+        Prompt { system: "system".to_owned(), messages, output_tokens_max: 512, ..Prompt::default() }
     );
     // 2 + 2 for the beginning, 1 + 1 and 2 + 3 for the turns.
     assert_eq!(transcript.tokens(), 11);
@@ -74,6 +74,7 @@ fn a_compaction_keeps_the_beginning_and_the_last_three_turns() {
                 user("E"),
             ],
             output_tokens_max: 8,
+            ..Prompt::default()
         }
     );
 }

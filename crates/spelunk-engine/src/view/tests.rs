@@ -85,7 +85,13 @@ fn a_clock_that_went_back_takes_no_time_away() {
 
 #[test]
 fn a_call_is_paid_once_and_only_if_it_was_sent() {
-    let usage = Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 5, cost_microusd: 15 };
+    let usage = Usage {
+        input_tokens: 10,
+        cached_tokens: 0,
+        cache_written_tokens: 0,
+        output_tokens: 5,
+        cost_microusd: 15,
+    };
     let failed = CallOutcome::Failed { code: ErrorCode::ModelRequestRefused, message: "no".into() };
     let failed =
         EventKind::CallSettled { call: "0#2".parse().unwrap(), outcome: failed, served: Served::Live };
@@ -125,6 +131,7 @@ fn usage() -> impl Generate<Value = Usage> {
     fields.prop_map(|(input_tokens, cached_tokens, output_tokens, cost_microusd)| Usage {
         input_tokens,
         cached_tokens,
+        cache_written_tokens: 0,
         output_tokens,
         cost_microusd,
     })

@@ -62,7 +62,7 @@ fn a_v1_journal_of_a_run_that_crashed_and_was_resumed() {
         call.settled     0#0 replied live tokens=107+52
         frame.closed     0 answered cited=5
         run.finished     answered
-        -- paid=4 spent=Usage { input_tokens: 1101, cached_tokens: 0, output_tokens: 200, cost_microusd: 2101 } active_ms=1715 resumed=1 answer=true"]].assert_eq(&meaning("crashed-and-resumed.jsonl"));
+        -- paid=4 spent=Usage { input_tokens: 1101, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 200, cost_microusd: 2101 } active_ms=1715 resumed=1 answer=true"]].assert_eq(&meaning("crashed-and-resumed.jsonl"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_v1_journal_of_a_run_that_failed_after_retries() {
         call.retried     0#0 attempt=2 model-unreachable
         call.retried     0#0 attempt=3 model-unreachable
         run.finished     failed model-unreachable
-        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=14 resumed=0 answer=false"]].assert_eq(&meaning("failed-after-retries.jsonl"));
+        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=14 resumed=0 answer=false"]].assert_eq(&meaning("failed-after-retries.jsonl"));
 }
 
 #[test]
@@ -90,5 +90,5 @@ fn a_v1_journal_of_a_run_that_stopped_at_a_limit() {
         call.started     0#0
         limit.reached    calls_max=0
         run.finished     partial calls-exhausted
-        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=4 resumed=0 answer=false"]].assert_eq(&meaning("stopped-at-a-limit.jsonl"));
+        -- paid=0 spent=Usage { input_tokens: 0, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 0, cost_microusd: 0 } active_ms=4 resumed=0 answer=false"]].assert_eq(&meaning("stopped-at-a-limit.jsonl"));
 }

@@ -26,7 +26,13 @@ const SURVEY: Scenario = Scenario {
     stage,
     answer: "Alpha and Gamma.",
     calls: &["0.0#0", "0.2#0", "0#0", "0#2"],
-    spent: Usage { input_tokens: 412, cached_tokens: 0, output_tokens: 52, cost_microusd: 464 },
+    spent: Usage {
+        input_tokens: 412,
+        cached_tokens: 0,
+        cache_written_tokens: 0,
+        output_tokens: 52,
+        cost_microusd: 464,
+    },
 };
 
 /// The recursive loop: sub-calls in a loop, a batch with a failure, a child, a block that breaks half-way, and one that
@@ -35,7 +41,13 @@ const LOOP: Scenario = Scenario {
     stage: loop_stage,
     answer: "Alpha, Beta, Gamma",
     calls: &["0#0", "0#1", "0#2", "0#3", "0#5", "0.0#0", "0#6", "0#7"],
-    spent: Usage { input_tokens: 800, cached_tokens: 0, output_tokens: 80, cost_microusd: 880 },
+    spent: Usage {
+        input_tokens: 800,
+        cached_tokens: 0,
+        cache_written_tokens: 0,
+        output_tokens: 80,
+        cost_microusd: 880,
+    },
 };
 
 /// Analysts on three parts, one of whom must correct itself, a synthesis for each kind and one across them.
@@ -43,7 +55,13 @@ const MAP: Scenario = Scenario {
     stage: map_stage,
     answer: MAP_REPORT,
     calls: &["0.0#0", "0.1#0", "0.1#1", "0.2#0", "0.3#0", "0.4#0"],
-    spent: Usage { input_tokens: 600, cached_tokens: 0, output_tokens: 60, cost_microusd: 660 },
+    spent: Usage {
+        input_tokens: 600,
+        cached_tokens: 0,
+        cache_written_tokens: 0,
+        output_tokens: 60,
+        cost_microusd: 660,
+    },
 };
 
 const MAP_REPORT: &str = "## Summary

@@ -28,7 +28,13 @@ async fn fifty_at_once(limit: impl Fn(&mut Limits)) -> (Stage, RunResult) {
     let spent = view(&events(&engine, &result.run)).spent;
     assert_eq!(
         spent,
-        Usage { input_tokens: 50, cached_tokens: 0, output_tokens: 50, cost_microusd: 100 },
+        Usage {
+            input_tokens: 50,
+            cached_tokens: 0,
+            cache_written_tokens: 0,
+            output_tokens: 50,
+            cost_microusd: 100
+        },
         "five replies were paid"
     );
     (stage, result)

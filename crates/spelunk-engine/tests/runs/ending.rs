@@ -46,7 +46,16 @@ async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
     .assert_eq(&told(&engine, &cancelled.run));
     assert_eq!((stage.server.times_received("0#0"), stage.server.times_received("0#1")), (1, 2));
     let spent = view(&events(&engine, &cancelled.run)).spent;
-    assert_eq!(spent, Usage { input_tokens: 8, cached_tokens: 0, output_tokens: 8, cost_microusd: 16 });
+    assert_eq!(
+        spent,
+        Usage {
+            input_tokens: 8,
+            cached_tokens: 0,
+            cache_written_tokens: 0,
+            output_tokens: 8,
+            cost_microusd: 16
+        }
+    );
 }
 
 #[tokio::test]

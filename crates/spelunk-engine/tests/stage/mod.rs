@@ -20,6 +20,7 @@ pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
     let price = Price {
         input_microusd_per_mtok: 1_000_000,
         cached_microusd_per_mtok: 1_000_000,
+        cache_write_microusd_per_mtok: 1_000_000,
         output_microusd_per_mtok: 1_000_000,
     };
     let options = ModelOptions {

@@ -1,20 +1,30 @@
 //! What is sent. What is understood of replies is in `tests/wire`.
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
-use crate::Message;
+use crate::{Part, ToolCall, ToolResult};
 
-fn check(base_url: &str, prompt: &Prompt, expected: &Expect) {
-    let options = ModelOptions {
+fn options(base_url: &str, name: &str) -> ModelOptions {
+    ModelOptions {
         base_url: base_url.to_owned(),
-        name: "m".to_owned(),
+        name: name.to_owned(),
         key: None,
         price: None,
         label_calls: false,
-    };
-    let body = OpenAiModel::new(options).unwrap().body(prompt);
-    expected.assert_eq(&String::from_utf8(body).unwrap());
+    }
+}
+
+fn check(base_url: &str, prompt: &Prompt, expected: &Expect) {
+    check_model(&OpenAiModel::new(options(base_url, "m")).unwrap(), prompt, expected);
+}
+
+fn check_model(model: &OpenAiModel, prompt: &Prompt, expected: &Expect) {
+    expected.assert_eq(&String::from_utf8(model.body(prompt)).unwrap());
 }
 
 #[test]
@@ -30,16 +40,112 @@ fn a_request_to_openai_bounds_completion_tokens() {
 
 #[test]
 fn a_request_elsewhere_bounds_tokens_and_an_empty_system_text_is_left_out() {
-    let messages = vec![
-        Message { speaker: Speaker::User, text: "A".to_owned() },
-        Message { speaker: Speaker::Assistant, text: "B".to_owned() },
-        Message { speaker: Speaker::User, text: "C".to_owned() },
-    ];
+    let messages = vec![Message::user("A"), Message::assistant("B"), Message::user("C")];
     check(
         "http://127.0.0.1:1",
-        &Prompt { system: String::new(), messages, output_tokens_max: 7 },
+        &Prompt { system: String::new(), messages, output_tokens_max: 7, ..Prompt::default() },
         &expect![[
             r#"{"model":"m","messages":[{"role":"user","content":"A"},{"role":"assistant","content":"B"},{"role":"user","content":"C"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7}"#
         ]],
     );
+}
+
+#[test]
+fn a_schema_and_tools_are_sent_and_results_are_messages() {
+    let [id, name, arguments] = ["c1", "grep", r#"{"q":1}"#].map(str::to_owned);
+    let call = Part::ToolCall(ToolCall { id: id.clone(), name: name.clone(), arguments, signature: None });
+    let result = Part::ToolResult(ToolResult { call_id: id, name, text: "R".to_owned(), is_error: false });
+    let tool = Tool { name: "grep".to_owned(), description: "D".to_owned(), schema: Arc::new(json!({})) };
+    let prompt = Prompt {
+        messages: vec![
+            Message::user("U"),
+            Message::assistant("").with_parts([call]),
+            Message::user("And?").with_parts([result]),
+        ],
+        schema: Some(Arc::new(json!({ "type": "object" }))),
+        tools: vec![tool],
+        ..Prompt::single("", "", 7)
+    };
+    check(
+        "http://127.0.0.1:1",
+        &prompt,
+        &expect![[
+            r#"{"model":"m","messages":[{"role":"user","content":"U"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"grep","arguments":"{\"q\":1}"}}]},{"role":"tool","content":"R","tool_call_id":"c1"},{"role":"user","content":"And?"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"},"strict":false}},"tools":[{"type":"function","function":{"name":"grep","description":"D","parameters":{}}}]}"#
+        ]],
+    );
+}
+
+#[test]
+fn openrouter_gets_cache_marks_for_the_models_that_need_them() {
+    let openrouter = |name| OpenAiModel::new(options("https://openrouter.ai/api/v1", name)).unwrap();
+    check_model(
+        &openrouter("anthropic/claude-sonnet-4.5"),
+        &Prompt::single("S", "U", 7),
+        &expect![[
+            r#"{"model":"anthropic/claude-sonnet-4.5","messages":[{"role":"system","content":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":"U"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7}"#
+        ]],
+    );
+    check_model(
+        &openrouter("openai/gpt-5"),
+        &Prompt::single("S", "U", 7),
+        &expect![[
+            r#"{"model":"openai/gpt-5","messages":[{"role":"system","content":"S"},{"role":"user","content":"U"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7}"#
+        ]],
+    );
+}
+
+#[test]
+fn azure_has_the_deployment_in_its_path() {
+    let path = |base_url, name| {
+        let model = OpenAiModel::azure(options(base_url, name), "2024-10-21").unwrap();
+        (model.reference().base_url.clone(), model.path)
+    };
+    let expected = "/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21";
+    for base_url in ["https://x.openai.azure.com", "https://x.openai.azure.com/openai/"] {
+        assert_eq!(path(base_url, "my gpt"), ("https://x.openai.azure.com".to_owned(), expected.to_owned()));
+    }
+}
+
+#[test]
+fn what_the_provider_says_it_charged_is_read() {
+    let cost = |json: &str| usage_of(serde_json::from_str(json).unwrap()).cost_microusd;
+    assert_eq!(cost(r#"{"prompt_tokens":1,"completion_tokens":1,"cost":0.0001234}"#), 124);
+    assert_eq!(cost(r#"{"cost":-1}"#), 0);
+    assert_eq!(cost(r#"{"cost":1e300}"#), u64::MAX);
+    assert_eq!(cost("{}"), 0);
+}
+
+/// The words of the format.
+const WORDS: &[&str] = &[
+    "choices",
+    "delta",
+    "content",
+    "finish_reason",
+    "usage",
+    "prompt_tokens",
+    "completion_tokens",
+    "prompt_tokens_details",
+    "cached_tokens",
+    "cost",
+    "error",
+    "message",
+    "code",
+    "tool_calls",
+    "index",
+    "id",
+    "function",
+    "name",
+    "arguments",
+    "reasoning",
+    "refusal",
+    "stop",
+    "<think>",
+    "</think>",
+];
+
+proptest! {
+    #[test]
+    fn no_reply_makes_it_panic(events in crate::hostile::events(WORDS)) {
+        crate::hostile::feed(Decoder::new, &events);
+    }
 }

@@ -1,14 +1,18 @@
 //! Which status becomes which error, and how a provider's words are quoted.
 
 use expect_test::{Expect, expect};
+use std::sync::Arc;
+
 use reqwest::header::{HeaderName, HeaderValue};
+use serde_json::Value;
 
 use super::*;
+use crate::Tool;
 
 const KEY: &str = "sk-very-secret";
 
 fn asked() -> Asked {
-    Asked { base_url: "http://host/v1".to_owned(), model: "m".to_owned(), key: Some(Secret::new(KEY)) }
+    Asked::new("http://host/v1".to_owned(), "m".to_owned(), vec![Secret::new(KEY)])
 }
 
 fn check(status: u16, body: &str, expected: &Expect) {
@@ -27,6 +31,10 @@ fn each_status_has_its_error() {
     check(529, body, &expect!["Overloaded { retry_after: Some(5ms) }"]);
     check(500, body, &expect![[r#"ServerError { status: 500, detail: "why" }"#]]);
     check(502, body, &expect![[r#"ServerError { status: 502, detail: "why" }"#]]);
+    check(408, body, &expect![[r#"ServerError { status: 408, detail: "why" }"#]]);
+    check(424, body, &expect![[r#"ServerError { status: 424, detail: "why" }"#]]);
+    let no_money = r#"{"error":{"message":"why","code":"insufficient_quota"}}"#;
+    check(429, no_money, &expect![[r#"RequestRefused { status: 429, detail: "why" }"#]]);
     check(400, body, &expect![[r#"RequestRefused { status: 400, detail: "why" }"#]]);
     check(413, body, &expect![[r#"RequestRefused { status: 413, detail: "why" }"#]]);
     check(307, body, &expect![[r#"RequestRefused { status: 307, detail: "why" }"#]]);
@@ -59,6 +67,68 @@ fn a_prompt_that_is_too_long_is_known_by_its_code_or_by_the_words() {
         r#"{"error":{"message":"maximum context length"}}"#,
         &expect![[r#"ServerError { status: 500, detail: "maximum context length" }"#]],
     );
+}
+
+#[test]
+fn what_gemini_and_bedrock_say_in_a_400_is_told_apart() {
+    check(
+        400,
+        r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}"#,
+        &expect![[
+            r#"Unauthorized { base_url: "http://host/v1", detail: "API key not valid. Please pass a valid API key." }"#
+        ]],
+    );
+    check(
+        400,
+        r#"{"message":"The provided model identifier is invalid."}"#,
+        &expect![[
+            r#"NotFound { base_url: "http://host/v1", model: "m", detail: "The provided model identifier is invalid." }"#
+        ]],
+    );
+    check(
+        400,
+        r#"{"Message":"Input is too long for requested model."}"#,
+        &expect![[r#"PromptTooLong { detail: "Input is too long for requested model." }"#]],
+    );
+}
+
+#[test]
+fn a_refused_feature_is_named_only_where_it_was_asked_for() {
+    let refused = |prompt: &Prompt, status: u16, message: &str| {
+        let said = ProviderError { message: message.to_owned(), codes: Vec::new(), retry_after: None };
+        format!("{:?}", asked().with_features(prompt).refused(status, None, &said))
+    };
+    let plain = Prompt::default();
+    let with_schema = Prompt { schema: Some(Arc::new(Value::Null)), ..Prompt::default() };
+    let tool = Tool { name: "t".to_owned(), description: String::new(), schema: Arc::new(Value::Null) };
+    let with_tools = Prompt { tools: vec![tool], ..Prompt::default() };
+    let (schema_words, tool_words) = ("response_format is not supported", "m does not support tools");
+    let expected = r#"FeatureRefused { feature: Schema, detail: "response_format is not supported" }"#;
+    assert_eq!(refused(&with_schema, 400, schema_words), expected);
+    assert_eq!(refused(&with_schema, 501, schema_words), expected);
+    let expected = r#"FeatureRefused { feature: Tools, detail: "m does not support tools" }"#;
+    assert_eq!(refused(&with_tools, 400, tool_words), expected);
+    let expected = r#"RequestRefused { status: 400, detail: "response_format is not supported" }"#;
+    assert_eq!(refused(&plain, 400, schema_words), expected);
+    assert_eq!(refused(&with_tools, 400, schema_words), expected);
+    let expected = r#"FeatureRefused { feature: Schema, detail: "m does not support tools" }"#;
+    assert_eq!(refused(&with_schema, 400, tool_words), expected);
+    let expected = r#"ServerError { status: 500, detail: "response_format is not supported" }"#;
+    assert_eq!(refused(&with_schema, 500, schema_words), expected);
+}
+
+#[test]
+fn a_wait_in_the_body_counts_where_no_header_says_one() {
+    let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[{"@type":"x"},{"retryDelay":"34.5s"}]}}"#;
+    let said = ProviderError::of_body(body);
+    let seen = asked().refused(429, None, &said);
+    assert_eq!(seen, ModelError::RateLimited { retry_after: Some(Duration::from_millis(34_500)) });
+    let header = Some(Duration::from_secs(1));
+    assert_eq!(asked().refused(429, header, &said), ModelError::RateLimited { retry_after: header });
+    for hostile in ["-1s", "NaNs", "1e99s", "s", "1"] {
+        let body = body.replace("34.5s", hostile);
+        assert_eq!(ProviderError::of_body(&body).retry_after, None, "{hostile}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Anthropic messages: the request, the events of a stream, and the whole reply.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::error::ErrorField;
 
@@ -9,29 +10,84 @@ pub(crate) struct Request<'a> {
     pub(crate) model: &'a str,
     pub(crate) max_tokens: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) system: Vec<SystemBlock<'a>>,
+    pub(crate) system: Vec<RequestBlock<'a>>,
     pub(crate) messages: Vec<RequestMessage<'a>>,
     pub(crate) stream: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct SystemBlock<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-    pub(crate) text: &'a str,
-    pub(crate) cache_control: CacheControl,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct CacheControl {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<RequestTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output_config: Option<OutputConfig>,
 }
 
 #[derive(Debug, Serialize)]
 pub(crate) struct RequestMessage<'a> {
     pub(crate) role: &'static str,
-    pub(crate) content: &'a str,
+    pub(crate) content: Content<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Content<'a> {
+    Text(&'a str),
+    Blocks(Vec<RequestBlock<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum RequestBlock<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: Value,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        content: &'a str,
+        #[serde(skip_serializing_if = "is_false")]
+        is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// A mark: everything up to here is worth keeping.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct CacheControl {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+}
+
+impl CacheControl {
+    pub(crate) const EPHEMERAL: Self = Self { kind: "ephemeral" };
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestTool<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) input_schema: &'a Value,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OutputConfig {
+    pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OutputFormat {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) schema: Value,
 }
 
 /// One event of a stream. The provider may add kinds at any time.
@@ -42,10 +98,18 @@ pub(crate) enum Event {
         message: StartedMessage,
     },
     ContentBlockStart {
+        #[serde(default)]
+        index: u64,
         content_block: Block,
     },
     ContentBlockDelta {
+        #[serde(default)]
+        index: u64,
         delta: BlockDelta,
+    },
+    ContentBlockStop {
+        #[serde(default)]
+        index: u64,
     },
     MessageDelta {
         delta: MessageDelta,
@@ -78,6 +142,15 @@ pub(crate) enum Block {
         #[serde(default)]
         thinking: String,
     },
+    ToolUse {
+        #[serde(default)]
+        id: Option<String>,
+        #[serde(default)]
+        name: Option<String>,
+        /// Empty at the start of a stream.
+        #[serde(default)]
+        input: Value,
+    },
     #[serde(other)]
     Other,
 }
@@ -90,6 +163,10 @@ pub(crate) enum BlockDelta {
     },
     ThinkingDelta {
         thinking: String,
+    },
+    InputJsonDelta {
+        #[serde(default)]
+        partial_json: String,
     },
     #[serde(other)]
     Other,

@@ -1,6 +1,11 @@
 //! Error bodies. Servers that call themselves compatible differ most here, so several shapes are read.
 
+use std::time::Duration;
+
 use serde::Deserialize;
+use serde_json::Value;
+
+use crate::refusal::RETRY_AFTER_MAX;
 
 /// What a provider said about an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,13 +14,20 @@ pub(crate) struct ProviderError {
     pub(crate) message: String,
     /// Its codes and types, numbers as text.
     pub(crate) codes: Vec<String>,
+    /// The wait it asks for in the body.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl ProviderError {
     /// Reads the body of an error status; a body in no known shape is quoted as it is.
     pub(crate) fn of_body(body: &str) -> Self {
         let parsed = serde_json::from_str::<Body>(body).ok().and_then(Body::into_error);
-        parsed.unwrap_or_else(|| Self { message: body.to_owned(), codes: Vec::new() })
+        parsed.unwrap_or_else(|| Self::in_words(body.to_owned()))
+    }
+
+    /// An error without codes.
+    pub(crate) fn in_words(message: String) -> Self {
+        Self { message, codes: Vec::new(), retry_after: None }
     }
 }
 
@@ -34,6 +46,12 @@ pub(crate) enum ErrorField {
         /// `context_length_exceeded`, or the HTTP status.
         #[serde(default)]
         code: Option<Code>,
+        /// `RESOURCE_EXHAUSTED`, in the Google format.
+        #[serde(default)]
+        status: Option<Code>,
+        /// Anything, in the Google format.
+        #[serde(default)]
+        details: Option<Value>,
     },
     /// Some local servers.
     Text(String),
@@ -49,35 +67,61 @@ pub(crate) enum Code {
     Number(i64),
 }
 
+impl ErrorField {
+    /// An error whose parts stand elsewhere.
+    pub(crate) fn of(code: Option<Code>, message: Option<String>) -> Self {
+        Self::Object { message, kind: None, code, status: None, details: None }
+    }
+}
+
 impl From<ErrorField> for ProviderError {
     fn from(field: ErrorField) -> Self {
         match field {
-            ErrorField::Text(message) => Self { message, codes: Vec::new() },
-            ErrorField::Object { message, kind, code } => {
-                let code = code.map(|code| match code {
+            ErrorField::Text(message) => Self::in_words(message),
+            ErrorField::Object { message, kind, code, status, details } => {
+                let codes = [code, status].into_iter().flatten().map(|code| match code {
                     Code::Text(text) => text,
                     Code::Number(number) => number.to_string(),
                 });
-                Self { message: message.unwrap_or_default(), codes: code.into_iter().chain(kind).collect() }
+                Self {
+                    message: message.unwrap_or_default(),
+                    codes: codes.chain(kind).collect(),
+                    retry_after: details.as_ref().and_then(retry_delay),
+                }
             }
         }
     }
 }
 
-/// The body of an error status: `error` as nearly everyone writes it, `message` at the top (vLLM), `detail` (`FastAPI`).
+/// The wait among Google's details: `{"retryDelay": "34s"}`.
+fn retry_delay(details: &Value) -> Option<Duration> {
+    let delay = details.as_array()?.iter().find_map(|detail| detail["retryDelay"].as_str())?;
+    let wait = Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()?;
+    Some(wait.min(RETRY_AFTER_MAX))
+}
+
+/// The body of an error status: `error` as nearly everyone writes it, `message` at the top (vLLM, Bedrock), `detail`
+/// (`FastAPI`).
 #[derive(Debug, Deserialize)]
 struct Body {
     #[serde(default)]
     error: Option<ErrorField>,
-    #[serde(default)]
+    #[serde(default, alias = "Message")]
     message: Option<String>,
     #[serde(default)]
     detail: Option<String>,
+    /// The kind of an error of AWS.
+    #[serde(default, rename = "__type")]
+    kind: Option<String>,
 }
 
 impl Body {
     fn into_error(self) -> Option<ProviderError> {
-        let plain = |message| ProviderError { message, codes: Vec::new() };
-        self.error.map(ProviderError::from).or(self.message.map(plain)).or(self.detail.map(plain))
+        let codes = self.kind.into_iter().collect();
+        let plain = self
+            .message
+            .or(self.detail)
+            .map(|message| ProviderError { codes, ..ProviderError::in_words(message) });
+        self.error.map(ProviderError::from).or(plain)
     }
 }

@@ -1,7 +1,9 @@
 //! OpenAI chat completions: the request, the chunks of a stream, and the whole reply.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::anthropic::CacheControl;
 use super::error::ErrorField;
 
 #[derive(Debug, Serialize)]
@@ -16,12 +18,84 @@ pub(crate) struct Request<'a> {
     /// What everyone else understands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<RequestTool<'a>>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct RequestMessage<'a> {
+    pub(crate) role: &'static str,
+    pub(crate) content: Content<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tool_calls: Vec<RequestToolCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_call_id: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct RequestMessage<'a> {
-    pub(crate) role: &'static str,
-    pub(crate) content: &'a str,
+#[serde(untagged)]
+pub(crate) enum Content<'a> {
+    Text(&'a str),
+    /// Only where a part is marked for a cache.
+    Parts([TextPart<'a>; 1]),
+}
+
+impl Default for Content<'_> {
+    fn default() -> Self {
+        Self::Text("")
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct TextPart<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) text: &'a str,
+    pub(crate) cache_control: CacheControl,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestToolCall<'a> {
+    pub(crate) id: &'a str,
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) function: RequestFunctionCall<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestFunctionCall<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ResponseFormat<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) json_schema: NamedSchema<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct NamedSchema<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) schema: &'a Value,
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestTool<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) function: RequestFunction<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestFunction<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) parameters: &'a Value,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,6 +151,28 @@ pub(crate) struct Said {
     pub(crate) reasoning: Option<String>,
     #[serde(default)]
     pub(crate) refusal: Option<String>,
+    #[serde(default)]
+    pub(crate) tool_calls: Option<Vec<SaidToolCall>>,
+}
+
+/// A tool call or a fragment of one. Only fragments have a place.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SaidToolCall {
+    #[serde(default)]
+    pub(crate) index: Option<u64>,
+    #[serde(default)]
+    pub(crate) id: Option<String>,
+    #[serde(default)]
+    pub(crate) function: Option<SaidFunction>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct SaidFunction {
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// Text, though some servers send the JSON itself.
+    #[serde(default)]
+    pub(crate) arguments: Option<Value>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -87,12 +183,18 @@ pub(crate) struct Usage {
     pub(crate) completion_tokens: u64,
     #[serde(default)]
     pub(crate) prompt_tokens_details: Option<PromptTokensDetails>,
+    /// Dollars, as OpenRouter tells them.
+    #[serde(default)]
+    pub(crate) cost: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct PromptTokensDetails {
     #[serde(default)]
     pub(crate) cached_tokens: Option<u64>,
+    /// Told by OpenRouter for models that charge for it.
+    #[serde(default)]
+    pub(crate) cache_write_tokens: Option<u64>,
 }
 
 /// The list of models. Strict: a web page or another service on a well-known port is not a model server.

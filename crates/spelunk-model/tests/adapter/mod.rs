@@ -1,11 +1,12 @@
 //! The adapters under test, and how a test asks them.
 
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::StreamExt;
 use spelunk_model::{
-    AnthropicModel, Model, ModelDelta, ModelError, ModelOptions, ModelStream, OpenAiModel, Prompt, Reply,
-    Secret, collect,
+    AnthropicModel, AwsAuth, AwsKeys, AwsSource, BedrockModel, GeminiModel, Model, ModelDelta, ModelError,
+    ModelOptions, ModelStream, OpenAiModel, Prompt, Reply, ResponsesModel, Secret, collect,
 };
 use spelunk_types::CallId;
 
@@ -19,8 +20,16 @@ pub(crate) const REPLY_BYTES_MAX: u64 = 20_000_000;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Adapter {
     OpenAi,
+    Azure,
+    Responses,
     Anthropic,
+    Gemini,
+    /// With keys that sign; without a key in the options, with a Bedrock API key.
+    Bedrock,
 }
+
+/// The Bedrock API key of an adapter whose options hold no key.
+pub(crate) const BEARER: &str = "bedrock-api-key-of-tests";
 
 impl Adapter {
     /// The adapter for this server, with a key and labelled calls.
@@ -38,17 +47,56 @@ impl Adapter {
     pub(crate) fn open_with(self, options: ModelOptions) -> Arc<dyn Model> {
         match self {
             Self::OpenAi => Arc::new(OpenAiModel::new(options).unwrap()),
+            Self::Azure => Arc::new(OpenAiModel::azure(options, "2024-10-21").unwrap()),
+            Self::Responses => Arc::new(ResponsesModel::new(options).unwrap()),
             Self::Anthropic => Arc::new(AnthropicModel::new(options).unwrap()),
+            Self::Gemini => Arc::new(GeminiModel::new(options).unwrap()),
+            Self::Bedrock => {
+                let auth = match options.key.clone() {
+                    Some(secret) => AwsAuth::Signed { source: AwsSource::Keys(aws_keys(secret)), now: now() },
+                    None => AwsAuth::Bearer(Secret::new(BEARER)),
+                };
+                Arc::new(BedrockModel::new(options, "us-east-1", auth).unwrap())
+            }
+        }
+    }
+
+    /// What the provider is called.
+    pub(crate) fn provider(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Azure => "azure",
+            Self::Responses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
         }
     }
 
     /// The base URL as this adapter shows it.
     pub(crate) fn shown(self, base_url: &str) -> String {
         match self {
-            Self::OpenAi => base_url.to_owned(),
+            Self::OpenAi | Self::Azure | Self::Responses | Self::Gemini | Self::Bedrock => {
+                base_url.to_owned()
+            }
             Self::Anthropic => base_url.trim_end_matches("/v1").to_owned(),
         }
     }
+}
+
+/// Keys whose secret is this.
+pub(crate) fn aws_keys(secret: Secret) -> AwsKeys {
+    AwsKeys {
+        access_key_id: "AKIDEXAMPLE".to_owned(),
+        secret_access_key: secret,
+        session_token: None,
+        expires_at: None,
+    }
+}
+
+/// A clock that stands: 2015-08-30 12:36:00.
+pub(crate) fn now() -> spelunk_model::Now {
+    Arc::new(|| UNIX_EPOCH + Duration::from_mins(24_015_636))
 }
 
 /// The prompt of every test that does not care: 8 bytes with the line end between its parts.

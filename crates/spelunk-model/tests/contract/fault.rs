@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use futures_util::{FutureExt, StreamExt};
 use spelunk_model::{ModelDelta, ModelError};
 use spelunk_testkit::{ClosedPort, Fault, Gate, ModelServer, on, status};
+use spelunk_types::Explain;
 
 use crate::adapter::{Adapter, KEY, ask, deltas, stream};
 
@@ -126,7 +128,13 @@ pub(crate) async fn a_stream_that_breaks_off_is_cut(adapter: Adapter) {
 }
 
 pub(crate) async fn an_event_that_is_not_json_is_malformed(adapter: Adapter) {
-    let expected = malformed("an event cannot be read: EOF while parsing a value at line 1 column 9");
+    let expected = malformed(match adapter {
+        // The payload of a frame stands inside its event.
+        Adapter::Bedrock => "an event cannot be read: expected value at line 1 column 31",
+        Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Gemini => {
+            "an event cannot be read: EOF while parsing a value at line 1 column 9"
+        }
+    });
     assert_eq!(broken(adapter, Fault::MalformedJson).await, (beginning(), Some(expected)));
 }
 
@@ -181,4 +189,69 @@ pub(crate) async fn a_fault_is_never_tried_again(adapter: Adapter) {
         n_failed += 1;
     }
     assert_eq!((n_failed, server.times_received("0#0"), server.times_served("0#0")), (3, 4, 1));
+}
+
+/// A hundred calls at once, all refused: nothing is sent twice, and the wait that was asked for is told each time.
+pub(crate) async fn a_storm_of_refusals_is_one_request_per_call(adapter: Adapter) {
+    let server = ModelServer::start([on("0#*").always(status(429).retry_after_s(7))]).await;
+    let model = adapter.open(&server.base_url());
+    let names: Vec<String> = (0..100).map(|ordinal| format!("0#{ordinal}")).collect();
+    let errors = join_all(names.iter().map(|name| ask(&*model, name))).await;
+    let limited = Err(ModelError::RateLimited { retry_after: Some(Duration::from_secs(7)) });
+    assert_eq!(errors, vec![limited; 100]);
+    assert_eq!(server.requests().len(), 100);
+}
+
+pub(crate) async fn an_empty_body_is_a_cut_stream_or_malformed(adapter: Adapter) {
+    let raw = |content_type| Fault::Raw { content_type, body: Vec::new() };
+    let stream_type = match adapter {
+        Adapter::Bedrock => "application/vnd.amazon.eventstream",
+        Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Gemini => {
+            "text/event-stream"
+        }
+    };
+    assert_eq!(error(adapter, raw(stream_type)).await.0, ModelError::StreamCut);
+    let (seen, _) = error(adapter, raw("application/json")).await;
+    assert!(matches!(seen, ModelError::ReplyMalformed { .. }), "{seen:?}");
+}
+
+/// `https` to a port that speaks plain HTTP.
+pub(crate) async fn another_protocol_on_the_port_is_unreachable(adapter: Adapter) {
+    let server = ModelServer::start([on("0#0").reply("a")]).await;
+    let base_url = server.base_url().replace("http://", "https://");
+    let seen = ask(&*adapter.open(&base_url), "0#0").await.unwrap_err();
+    let expected = adapter.shown(&base_url);
+    assert!(matches!(&seen, ModelError::Unreachable { base_url, .. } if *base_url == expected), "{seen:?}");
+    assert_eq!(server.requests(), []);
+}
+
+/// Whatever a server sends back, the key in it included.
+pub(crate) async fn every_error_has_a_hint_and_none_shows_the_key(adapter: Adapter) {
+    let echo =
+        |code: u16| Fault::from(status(code).message(format!("you sent {KEY} and nobody wants {KEY}")));
+    let raw = |content_type| Fault::Raw { content_type, body: format!("{{\"{KEY}\": {KEY}").into_bytes() };
+    let mut faults: Vec<Fault> = [400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 529].map(echo).to_vec();
+    faults.extend([
+        raw("text/event-stream"),
+        raw("application/json"),
+        raw("application/vnd.amazon.eventstream"),
+    ]);
+    faults.extend([
+        Fault::WrongContentType,
+        Fault::HangUp,
+        Fault::CutStream,
+        Fault::MalformedJson,
+        Fault::InvalidUtf8,
+    ]);
+    for fault in faults {
+        let (seen, _) = error(adapter, fault.clone()).await;
+        let hint = seen.hint();
+        let shown = format!("{seen} {seen:?} {hint:?}");
+        assert!(!shown.contains(KEY), "{fault:?}: {shown}");
+        assert!(hint.is_some_and(|hint| !hint.is_empty()), "{fault:?} has no hint");
+    }
+    let port = ClosedPort::reserve();
+    let model = adapter.open(&port.base_url());
+    let seen = ask(&*model, "0#0").await.unwrap_err();
+    assert!(seen.hint().is_some() && !format!("{seen:?}").contains(KEY), "{seen:?}");
 }

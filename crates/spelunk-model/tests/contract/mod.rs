@@ -16,6 +16,10 @@ macro_rules! model_contract {
                 reasoning_is_kept_apart_from_the_answer
                 each_reason_to_stop_is_told
                 cached_tokens_are_part_of_the_input
+                tokens_written_to_a_cache_are_told_where_the_provider_tells
+                tool_calls_arrive_whole_and_in_order
+                tools_and_their_results_are_sent
+                a_schema_is_sent_and_its_refusal_has_a_type
                 a_price_becomes_a_cost
                 a_reply_in_one_document_is_taken
                 a_doubled_event_doubles_its_text_and_nothing_else
@@ -44,6 +48,10 @@ macro_rules! model_contract {
                 a_server_that_says_nothing_is_waited_for
                 a_stream_that_pauses_is_waited_for
                 a_fault_is_never_tried_again
+                a_storm_of_refusals_is_one_request_per_call
+                an_empty_body_is_a_cut_stream_or_malformed
+                another_protocol_on_the_port_is_unreachable
+                every_error_has_a_hint_and_none_shows_the_key
             );
         }
     };
@@ -58,4 +66,8 @@ macro_rules! model_contract {
 }
 
 model_contract!(openai, Adapter::OpenAi);
+model_contract!(azure, Adapter::Azure);
+model_contract!(responses, Adapter::Responses);
 model_contract!(anthropic, Adapter::Anthropic);
+model_contract!(gemini, Adapter::Gemini);
+model_contract!(bedrock, Adapter::Bedrock);

@@ -1,10 +1,16 @@
 //! Good replies.
 
-use spelunk_model::{ModelDelta, ModelError, ModelOptions, Price, Reply, collect};
-use spelunk_testkit::{Fault, ModelServer, on};
+use std::sync::Arc;
+
+use serde_json::json;
+use spelunk_model::{
+    Feature, Message, ModelDelta, ModelError, ModelOptions, Part, Price, Prompt, Reply, Tool, ToolCall,
+    ToolResult, collect,
+};
+use spelunk_testkit::{Fault, ModelServer, Rule, on, status};
 use spelunk_types::{ModelRef, StopReason, Usage};
 
-use crate::adapter::{Adapter, KEY, ask, deltas, stream};
+use crate::adapter::{Adapter, BEARER, KEY, ask, call, deltas, prompt, stream};
 
 fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
     Usage { input_tokens, output_tokens, ..Usage::default() }
@@ -62,7 +68,7 @@ pub(crate) async fn each_reason_to_stop_is_told(adapter: Adapter) {
 pub(crate) async fn cached_tokens_are_part_of_the_input(adapter: Adapter) {
     let server = ModelServer::start([on("0#0").reply("a").usage(1000, 10).cached(900)]).await;
     let model = adapter.open(&server.base_url());
-    let expected = Usage { input_tokens: 1000, cached_tokens: 900, output_tokens: 10, cost_microusd: 0 };
+    let expected = Usage { input_tokens: 1000, cached_tokens: 900, output_tokens: 10, ..Usage::default() };
     assert_eq!(ask(&*model, "0#0").await.unwrap().usage, Some(expected));
 }
 
@@ -71,6 +77,7 @@ pub(crate) async fn a_price_becomes_a_cost(adapter: Adapter) {
     let price = Price {
         input_microusd_per_mtok: 3_000_000,
         cached_microusd_per_mtok: 300_000,
+        cache_write_microusd_per_mtok: 3_750_000,
         output_microusd_per_mtok: 15_000_000,
     };
     let options = ModelOptions {
@@ -82,7 +89,13 @@ pub(crate) async fn a_price_becomes_a_cost(adapter: Adapter) {
     };
     let model = adapter.open_with(options);
     assert_eq!(model.price(), Some(price));
-    let expected = Usage { input_tokens: 1000, cached_tokens: 900, output_tokens: 10, cost_microusd: 720 };
+    let expected = Usage {
+        input_tokens: 1000,
+        cached_tokens: 900,
+        output_tokens: 10,
+        cost_microusd: 720,
+        ..Usage::default()
+    };
     assert_eq!(ask(&*model, "0#0").await.unwrap().usage, Some(expected));
 }
 
@@ -91,7 +104,7 @@ pub(crate) async fn a_reply_in_one_document_is_taken(adapter: Adapter) {
     let server = ModelServer::start([rule]).await;
     let model = adapter.open(&server.base_url());
     let (seen, error) = deltas(stream(&*model, "0#0")).await;
-    let usage = Usage { input_tokens: 5, cached_tokens: 2, output_tokens: 6, cost_microusd: 0 };
+    let usage = Usage { input_tokens: 5, cached_tokens: 2, output_tokens: 6, ..Usage::default() };
     assert_eq!(seen, [ModelDelta::Reasoning("hm".to_owned()), text("whole"), done(usage)]);
     assert_eq!(error, None);
 }
@@ -125,14 +138,37 @@ pub(crate) async fn the_request_carries_key_and_call(adapter: Adapter) {
     assert_eq!(request.call.as_deref(), Some("0.3#2"));
     assert_eq!(request.prompt(), "Sys\nUser");
     let header = |name| request.header(name);
+    let bearer = format!("Bearer {KEY}");
     match adapter {
         Adapter::OpenAi => {
             assert_eq!(request.path, "/v1/chat/completions");
-            assert_eq!(header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+            assert_eq!(header("authorization"), Some(bearer.as_str()));
+        }
+        Adapter::Azure => {
+            let path = "/v1/openai/deployments/scripted/chat/completions?api-version=2024-10-21";
+            assert_eq!((request.path.as_str(), header("api-key")), (path, Some(KEY)));
+            assert_eq!(header("authorization"), None);
+        }
+        Adapter::Responses => {
+            assert_eq!(request.path, "/v1/responses");
+            assert_eq!(header("authorization"), Some(bearer.as_str()));
         }
         Adapter::Anthropic => {
             assert_eq!(request.path, "/v1/messages");
             assert_eq!((header("x-api-key"), header("anthropic-version")), (Some(KEY), Some("2023-06-01")));
+        }
+        Adapter::Gemini => {
+            assert_eq!(request.path, "/v1/models/scripted:streamGenerateContent?alt=sse");
+            assert_eq!(header("x-goog-api-key"), Some(KEY));
+        }
+        Adapter::Bedrock => {
+            assert_eq!(request.path, "/v1/model/scripted/converse-stream");
+            assert_eq!(header("x-amz-date"), Some("20150830T123600Z"));
+            let authorization = header("authorization").unwrap();
+            let signed = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/bedrock/aws4_request, \
+                          SignedHeaders=content-type;host;x-amz-date, Signature=";
+            assert!(authorization.starts_with(signed), "{authorization}");
+            assert!(!format!("{request:?}").contains(KEY), "a secret signs and does not travel");
         }
     }
 }
@@ -151,20 +187,115 @@ pub(crate) async fn without_a_key_or_a_label_neither_is_sent(adapter: Adapter) {
     let requests = server.requests();
     let [request] = requests.as_slice() else { panic!("one request: {requests:?}") };
     assert_eq!(request.call, None);
-    assert_eq!((request.header("authorization"), request.header("x-api-key")), (None, None));
+    let names = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+    let keys: Vec<&str> = names.into_iter().filter_map(|name| request.header(name)).collect();
+    match adapter {
+        // The one that cannot do without.
+        Adapter::Bedrock => assert_eq!(keys, [format!("Bearer {BEARER}")]),
+        Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Gemini => {
+            assert_eq!(keys, [""; 0]);
+        }
+    }
 }
 
 pub(crate) async fn the_address_and_the_name_are_the_reference(adapter: Adapter) {
     let model = adapter.open("http://127.0.0.1:9/v1/");
-    let provider = match adapter {
-        Adapter::OpenAi => "openai",
-        Adapter::Anthropic => "anthropic",
-    };
     let expected = ModelRef {
-        provider: provider.to_owned(),
+        provider: adapter.provider().to_owned(),
         name: "scripted".to_owned(),
         base_url: adapter.shown("http://127.0.0.1:9/v1"),
     };
     assert_eq!(model.reference(), &expected);
     assert_eq!(model.price(), Some(Price::FREE));
+}
+
+pub(crate) async fn tokens_written_to_a_cache_are_told_where_the_provider_tells(adapter: Adapter) {
+    let server =
+        ModelServer::start([on("0#0").reply("a").usage(1000, 10).cached(100).cache_written(800)]).await;
+    let usage = ask(&*adapter.open(&server.base_url()), "0#0").await.unwrap().usage.unwrap();
+    let cache_written_tokens = match adapter {
+        Adapter::Anthropic | Adapter::Bedrock => 800,
+        Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Gemini => 0,
+    };
+    let expected = Usage {
+        input_tokens: 1000,
+        cached_tokens: 100,
+        output_tokens: 10,
+        cache_written_tokens,
+        cost_microusd: 0,
+    };
+    assert_eq!(usage, expected);
+}
+
+fn tool_call(adapter: Adapter, ordinal: usize, name: &str, arguments: &str) -> ToolCall {
+    // Gemini gives a call no name and signs the first.
+    let (id, signature) = match adapter {
+        Adapter::Gemini => (format!("call-{ordinal}"), (ordinal == 0).then(|| "c2ln".to_owned())),
+        Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Bedrock => {
+            (format!("call_{ordinal}"), None)
+        }
+    };
+    ToolCall { id, name: name.to_owned(), arguments: arguments.to_owned(), signature }
+}
+
+pub(crate) async fn tool_calls_arrive_whole_and_in_order(adapter: Adapter) {
+    let rule = |rule: Rule| {
+        rule.reply("Looking.").usage(1, 2).tool_call("grep", r#"{"pattern":"Grüße"}"#).tool_call("now", "{}")
+    };
+    let server = ModelServer::start([rule(on("0#0")), rule(on("0#1").fault(Fault::NotStreamed))]).await;
+    let model = adapter.open(&server.base_url());
+    for id in ["0#0", "0#1"] {
+        let reply = ask(&*model, id).await.unwrap();
+        let calls =
+            vec![tool_call(adapter, 0, "grep", r#"{"pattern":"Grüße"}"#), tool_call(adapter, 1, "now", "{}")];
+        let (text, usage) = ("Looking.".to_owned(), Some(usage(1, 2)));
+        assert_eq!(
+            reply,
+            Reply { text, stop: StopReason::Other, usage, tool_calls: calls, answered_by: None },
+            "{id}"
+        );
+    }
+}
+
+pub(crate) async fn tools_and_their_results_are_sent(adapter: Adapter) {
+    let server = ModelServer::start([on("0#0").reply("done")]).await;
+    let model = adapter.open(&server.base_url());
+    let schema = Arc::new(json!({ "type": "object", "properties": { "pattern": { "type": "string" } } }));
+    let tool = Tool { name: "grep".to_owned(), description: "Finds lines.".to_owned(), schema };
+    let called = tool_call(adapter, 0, "grep", r#"{"pattern":"x"}"#);
+    let result = ToolResult {
+        call_id: called.id.clone(),
+        name: "grep".to_owned(),
+        text: "a.md:3".to_owned(),
+        is_error: false,
+    };
+    let messages = vec![
+        Message::user("Where?"),
+        Message::assistant("").with_parts([Part::ToolCall(called)]),
+        Message::user("").with_parts([Part::ToolResult(result)]),
+    ];
+    let prompt = Prompt { messages, tools: vec![tool], ..prompt() };
+    let reply = collect(model.stream(&prompt, &call("0#0")), 100, |_| {}).await;
+    assert_eq!(reply.map(|reply| reply.text), Ok("done".to_owned()));
+    let requests = server.requests();
+    let body = requests.first().unwrap().body.clone();
+    for said in ["Finds lines.", "grep", "pattern", "a.md:3"] {
+        assert!(body.contains(said), "{said} is not in {body}");
+    }
+}
+
+pub(crate) async fn a_schema_is_sent_and_its_refusal_has_a_type(adapter: Adapter) {
+    let refusal = status(400).message("Unsupported: json_schema is not available for this model");
+    let server = ModelServer::start([on("0#0").reply(r#"{"n":1}"#), on("0#1").always(refusal)]).await;
+    let model = adapter.open(&server.base_url());
+    let schema = json!({ "type": "object", "properties": { "n_found": { "type": "integer" } },
+                         "required": ["n_found"], "additionalProperties": false });
+    let prompt = Prompt { schema: Some(Arc::new(schema)), ..prompt() };
+    let reply = collect(model.stream(&prompt, &call("0#0")), 100, |_| {}).await.unwrap();
+    assert_eq!(reply.text, r#"{"n":1}"#);
+    assert!(server.requests().first().unwrap().body.contains("n_found"));
+    let error = collect(model.stream(&prompt, &call("0#1")), 100, |_| {}).await.unwrap_err();
+    let detail = "Unsupported: json_schema is not available for this model".to_owned();
+    assert_eq!(error, ModelError::FeatureRefused { feature: Feature::Schema, detail });
+    assert_eq!(server.times_received("0#1"), 1);
 }

@@ -27,10 +27,18 @@ macro_rules! payload_tests {
 }
 
 payload_tests! { Adapter::OpenAi, "openai":
+    tags_of_local_models_hold_their_reasoning "think_tags" expect![[r#"
+        Reasoning("\nHm")
+        Text("Yes <think>")
+        Done { stop: Finished, usage: None }"#]];
+    fragments_of_tool_calls_are_joined "tool_calls" expect![[r#"
+        ToolCall(ToolCall { id: "call_a", name: "grep", arguments: "{\"pattern\":\"x\"}", signature: None })
+        ToolCall(ToolCall { id: "call_b", name: "now", arguments: "{}", signature: None })
+        Done { stop: Other, usage: None }"#]];
     openai_tells_usage_after_the_finish "chat" expect![[r#"
         Text("Forty")
         Text("-two.")
-        Done { stop: Finished, usage: Some(Usage { input_tokens: 1219, cached_tokens: 1024, output_tokens: 4, cost_microusd: 0 }) }"#]];
+        Done { stop: Finished, usage: Some(Usage { input_tokens: 1219, cached_tokens: 1024, cache_written_tokens: 0, output_tokens: 4, cost_microusd: 0 }) }"#]];
     a_refusal_of_openai_is_text_that_was_filtered "refusal" expect![[r#"
         Text("I can't")
         Text(" help.")
@@ -40,18 +48,18 @@ payload_tests! { Adapter::OpenAi, "openai":
         Done { stop: Filtered, usage: None }"#]];
     ollama_tells_its_usage "ollama" expect![[r#"
         Text("42")
-        Done { stop: Length, usage: Some(Usage { input_tokens: 30, cached_tokens: 0, output_tokens: 2, cost_microusd: 0 }) }"#]];
+        Done { stop: Length, usage: Some(Usage { input_tokens: 30, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 2, cost_microusd: 0 }) }"#]];
     llama_cpp_begins_with_null "llama_cpp" expect![[r#"
         Text("Hi")
-        Done { stop: Finished, usage: Some(Usage { input_tokens: 12, cached_tokens: 0, output_tokens: 1, cost_microusd: 0 }) }"#]];
+        Done { stop: Finished, usage: Some(Usage { input_tokens: 12, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 1, cost_microusd: 0 }) }"#]];
     vllm_counts_in_every_chunk_and_the_last_count_is_true "vllm_reasoning" expect![[r#"
         Reasoning("Let me see.")
         Text("7")
-        Done { stop: Finished, usage: Some(Usage { input_tokens: 9, cached_tokens: 0, output_tokens: 5, cost_microusd: 0 }) }"#]];
+        Done { stop: Finished, usage: Some(Usage { input_tokens: 9, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 5, cost_microusd: 0 }) }"#]];
     openrouter_fills_pauses_with_comments "openrouter" expect![[r#"
         Reasoning("Hm.")
         Text("No.")
-        Done { stop: Finished, usage: Some(Usage { input_tokens: 11, cached_tokens: 0, output_tokens: 6, cost_microusd: 0 }) }"#]];
+        Done { stop: Finished, usage: Some(Usage { input_tokens: 11, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 6, cost_microusd: 0 }) }"#]];
     a_finish_without_the_end_mark_is_an_end "no_end_mark" expect![[r#"
         Text("done")
         Done { stop: Finished, usage: None }"#]];
@@ -70,20 +78,24 @@ payload_tests! { Adapter::OpenAi, "openai":
 }
 
 payload_tests! { Adapter::Anthropic, "anthropic":
+    anthropic_calls_a_tool "tool_use" expect![[r#"
+        Text("Looking.")
+        ToolCall(ToolCall { id: "toolu_1", name: "grep", arguments: "{\"pattern\": \"x\"}", signature: None })
+        Done { stop: Other, usage: Some(Usage { input_tokens: 472, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 89, cost_microusd: 0 }) }"#]];
     anthropic_counts_three_kinds_of_input "message" expect![[r#"
         Text("Forty")
         Text("-two.")
-        Done { stop: Finished, usage: Some(Usage { input_tokens: 1125, cached_tokens: 1000, output_tokens: 15, cost_microusd: 0 }) }"#]];
+        Done { stop: Finished, usage: Some(Usage { input_tokens: 1125, cached_tokens: 1000, cache_written_tokens: 100, output_tokens: 15, cost_microusd: 0 }) }"#]];
     anthropic_thinks_apart "thinking" expect![[r#"
         Reasoning("Let me see.")
         Text("27 * 453 = 12231")
-        Done { stop: Length, usage: Some(Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 40, cost_microusd: 0 }) }"#]];
+        Done { stop: Length, usage: Some(Usage { input_tokens: 10, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 40, cost_microusd: 0 }) }"#]];
     events_and_blocks_nobody_knows_are_skipped "unknown_events" expect![[r#"
         Text("ok")
-        Done { stop: Other, usage: Some(Usage { input_tokens: 1, cached_tokens: 0, output_tokens: 3, cost_microusd: 0 }) }"#]];
+        Done { stop: Other, usage: Some(Usage { input_tokens: 1, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 3, cost_microusd: 0 }) }"#]];
     a_refusal_of_anthropic_is_filtered "refusal" expect![[r#"
         Text("I")
-        Done { stop: Filtered, usage: Some(Usage { input_tokens: 7, cached_tokens: 0, output_tokens: 2, cost_microusd: 0 }) }"#]];
+        Done { stop: Filtered, usage: Some(Usage { input_tokens: 7, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 2, cost_microusd: 0 }) }"#]];
     overload_inside_the_stream_is_told "broken_overloaded" expect![[r#"
         Text("half")
         Overloaded { retry_after: None }"#]];
@@ -92,4 +104,43 @@ payload_tests! { Adapter::Anthropic, "anthropic":
         Text("half")
         StreamCut"#]];
     an_event_without_a_type_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event cannot be read: missing field `type` at line 1 column 27" }"#]];
+}
+
+payload_tests! { Adapter::Responses, "responses":
+    responses_tell_reasoning_text_and_usage_once "message" expect![[r#"
+        Reasoning("**Thinking**")
+        Text("Forty")
+        Text("-two.")
+        Done { stop: Finished, usage: Some(Usage { input_tokens: 1219, cached_tokens: 1024, cache_written_tokens: 0, output_tokens: 70, cost_microusd: 0 }) }"#]];
+    a_refusal_of_responses_is_filtered "refusal" expect![[r#"
+        Text("I can't help.")
+        Done { stop: Filtered, usage: Some(Usage { input_tokens: 5, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 6, cost_microusd: 0 }) }"#]];
+    a_response_in_its_last_event_alone_is_read "only_completed" expect![[r#"
+        Text("All at once.")
+        ToolCall(ToolCall { id: "c", name: "grep", arguments: "{}", signature: None })
+        Done { stop: Other, usage: None }"#]];
+    a_failed_response_is_an_error "broken_failed" expect![[r#"
+        Text("half")
+        ServerError { status: 500, detail: "The model failed to generate a response." }"#]];
+    an_error_event_of_responses_is_read "broken_error" expect![[r#"PromptTooLong { detail: "Your input exceeds the context window of this model." }"#]];
+    a_response_without_its_end_is_cut "broken_cut" expect![[r#"
+        Text("half")
+        StreamCut"#]];
+}
+
+payload_tests! { Adapter::Gemini, "gemini":
+    gemini_thinks_apart_and_counts_thoughts_as_output "thinking" expect![[r#"
+        Reasoning("**Sum**\n")
+        Text("Forty")
+        Text("-two.")
+        Done { stop: Finished, usage: Some(Usage { input_tokens: 1200, cached_tokens: 1024, cache_written_tokens: 0, output_tokens: 68, cost_microusd: 0 }) }"#]];
+    a_prompt_that_gemini_blocks_is_filtered "blocked_prompt" expect!["Done { stop: Filtered, usage: Some(Usage { input_tokens: 7, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 0, cost_microusd: 0 }) }"];
+    a_reply_that_gemini_stops_for_safety_is_filtered "safety" expect![[r#"
+        Text("I")
+        Done { stop: Filtered, usage: Some(Usage { input_tokens: 7, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 1, cost_microusd: 0 }) }"#]];
+    gemini_out_of_capacity_inside_the_stream_is_told "broken_unavailable" expect![[r#"
+        Text("half")
+        Overloaded { retry_after: None }"#]];
+    a_quota_of_gemini_is_told_with_its_wait "broken_quota" expect!["RateLimited { retry_after: Some(34s) }"];
+    json_that_is_not_of_gemini_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event holds no `candidates`" }"#]];
 }

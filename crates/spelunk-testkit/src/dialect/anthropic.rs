@@ -6,47 +6,52 @@ use spelunk_types::{StopReason, Usage};
 use super::{Spoken, Streamed, cut, event};
 
 pub(super) fn streamed(spoken: &Spoken) -> Streamed {
-    let mut head = Vec::new();
     let mut message = envelope(spoken);
     message["usage"] = usage(Usage { output_tokens: 1, ..spoken.usage });
-    push(&mut head, &json!({ "type": "message_start", "message": message }));
+    let mut head = vec![named(&json!({ "type": "message_start", "message": message }))];
     let mut block_idx = 0;
     if let Some(reasoning) = &spoken.reasoning {
-        let opening = json!({ "type": "thinking", "thinking": "", "signature": "" });
-        push(
-            &mut head,
-            &json!({ "type": "content_block_start", "index": block_idx, "content_block": opening }),
-        );
-        push(&mut head, &delta(block_idx, &json!({ "type": "thinking_delta", "thinking": reasoning })));
-        push(&mut head, &delta(block_idx, &json!({ "type": "signature_delta", "signature": "c2ln" })));
-        push(&mut head, &json!({ "type": "content_block_stop", "index": block_idx }));
+        head.push(begun(block_idx, &json!({ "type": "thinking", "thinking": "", "signature": "" })));
+        head.push(delta(block_idx, &json!({ "type": "thinking_delta", "thinking": reasoning })));
+        head.push(delta(block_idx, &json!({ "type": "signature_delta", "signature": "c2ln" })));
+        head.push(ended(block_idx));
         block_idx += 1;
     }
-    let opening = json!({ "type": "text", "text": "" });
-    push(&mut head, &json!({ "type": "content_block_start", "index": block_idx, "content_block": opening }));
-    push(&mut head, &json!({ "type": "ping" }));
+    head.push(begun(block_idx, &json!({ "type": "text", "text": "" })));
+    head.push(named(&json!({ "type": "ping" })));
 
-    let mut pieces = Vec::new();
-    for text in cut(&spoken.text, spoken.n_chunks) {
-        let mut piece = Vec::new();
-        push(&mut piece, &delta(block_idx, &json!({ "type": "text_delta", "text": text })));
-        pieces.push(piece);
+    let texts = cut(&spoken.text, spoken.n_chunks).into_iter();
+    let pieces = texts.map(|text| delta(block_idx, &json!({ "type": "text_delta", "text": text }))).collect();
+
+    let mut tail = vec![ended(block_idx)];
+    for call in &spoken.tool_calls {
+        block_idx += 1;
+        tail.push(begun(
+            block_idx,
+            &json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": {} }),
+        ));
+        let halves = call.halves().into_iter();
+        tail.extend(
+            halves.map(|half| delta(block_idx, &json!({ "type": "input_json_delta", "partial_json": half }))),
+        );
+        tail.push(ended(block_idx));
     }
-
-    let mut tail = Vec::new();
-    push(&mut tail, &json!({ "type": "content_block_stop", "index": block_idx }));
     let stop = json!({ "stop_reason": stop_name(spoken.stop), "stop_sequence": null });
     let output = json!({ "output_tokens": spoken.usage.output_tokens });
-    push(&mut tail, &json!({ "type": "message_delta", "delta": stop, "usage": output }));
-    push(&mut tail, &json!({ "type": "message_stop" }));
+    tail.push(named(&json!({ "type": "message_delta", "delta": stop, "usage": output })));
+    tail.push(named(&json!({ "type": "message_stop" })));
     Streamed { head, pieces, tail }
 }
 
 pub(super) fn whole(spoken: &Spoken) -> Value {
     let mut body = envelope(spoken);
-    let mut content = vec![json!({ "type": "text", "text": spoken.text })];
+    let mut content = Vec::new();
     if let Some(reasoning) = &spoken.reasoning {
-        content.insert(0, json!({ "type": "thinking", "thinking": reasoning, "signature": "c2ln" }));
+        content.push(json!({ "type": "thinking", "thinking": reasoning, "signature": "c2ln" }));
+    }
+    content.push(json!({ "type": "text", "text": spoken.text }));
+    for call in &spoken.tool_calls {
+        content.push(json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.input() }));
     }
     body["content"] = Value::Array(content);
     body["stop_reason"] = json!(stop_name(spoken.stop));
@@ -68,12 +73,20 @@ pub(super) fn error_body(status: u16, message: &str, code: Option<&str>) -> Valu
     json!({ "type": "error", "error": { "type": code.unwrap_or(usual_code), "message": message } })
 }
 
-fn push(events: &mut Vec<u8>, data: &Value) {
-    events.extend(event(data["type"].as_str(), data));
+fn named(data: &Value) -> Vec<u8> {
+    event(data["type"].as_str(), data)
 }
 
-fn delta(block_idx: u32, delta: &Value) -> Value {
-    json!({ "type": "content_block_delta", "index": block_idx, "delta": delta })
+fn begun(block_idx: u32, block: &Value) -> Vec<u8> {
+    named(&json!({ "type": "content_block_start", "index": block_idx, "content_block": block }))
+}
+
+fn ended(block_idx: u32) -> Vec<u8> {
+    named(&json!({ "type": "content_block_stop", "index": block_idx }))
+}
+
+fn delta(block_idx: u32, delta: &Value) -> Vec<u8> {
+    named(&json!({ "type": "content_block_delta", "index": block_idx, "delta": delta }))
 }
 
 fn envelope(spoken: &Spoken) -> Value {
@@ -90,9 +103,10 @@ fn envelope(spoken: &Spoken) -> Value {
 
 // Anthropic counts cached tokens beside the input, not inside it.
 fn usage(usage: Usage) -> Value {
+    let beside = usage.cached_tokens.saturating_add(usage.cache_written_tokens);
     json!({
-        "input_tokens": usage.input_tokens.saturating_sub(usage.cached_tokens),
-        "cache_creation_input_tokens": 0,
+        "input_tokens": usage.input_tokens.saturating_sub(beside),
+        "cache_creation_input_tokens": usage.cache_written_tokens,
         "cache_read_input_tokens": usage.cached_tokens,
         "output_tokens": usage.output_tokens,
     })

@@ -6,22 +6,32 @@ use spelunk_types::{StopReason, Usage};
 use super::{Spoken, Streamed, cut, event};
 
 pub(super) fn streamed(spoken: &Spoken) -> Streamed {
-    let mut head = chunk(spoken, &json!({ "role": "assistant", "content": "" }), None);
+    let mut head = vec![chunk(spoken, &json!({ "role": "assistant", "content": "" }), None)];
     if let Some(reasoning) = &spoken.reasoning {
-        head.extend(chunk(spoken, &json!({ "reasoning_content": reasoning }), None));
+        head.push(chunk(spoken, &json!({ "reasoning_content": reasoning }), None));
     }
     let pieces = cut(&spoken.text, spoken.n_chunks)
         .into_iter()
         .map(|piece| chunk(spoken, &json!({ "content": piece }), None));
     let pieces = pieces.collect();
-    let mut tail = chunk(spoken, &json!({}), Some(stop_name(spoken.stop)));
+    let mut tail = Vec::new();
+    for (call_idx, call) in spoken.tool_calls.iter().enumerate() {
+        let begun = json!({ "index": call_idx, "id": call.id, "type": "function",
+                            "function": { "name": call.name, "arguments": "" } });
+        tail.push(chunk(spoken, &json!({ "tool_calls": [begun] }), None));
+        for half in call.halves() {
+            let more = json!({ "index": call_idx, "function": { "arguments": half } });
+            tail.push(chunk(spoken, &json!({ "tool_calls": [more] }), None));
+        }
+    }
+    tail.push(chunk(spoken, &json!({}), Some(stop_name(spoken.stop))));
     if spoken.with_usage {
         let mut last = envelope(spoken, "chat.completion.chunk");
         last["choices"] = json!([]);
         last["usage"] = usage(spoken.usage);
-        tail.extend(event(None, &last));
+        tail.push(event(None, &last));
     }
-    tail.extend(b"data: [DONE]\n\n");
+    tail.push(b"data: [DONE]\n\n".to_vec());
     Streamed { head, pieces, tail }
 }
 
@@ -30,6 +40,12 @@ pub(super) fn whole(spoken: &Spoken) -> Value {
     let mut message = json!({ "role": "assistant", "content": spoken.text });
     if let Some(reasoning) = &spoken.reasoning {
         message["reasoning_content"] = json!(reasoning);
+    }
+    let calls = spoken.tool_calls.iter().map(|call| {
+        json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } })
+    });
+    if !spoken.tool_calls.is_empty() {
+        message["tool_calls"] = calls.collect();
     }
     body["choices"] = json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.stop) }]);
     body["usage"] = usage(spoken.usage);

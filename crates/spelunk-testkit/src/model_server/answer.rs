@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use super::book::{Book, Recorded};
 use super::http::Connection;
-use crate::dialect::{Dialect, Spoken, Streamed, model_list, prompt_of};
+use crate::dialect::{Dialect, Spoken, Streamed, model_list, prompt_of, vectors};
 use crate::fault::{Fault, StatusFault};
 use crate::script::{Answer, Manner};
 
@@ -45,24 +45,23 @@ struct Exchange<'a> {
 }
 
 async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
-    let asks_for_models = request.method == "GET" && request.path == "/v1/models";
-    let call = if asks_for_models { Some("models".to_owned()) } else { request.call.clone() };
     let body = request.json();
+    let other = Other::of(&request, &body);
+    let call = other.as_ref().map(Other::name).or_else(|| request.call.clone());
     let prompt = prompt_of(&body);
     let found = book.receive(&request, call.as_deref(), &prompt);
     let dialect = Dialect::of_path(&request.path);
-    let (answer, manner, dialect) = match (found, dialect) {
-        (Some((Answer::Unscripted, _)), _) | (None, Some(_)) => {
+    let (answer, manner, dialect) = match (found, dialect, other) {
+        (Some((Answer::Unscripted, _)), _, _) | (None, Some(_), None) => {
             return refuse(connection, book, request).await;
         }
-        (Some((answer, manner)), Some(dialect)) => (answer, manner, dialect),
-        (Some((answer, manner)), None) if asks_for_models => (answer, manner, Dialect::OpenAi),
-        (None, None) if asks_for_models => {
-            let list = model_list().to_string();
-            connection.respond(200, "application/json", &[], list.as_bytes()).await?;
+        (None | Some((Answer::Reply { .. }, _)), _, Some(other)) => {
+            connection.respond(200, "application/json", &[], other.body.to_string().as_bytes()).await?;
             return Ok(After::Keep(connection));
         }
-        (Some(_) | None, None) => return refuse(connection, book, request).await,
+        (Some((answer, manner)), _, Some(_)) => (answer, manner, Dialect::OpenAi),
+        (Some((answer, manner)), Some(dialect), None) => (answer, manner, dialect),
+        (Some(_) | None, None, None) => return refuse(connection, book, request).await,
     };
     tokio::time::sleep(Duration::from_millis(manner.delay_ms)).await;
     let (fault, text) = match answer {
@@ -75,11 +74,12 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
         usage: manner.usage_of(&prompt, &text),
         text,
         reasoning: manner.reasoning.clone(),
+        tool_calls: manner.tool_calls.clone(),
         stop: manner.stop,
         n_chunks: manner.n_chunks,
         with_usage: body["stream_options"]["include_usage"] == Value::Bool(true),
     };
-    let is_streamed = body["stream"] == Value::Bool(true);
+    let is_streamed = dialect.is_streamed(&request.path, &body);
     let exchange = Exchange { book, call, dialect, is_streamed, manner, spoken };
     match fault {
         Some(fault) => exchange.fail(connection, fault).await,
@@ -128,8 +128,8 @@ impl Exchange<'_> {
             Fault::NotStreamed => self.send_whole(connection).await,
             Fault::DuplicateDeltas => {
                 let Streamed { head, pieces, tail } = self.dialect.streamed(&self.spoken);
-                let pieces = pieces.iter().map(|piece| twice(piece)).collect();
-                let streamed = Streamed { head: twice(&head), pieces, tail: twice(&tail) };
+                let twice = |events: Vec<Vec<u8>>| events.into_iter().map(|event| event.repeat(2)).collect();
+                let streamed = Streamed { head: twice(head), pieces: twice(pieces), tail: twice(tail) };
                 self.send_streamed(connection, streamed).await
             }
             Fault::LongReply { bytes } => {
@@ -144,8 +144,14 @@ impl Exchange<'_> {
                 Ok(After::Close)
             }
             Fault::CutStream => self.end_with(connection, b"").await,
-            Fault::MalformedJson => self.end_with(connection, b"data: {\"type\": \n\n").await,
-            Fault::InvalidUtf8 => self.end_with(connection, b"data: {\"type\": \"\xff\xfe\"}\n\n").await,
+            Fault::MalformedJson => {
+                let event = self.dialect.raw_event(b"{\"type\": ");
+                self.end_with(connection, &event).await
+            }
+            Fault::InvalidUtf8 => {
+                let event = self.dialect.raw_event(b"{\"type\": \"\xff\xfe\"}");
+                self.end_with(connection, &event).await
+            }
             Fault::ErrorEvent { status } => {
                 let event = self.dialect.error_event(status);
                 self.end_with(connection, &event).await
@@ -172,8 +178,8 @@ impl Exchange<'_> {
     }
 
     async fn send_streamed(self, mut connection: Connection, streamed: Streamed) -> io::Result<After> {
-        connection.open_stream().await?;
-        connection.send_piece(&streamed.head).await?;
+        connection.open_stream(self.dialect.stream_type()).await?;
+        connection.send_piece(&streamed.head.concat()).await?;
         for (piece_idx, piece) in streamed.pieces.iter().enumerate() {
             if piece_idx == 1 {
                 self.pass_gate().await;
@@ -187,15 +193,15 @@ impl Exchange<'_> {
             self.pass_gate().await;
         }
         self.book.serve(self.call.as_deref(), self.spoken.usage);
-        connection.close_stream(&streamed.tail).await?;
+        connection.close_stream(&streamed.tail.concat()).await?;
         Ok(After::Keep(connection))
     }
 
     /// Headers and the first piece, then the gate.
     async fn send_beginning(&self, connection: &mut Connection) -> io::Result<()> {
         let streamed = self.dialect.streamed(&self.spoken);
-        connection.open_stream().await?;
-        connection.send_piece(&streamed.head).await?;
+        connection.open_stream(self.dialect.stream_type()).await?;
+        connection.send_piece(&streamed.head.concat()).await?;
         connection.send_piece(streamed.pieces.first().map_or(b"".as_slice(), Vec::as_slice)).await?;
         self.pass_gate().await;
         Ok(())
@@ -215,8 +221,24 @@ impl Exchange<'_> {
     }
 }
 
-/// Every event of these, twice in a row.
-fn twice(events: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(events);
-    text.split_inclusive("\n\n").flat_map(|event| [event, event]).collect::<String>().into_bytes()
+/// A request for something else than a reply: answered without a rule too, and by one with a fault.
+struct Other {
+    name: &'static str,
+    body: Value,
+}
+
+impl Other {
+    fn of(request: &Recorded, body: &Value) -> Option<Self> {
+        match (request.method.as_str(), request.path.as_str()) {
+            ("GET", "/v1/models") => Some(Self { name: "models", body: model_list() }),
+            ("POST", "/v1/embeddings" | "/api/embed") => {
+                Some(Self { name: "embed", body: vectors(&request.path, body) })
+            }
+            _ => None,
+        }
+    }
+
+    fn name(&self) -> String {
+        self.name.to_owned()
+    }
 }

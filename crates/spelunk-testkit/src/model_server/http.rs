@@ -78,9 +78,11 @@ impl Connection {
     }
 
     /// The head of a streamed response.
-    pub(super) async fn open_stream(&mut self) -> io::Result<()> {
-        let head = "HTTP/1.1 200 Scripted\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
-                    cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n";
+    pub(super) async fn open_stream(&mut self, content_type: &str) -> io::Result<()> {
+        let head = format!(
+            "HTTP/1.1 200 Scripted\r\ncontent-type: {content_type}\r\n\
+             cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n"
+        );
         self.send(head.as_bytes()).await
     }
 

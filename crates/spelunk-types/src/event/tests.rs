@@ -12,7 +12,13 @@ fn an_event_is_one_flat_object_with_ids_as_text() {
             outcome: CallOutcome::Replied {
                 reply: Text::Inline { text: "42".into() },
                 stop: StopReason::Finished,
-                usage: Usage { input_tokens: 812, cached_tokens: 0, output_tokens: 64, cost_microusd: 310 },
+                usage: Usage {
+                    input_tokens: 812,
+                    cached_tokens: 0,
+                    cache_written_tokens: 0,
+                    output_tokens: 64,
+                    cost_microusd: 310,
+                },
             },
             served: Served::Live,
         },

@@ -13,7 +13,7 @@ use spelunk_sandbox::Sandbox;
 use spelunk_types::Explain;
 
 use crate::cli::{Common, ModelFlags};
-use crate::config::{self, ColorChoice, FlagValue, SandboxChoice, Settings};
+use crate::config::{self, ColorChoice, FlagValue, ProviderChoice, SandboxChoice, Settings};
 use crate::env::{self, Environment};
 use crate::render::error::{Paint, error_json, error_text, exit_code};
 
@@ -182,7 +182,9 @@ fn model_values(flags: ModelFlags) -> Vec<FlagValue> {
     let mut values = Vec::new();
     if let Some(model) = flags.model {
         match model.split_once('/') {
-            Some((provider @ ("openai" | "anthropic"), name)) => {
+            Some((provider, name))
+                if ProviderChoice::of(provider).is_some() && !["auto", "none"].contains(&provider) =>
+            {
                 values.push(FlagValue::new("--model", "model.provider", provider));
                 values.push(FlagValue::new("--model", "model.name", name));
             }

@@ -33,6 +33,16 @@ choice! {
         OpenAi = "openai",
         /// A server that speaks Anthropic's messages.
         Anthropic = "anthropic",
+        /// A server that speaks OpenAI's responses.
+        Responses = "openai-responses",
+        /// Google Gemini.
+        Gemini = "gemini",
+        /// AWS Bedrock, by the usual AWS credentials.
+        Bedrock = "bedrock",
+        /// Azure `OpenAI`: the model's name is that of the deployment.
+        Azure = "azure",
+        /// A program that reads the prompt and writes the reply.
+        Command = "command",
         /// Nobody: passages are shown instead of an answer.
         None = "none",
     }

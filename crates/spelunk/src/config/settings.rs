@@ -52,6 +52,12 @@ pub(crate) struct ModelSettings {
     pub(crate) key_env: Option<String>,
     /// A command that prints the key.
     pub(crate) key_command: Option<String>,
+    /// The program that answers, with the provider `command`.
+    pub(crate) command: Option<String>,
+    /// Whether that program writes JSON lines instead of plain text.
+    pub(crate) command_json: bool,
+    /// The version of Azure's interface.
+    pub(crate) azure_api_version: String,
     /// What tokens cost, where the user says so.
     pub(crate) price: Option<Price>,
     /// Whether to look for a server on this machine.
@@ -68,6 +74,9 @@ impl Settings {
             base_url: optional_text(&layer, "model.base_url"),
             key_env: optional_text(&layer, "model.key_env"),
             key_command: optional_text(&layer, "model.key_command"),
+            command: optional_text(&layer, "model.command"),
+            command_json: yes_no(&layer, "model.command_json"),
+            azure_api_version: text(&layer, "model.azure_api_version").to_owned(),
             price: price(&layer)?,
             probe_local: yes_no(&layer, "model.probe_local"),
         };
@@ -121,6 +130,7 @@ fn price(layer: &Layer) -> Result<Option<Price>, ConfigError> {
         (Some(input), Some(output)) => Ok(Some(Price {
             input_microusd_per_mtok: input.millionths,
             cached_microusd_per_mtok: number(layer, PRICE_CACHED).unwrap_or(input).millionths,
+            cache_write_microusd_per_mtok: input.millionths,
             output_microusd_per_mtok: output.millionths,
         })),
         (Some(_), None) => Err(half_price(layer, PRICE_OUTPUT, PRICE_INPUT)),

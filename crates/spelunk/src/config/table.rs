@@ -159,6 +159,16 @@ fn model() -> Vec<Setting> {
             display: Display::Secret,
             ..text("model.key_command", "", "A command that prints the key; empty runs none.")
         },
+        Setting {
+            reach: Reach::UserOnly,
+            ..text(
+                "model.command",
+                "",
+                "The program that answers with `model.provider = \"command\"`, and its arguments; there is no shell.",
+            )
+        },
+        no("model.command_json", "That program writes JSON lines instead of plain text."),
+        text("model.azure_api_version", "2024-10-21", "The version of Azure's interface."),
         price("model.price_input_usd_per_mtok", 3_000_000, "Dollars per million tokens sent."),
         price(
             "model.price_cached_usd_per_mtok",
@@ -228,6 +238,10 @@ fn choice(key: &str, words: &'static [&'static str], doc: &'static str) -> Setti
 
 fn yes(key: &str, doc: &'static str) -> Setting {
     Setting { kind: Kind::YesNo, fallback: Fallback::Value(Value::YesNo(true)), ..text(key, "", doc) }
+}
+
+fn no(key: &str, doc: &'static str) -> Setting {
+    Setting { fallback: Fallback::Value(Value::YesNo(false)), ..yes(key, doc) }
 }
 
 fn price(key: &str, millionths: u64, doc: &'static str) -> Setting {

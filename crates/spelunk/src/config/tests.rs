@@ -26,6 +26,9 @@ fn check_refused(toml: &str, expected: &str) {
 fn nothing_set_gives_the_defaults() {
     let settings = resolve(Layer::default());
     let model = ModelSettings {
+        command: None,
+        command_json: false,
+        azure_api_version: "2024-10-21".into(),
         provider: ProviderChoice::Auto,
         name: None,
         sub: None,
@@ -51,6 +54,9 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
                 price_input_usd_per_mtok = 3\nprice_output_usd_per_mtok = 0.25\n[limits]\ncalls_max = 1_000\n";
     let settings = resolve(project(toml).unwrap());
     let model = ModelSettings {
+        command: None,
+        command_json: false,
+        azure_api_version: "2024-10-21".into(),
         provider: ProviderChoice::None,
         name: Some("m".into()),
         sub: None,
@@ -60,6 +66,7 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
         price: Some(Price {
             input_microusd_per_mtok: 3_000_000,
             cached_microusd_per_mtok: 3_000_000,
+            cache_write_microusd_per_mtok: 3_000_000,
             output_microusd_per_mtok: 250_000,
         }),
         probe_local: false,

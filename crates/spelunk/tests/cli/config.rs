@@ -27,6 +27,9 @@ fn every_value_is_shown_with_its_origin() {
         model.base_url = ""                       (default)
         model.key_env = ""                        (default)
         model.key_command = "(hidden)"            (DIR/home/.config/spelunk/config.toml:3)
+        model.command = ""                        (default)
+        model.command_json = false                (default)
+        model.azure_api_version = "2024-10-21"    (default)
         model.price_input_usd_per_mtok = unset    (default)
         model.price_cached_usd_per_mtok = unset   (default)
         model.price_output_usd_per_mtok = unset   (default)
@@ -71,6 +74,9 @@ fn json_shows_values_with_their_kind() {
         {"key":"model.base_url","origin":{"is":"default"},"value":""}
         {"key":"model.key_env","origin":{"is":"default"},"value":""}
         {"key":"model.key_command","origin":{"is":"file","line":3,"path":"DIR/home/.config/spelunk/config.toml"},"value":"(hidden)"}
+        {"key":"model.command","origin":{"is":"default"},"value":""}
+        {"key":"model.command_json","origin":{"is":"default"},"value":false}
+        {"key":"model.azure_api_version","origin":{"is":"default"},"value":"2024-10-21"}
         {"key":"model.price_input_usd_per_mtok","origin":{"is":"default"},"value":null}
         {"key":"model.price_cached_usd_per_mtok","origin":{"is":"default"},"value":null}
         {"key":"model.price_output_usd_per_mtok","origin":{"is":"default"},"value":null}

@@ -62,8 +62,9 @@ fn help_of_ask_lists_its_flags() {
           [PATH]...   Files or directories to answer from, `-` for standard input [default: .]
 
         Options:
-          -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai or anthropic;
-                                     `none` asks nobody
+          -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai,
+                                     openai-responses, anthropic, gemini, bedrock, azure or command; `none`
+                                     asks nobody
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
               --strategy <STRATEGY>  How to answer: auto, direct, repl, map or hybrid
               --focus <FOCUS>        What an analysis looks for first: general, security, architecture,

@@ -99,3 +99,55 @@ fn a_provider_without_a_key_is_refused() {
     "]]);
     assert!(!scene.exists(".spelunk"));
 }
+
+/// Where each provider is asked, and in which header the key goes.
+#[test]
+fn every_provider_is_asked_in_its_own_format() {
+    let cases = [
+        ("openai/tiny", "OPENAI_API_KEY", "/v1/chat/completions", "authorization"),
+        ("openai-responses/tiny", "OPENAI_API_KEY", "/v1/responses", "authorization"),
+        ("anthropic/tiny", "ANTHROPIC_API_KEY", "/v1/messages", "x-api-key"),
+        ("gemini/tiny", "GEMINI_API_KEY", "/v1/models/tiny:streamGenerateContent?alt=sse", "x-goog-api-key"),
+        ("bedrock/tiny", "AWS_BEARER_TOKEN_BEDROCK", "/v1/model/tiny/converse-stream", "authorization"),
+        (
+            "azure/tiny",
+            "AZURE_OPENAI_API_KEY",
+            "/v1/openai/deployments/tiny/chat/completions?api-version=2024-10-21",
+            "api-key",
+        ),
+    ];
+    for (model, variable, path, header) in cases {
+        let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+        let base_url = server.base_url();
+        let ask = scene.spelunk(["ask", QUESTION, "notes", "--model", model, "--base-url", &base_url]);
+        let ran = ask.env(variable, "key-of-mine").run();
+        assert_eq!(ran.code, 0, "{model}: {}", ran.stderr);
+        assert!(ran.stdout.starts_with("The magic number is 42."), "{model}: {}", ran.stdout);
+        let requests = server.requests();
+        assert_eq!(requests.len(), 1, "{model}");
+        assert_eq!(requests[0].path, path, "{model}");
+        let sent = requests[0].header(header).unwrap_or_default();
+        assert!(sent.ends_with("key-of-mine"), "{model}: {sent}");
+    }
+}
+
+#[test]
+fn a_program_can_be_the_model() {
+    let scene = Scene::new(&NOTE);
+    let arguments = ["ask", QUESTION, "notes", "--model", "command/mine"];
+    let ran = scene.spelunk(arguments).arg("--set=model.command=echo It is 42.").run();
+    ran.check(&expect![[r#"
+        It is 42.
+        --- stderr
+        command/mine (model.provider is command)
+        1 file · 35 B read · 1 call · 228 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+    scene.spelunk(arguments).run().check(&expect![[r#"
+        --- stderr
+        error: `model.provider` is `command`, and `model.command` names no program
+
+        hint: set `model.command` in your own settings file
+        --- exit 1
+    "#]]);
+}

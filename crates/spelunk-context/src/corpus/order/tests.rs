@@ -1,6 +1,6 @@
 use spelunk_types::FileOrder;
 
-use super::compare;
+use super::compare_files;
 use crate::testing::{names, put, tree};
 use crate::{Corpus, ScanOptions, SourceInput};
 
@@ -19,7 +19,7 @@ const FILES: [&str; 8] = [
 fn check(order: FileOrder, expected: [&str; 8]) {
     let sizes = [3, 1, 2, 9, 5, 4, 8, 1];
     let mut files: Vec<(&str, u64)> = FILES.into_iter().zip(sizes).collect();
-    files.sort_by(|a, b| compare(order, *a, *b));
+    files.sort_by(|a, b| compare_files(order, *a, *b));
     assert_eq!(files.iter().map(|(name, _)| *name).collect::<Vec<_>>(), expected);
 }
 

@@ -58,6 +58,7 @@ impl Model for ScriptedModel {
         Some(Price {
             input_microusd_per_mtok: input,
             cached_microusd_per_mtok: cached,
+            cache_write_microusd_per_mtok: input,
             output_microusd_per_mtok: output,
         })
     }

@@ -29,6 +29,9 @@ fn every_value_is_shown_with_its_origin_and_secrets_are_hidden() {
         model.base_url = "https://host.test/v1"   (config.toml:2)
         model.key_env = ""                        (default)
         model.key_command = "(hidden)"            (config.toml:3)
+        model.command = ""                        (default)
+        model.command_json = false                (default)
+        model.azure_api_version = "2024-10-21"    (default)
         model.price_input_usd_per_mtok = unset    (default)
         model.price_cached_usd_per_mtok = unset   (default)
         model.price_output_usd_per_mtok = unset   (default)
@@ -66,6 +69,9 @@ fn json_says_the_same() {
             {"key": "model.key_env", "value": "", "origin": {"is": "default"}},
             {"key": "model.key_command", "value": "(hidden)",
              "origin": {"is": "file", "path": "config.toml", "line": 3}},
+            {"key": "model.command", "value": "", "origin": {"is": "default"}},
+            {"key": "model.command_json", "value": false, "origin": {"is": "default"}},
+            {"key": "model.azure_api_version", "value": "2024-10-21", "origin": {"is": "default"}},
             {"key": "model.price_input_usd_per_mtok", "value": null, "origin": {"is": "default"}},
             {"key": "model.price_cached_usd_per_mtok", "value": null, "origin": {"is": "default"}},
             {"key": "model.price_output_usd_per_mtok", "value": null, "origin": {"is": "default"}},

@@ -1,0 +1,179 @@
+//! The catalogue: which documents an index holds, in which version, and which files it is made of. It is written in one
+//! step behind every commit, ends with its own checksum, and names every other file with size, time and checksum, so that
+//! damage anywhere is seen when the index is opened.
+
+use std::collections::BTreeMap;
+
+use spelunk_context::{ContentType, Language};
+
+use crate::files::Stamp;
+
+/// Changes when anything in the form of an index does.
+const FORM: &str = "spelunk-index 1";
+
+/// The longest catalogue that is read.
+pub(crate) const BYTES_MAX: u64 = 4 << 30;
+
+/// What an index holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Catalogue {
+    /// The model of the vectors, with their length and number.
+    pub(crate) vectors: Option<Vectors>,
+    /// The hash of everything that decides how documents are cut.
+    pub(crate) cut: String,
+    /// The number that the next document gets.
+    pub(crate) next_id: u64,
+    /// Documents of which a part was in the index when it was committed.
+    pub(crate) partial: Vec<u64>,
+    /// Files by their path in the directory of the index.
+    pub(crate) files: BTreeMap<String, FileRecord>,
+    /// By name.
+    pub(crate) documents: BTreeMap<String, DocumentRecord>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Vectors {
+    pub(crate) embedder: String,
+    pub(crate) dimensions: usize,
+    pub(crate) n_rows: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileRecord {
+    pub(crate) stamp: Stamp,
+    /// BLAKE3 in hex.
+    pub(crate) digest: String,
+}
+
+/// A document as it was indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DocumentRecord {
+    /// Its number; a new version has a new one.
+    pub(crate) id: u64,
+    /// The hash of its bytes and of how they may be read.
+    pub(crate) version: String,
+    pub(crate) n_passages: u64,
+    pub(crate) content_type: ContentType,
+    /// By its name in queries.
+    pub(crate) language: Option<String>,
+    /// The user's own kind.
+    pub(crate) custom: Option<String>,
+}
+
+impl Catalogue {
+    pub(crate) fn n_passages(&self) -> u64 {
+        self.documents.values().map(|document| document.n_passages).sum()
+    }
+
+    /// The form on disk: a line per fact, and a checksum.
+    pub(crate) fn encode(&self) -> String {
+        let mut text = format!("{FORM}\ncut {}\nnext {}\n", self.cut, self.next_id);
+        if let Some(Vectors { embedder, dimensions, n_rows }) = &self.vectors {
+            text.push_str(&format!("vectors {dimensions} {n_rows} {}\n", quoted(embedder)));
+        }
+        for id in &self.partial {
+            text.push_str(&format!("partial {id}\n"));
+        }
+        for (path, FileRecord { stamp: Stamp { bytes, changed_ns }, digest }) in &self.files {
+            text.push_str(&format!("file {bytes} {changed_ns} {digest} {}\n", quoted(path)));
+        }
+        for (name, record) in &self.documents {
+            let DocumentRecord { id, version, n_passages, content_type, language, custom } = record;
+            let language = language.as_deref().unwrap_or("-");
+            let custom = custom.as_deref().map_or_else(|| "null".to_owned(), quoted);
+            let (kind, name) = (content_type.name(), quoted(name));
+            text.push_str(&format!(
+                "document {id} {version} {n_passages} {kind} {language} {name} {custom}\n"
+            ));
+        }
+        let checksum = blake3::hash(text.as_bytes()).to_hex();
+        text.push_str("end ");
+        text.push_str(checksum.as_str());
+        text.push('\n');
+        text
+    }
+
+    /// Reads it back; says what is wrong where it cannot.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
+        const DAMAGED: &str = "its catalogue has another checksum";
+        let text = std::str::from_utf8(bytes).map_err(|_| DAMAGED)?;
+        let (body, end) = text.rsplit_once("end ").ok_or("its catalogue ends too soon")?;
+        if blake3::hash(body.as_bytes()).to_hex().as_str() != end.trim_end_matches('\n') {
+            return Err(DAMAGED);
+        }
+        let mut lines = body.lines();
+        if lines.next() != Some(FORM) {
+            return Err("it was made by another version");
+        }
+        let mut catalogue = Self::default();
+        for line in lines {
+            catalogue.take(line).ok_or("its catalogue cannot be read")?;
+        }
+        Ok(catalogue)
+    }
+
+    fn take(&mut self, line: &str) -> Option<()> {
+        let (fact, rest) = line.split_once(' ')?;
+        match fact {
+            "cut" => rest.clone_into(&mut self.cut),
+            "next" => self.next_id = rest.parse().ok()?,
+            "partial" => self.partial.push(rest.parse().ok()?),
+            "vectors" => {
+                let [dimensions, n_rows, embedder] = fields(rest)?;
+                self.vectors = Some(Vectors {
+                    embedder: unquoted(embedder)?,
+                    dimensions: dimensions.parse().ok()?,
+                    n_rows: n_rows.parse().ok()?,
+                });
+            }
+            "file" => {
+                let [bytes, changed_ns, digest, path] = fields(rest)?;
+                let stamp = Stamp { bytes: bytes.parse().ok()?, changed_ns: changed_ns.parse().ok()? };
+                self.files.insert(unquoted(path)?, FileRecord { stamp, digest: digest.to_owned() });
+            }
+            "document" => {
+                let [id, version, n_passages, kind, language, names] = fields(rest)?;
+                let mut names = serde_json::Deserializer::from_str(names).into_iter::<serde_json::Value>();
+                let name = names.next()?.ok()?.as_str()?.to_owned();
+                let custom = names.next()?.ok()?.as_str().map(str::to_owned);
+                let record = DocumentRecord {
+                    id: id.parse().ok()?,
+                    version: version.to_owned(),
+                    n_passages: n_passages.parse().ok()?,
+                    content_type: ContentType::from_name(kind)?,
+                    language: (language != "-").then(|| language.to_owned()),
+                    custom,
+                };
+                self.documents.insert(name, record);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// The name of a language, as it is kept and asked for.
+pub(crate) fn language_name(language: Option<Language>) -> Option<String> {
+    language.map(|language| language.name().to_owned())
+}
+
+/// The first fields of a line; the last takes the rest.
+fn fields<const N: usize>(line: &str) -> Option<[&str; N]> {
+    let mut parts = line.splitn(N, ' ');
+    let mut fields = [""; N];
+    for field in &mut fields {
+        *field = parts.next()?;
+    }
+    Some(fields)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn unquoted(text: &str) -> Option<String> {
+    serde_json::from_str::<serde_json::Value>(text).ok()?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

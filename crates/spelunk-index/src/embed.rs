@@ -1,0 +1,80 @@
+//! Embedders: texts become vectors, so that texts that mean the same lie near each other. The default is a table of
+//! word vectors that ships with this crate and needs no network; a remote model is the caller's, behind the same trait.
+
+use std::path::PathBuf;
+
+use spelunk_types::{ErrorCode, Explain};
+
+mod model2vec;
+mod statics;
+mod wordpiece;
+
+pub(crate) use model2vec::quantise;
+pub use statics::StaticEmbedder;
+
+/// Turns texts into vectors.
+pub trait Embedder: Send + Sync {
+    /// The name of the model with everything that changes its vectors. Vectors of different ids are never compared.
+    fn id(&self) -> &str;
+
+    /// The length of every vector.
+    fn dimensions(&self) -> usize;
+
+    /// A vector for each text, in their order. A text without meaning (no word the model knows) is all zeros.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+}
+
+/// A model that could not be had, or did not answer.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum EmbedError {
+    #[error("there is no model file at `{path}`")]
+    Missing { path: PathBuf },
+    #[error("could not read the model file `{path}`")]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the model file `{path}` is damaged: its checksum is wrong")]
+    Checksum { path: PathBuf },
+    #[error("the model file `{path}` is not in a form that is known: {why}")]
+    Form { path: PathBuf, why: &'static str },
+    #[error("the embedding model `{model}` did not answer: {why}")]
+    Remote {
+        model: String,
+        why: String,
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    #[error("the embedding model `{model}` gave {given} vectors of {dimensions} numbers for {asked} texts")]
+    Shape { model: String, asked: usize, given: usize, dimensions: usize },
+}
+
+impl Explain for EmbedError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Missing { .. } => ErrorCode::SourceNotFound,
+            Self::Unreadable { .. } | Self::Checksum { .. } | Self::Form { .. } => {
+                ErrorCode::SourceUnreadable
+            }
+            Self::Remote { .. } => ErrorCode::ModelUnreachable,
+            Self::Shape { .. } => ErrorCode::ModelReplyMalformed,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Missing { .. } => {
+                "name a directory with `model.safetensors` and `tokenizer.json`".to_owned()
+            }
+            Self::Unreadable { .. } => "check that it can be read".to_owned(),
+            Self::Checksum { .. } => "get the file again; a part of it is not what it was".to_owned(),
+            Self::Form { .. } => {
+                "name a static model in the model2vec format with a WordPiece tokenizer".to_owned()
+            }
+            Self::Remote { .. } => "search by words, or check that the model answers".to_owned(),
+            Self::Shape { .. } => "choose another embedding model".to_owned(),
+        })
+    }
+}

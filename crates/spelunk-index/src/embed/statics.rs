@@ -1,0 +1,191 @@
+//! The static embedder: a vector per piece of a word, and the mean of them for a text. No network, no accelerator and
+//! no word order; a passage takes microseconds. The default model is part of the program.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use super::wordpiece::Vocabulary;
+use super::{EmbedError, Embedder, model2vec};
+use crate::files;
+
+/// potion-base-8M in int8 rows; see `data/README.md`.
+static EMBEDDED: &[u8] = include_bytes!("../../data/potion-base-8m.bin");
+
+/// Where the embedded model is, for messages.
+const EMBEDDED_NAME: &str = "(in the program)";
+
+const MAGIC: &[u8; 8] = b"SPLKSTA1";
+const CHECKSUM_BYTES: usize = 32;
+
+/// Pieces of a text that are looked at; what follows them adds nothing to what it is about.
+const TOKENS_MAX: usize = 512;
+
+/// The longest file that is read as a model.
+pub(super) const MODEL_BYTES_MAX: u64 = 1 << 30;
+
+/// A table of word vectors.
+#[derive(Debug, Clone)]
+pub struct StaticEmbedder(Arc<Table>);
+
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) id: String,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) dimensions: usize,
+    pub(super) scales: Vec<f32>,
+    pub(super) rows: Rows,
+}
+
+/// A row of int8 for each token.
+#[derive(Debug)]
+pub(super) enum Rows {
+    /// Part of the program.
+    Embedded(&'static [u8]),
+    /// Read from a file.
+    Owned(Vec<u8>),
+}
+
+impl StaticEmbedder {
+    /// The model that ships with the program. Its checksum is looked at once.
+    pub fn embedded() -> Result<Self, EmbedError> {
+        static LOADED: OnceLock<Option<StaticEmbedder>> = OnceLock::new();
+        let loaded = LOADED.get_or_init(|| {
+            let layout = Layout::of(EMBEDDED, Path::new(EMBEDDED_NAME)).ok()?;
+            let rows = Rows::Embedded(EMBEDDED.get(layout.rows.clone())?);
+            Some(Self(Arc::new(layout.table(EMBEDDED, rows))))
+        });
+        loaded.clone().ok_or_else(|| EmbedError::Checksum { path: EMBEDDED_NAME.into() })
+    }
+
+    /// A model in the compact form that `data/convert.py` writes.
+    pub fn from_file(path: &Path) -> Result<Self, EmbedError> {
+        let bytes = read(path)?;
+        let layout = Layout::of(&bytes, path)?;
+        let rows = Rows::Owned(bytes.get(layout.rows.clone()).unwrap_or_default().to_vec());
+        Ok(Self(Arc::new(layout.table(&bytes, rows))))
+    }
+
+    /// A model2vec model: a directory with `model.safetensors` and `tokenizer.json`.
+    pub fn from_dir(path: &Path) -> Result<Self, EmbedError> {
+        model2vec::load(path).map(|table| Self(Arc::new(table)))
+    }
+}
+
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, EmbedError> {
+    match files::read_whole(path, MODEL_BYTES_MAX) {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) => Err(EmbedError::Missing { path: path.to_owned() }),
+        Err(source) => Err(EmbedError::Unreadable { path: path.to_owned(), source }),
+    }
+}
+
+impl Embedder for StaticEmbedder {
+    fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.0.dimensions
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let (mut scratch, mut ids) = (String::new(), Vec::new());
+        let embed_one = |text: &&str| {
+            self.0.vocabulary.cut(text, TOKENS_MAX, &mut scratch, &mut ids);
+            self.0.mean(&ids)
+        };
+        Ok(texts.iter().map(embed_one).collect())
+    }
+}
+
+impl Table {
+    /// The mean of the rows, of length 1; all zeros where there are none.
+    fn mean(&self, ids: &[u32]) -> Vec<f32> {
+        let mut sum = vec![0.0_f32; self.dimensions];
+        for &id in ids {
+            let Some(&scale) = self.scales.get(id as usize) else { continue };
+            let start = id as usize * self.dimensions;
+            let row = self.rows.bytes().get(start..start + self.dimensions).unwrap_or_default();
+            for (sum, &byte) in sum.iter_mut().zip(row) {
+                *sum += scale * f32::from(byte.cast_signed());
+            }
+        }
+        let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if length > 0.0 {
+            for x in &mut sum {
+                *x /= length;
+            }
+        }
+        sum
+    }
+}
+
+impl Rows {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Embedded(bytes) => bytes,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+/// Where the parts of a compact file are; all of it was checked.
+struct Layout {
+    id: String,
+    vocabulary: std::ops::Range<usize>,
+    scales: std::ops::Range<usize>,
+    rows: std::ops::Range<usize>,
+    dimensions: usize,
+}
+
+impl Layout {
+    fn of(bytes: &[u8], path: &Path) -> Result<Self, EmbedError> {
+        let form = |why| EmbedError::Form { path: path.to_owned(), why };
+        let damaged = || EmbedError::Checksum { path: path.to_owned() };
+        let body_bytes = bytes.len().checked_sub(CHECKSUM_BYTES).ok_or_else(|| form("it is too short"))?;
+        let (body, checksum) = bytes.split_at(body_bytes);
+        let rest = body.strip_prefix(MAGIC).ok_or_else(|| form("it begins otherwise"))?;
+        if blake3::hash(body).as_bytes() != checksum {
+            return Err(damaged());
+        }
+        let number = |idx: usize| rest.get(idx * 4..idx * 4 + 4)?.try_into().ok().map(u32::from_le_bytes);
+        let mut numbers = [0_usize; 4];
+        for (idx, slot) in numbers.iter_mut().enumerate() {
+            *slot =
+                number(idx).and_then(|n| usize::try_from(n).ok()).ok_or_else(|| form("it is too short"))?;
+        }
+        let [name_bytes, vocabulary_bytes, n_tokens, dimensions] = numbers;
+        let name_start = MAGIC.len() + 16;
+        let vocabulary_start = name_start.saturating_add(name_bytes);
+        let scales_start = vocabulary_start.saturating_add(vocabulary_bytes);
+        let rows_start = scales_start.saturating_add(n_tokens.saturating_mul(4));
+        let rows_end = rows_start.saturating_add(n_tokens.saturating_mul(dimensions));
+        if rows_end != body.len() || dimensions == 0 {
+            return Err(form("its sizes do not add up"));
+        }
+        let name = body.get(name_start..vocabulary_start).and_then(|name| std::str::from_utf8(name).ok());
+        let id = format!("{}/int8", name.ok_or_else(|| form("its name is not text"))?);
+        let vocabulary = vocabulary_start..scales_start;
+        let is_text = body.get(vocabulary.clone()).is_some_and(|part| std::str::from_utf8(part).is_ok());
+        if !is_text {
+            return Err(form("its vocabulary is not text"));
+        }
+        Ok(Self { id, vocabulary, scales: scales_start..rows_start, rows: rows_start..rows_end, dimensions })
+    }
+
+    fn table(self, bytes: &[u8], rows: Rows) -> Table {
+        let part = |range: std::ops::Range<usize>| bytes.get(range).unwrap_or_default();
+        let vocabulary = std::str::from_utf8(part(self.vocabulary)).unwrap_or_default();
+        let (scales, _) = part(self.scales).as_chunks::<4>();
+        Table {
+            id: self.id,
+            vocabulary: Vocabulary::of(vocabulary.split('\n')),
+            dimensions: self.dimensions,
+            scales: scales.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+            rows,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! The files of an index and of models: the one place of this crate that touches the file system. Directories are kept
+//! at 0700 and files at 0600, because an index says what the documents say.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an index is derived and can be deleted: it needs no fault-injected disk"
+)]
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// What tells a changed file without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) bytes: u64,
+    pub(crate) changed_ns: u128,
+}
+
+/// The whole file, or `None` if there is none. A longer one than `bytes_max` is an error.
+pub(crate) fn read_whole(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(io::Error::other("the file is too long"));
+    }
+    Ok(Some(bytes))
+}
+
+/// Opens for reading at positions.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Opens for reading and writing; makes the file if need be.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+    private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
+}
+
+/// Replaces a file in one step; gives back its new stamp.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<Stamp> {
+    let staged = path.with_extension("staged");
+    let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    std::fs::rename(&staged, path)?;
+    sync_directory(path.parent().unwrap_or(path))?;
+    stamp(path)
+}
+
+/// Writes a file anew, without waiting for the disk; gives back its stamp.
+pub(crate) fn touch(path: &Path) -> io::Result<Stamp> {
+    private(OpenOptions::new().write(true).create(true).truncate(true)).open(path)?.write_all(b"t")?;
+    stamp(path)
+}
+
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::rename(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
+    let metadata = std::fs::metadata(path)?;
+    let changed = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Ok(Stamp { bytes: metadata.len(), changed_ns: changed.map_or(0, |at| at.as_nanos()) })
+}
+
+/// BLAKE3 of a file, read in pieces.
+pub(crate) fn digest(path: &Path) -> io::Result<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new();
+    let mut file = File::open(path)?;
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let n_read = file.read(&mut piece)?;
+        if n_read == 0 {
+            return Ok(hasher.finalize());
+        }
+        hasher.update(piece.get(..n_read).unwrap_or_default());
+    }
+}
+
+/// Makes a directory and those above it.
+pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Removes a directory with all that is in it; one that is not there is fine.
+pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Removes a file; one that is not there is fine.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The names of the files in a directory, sorted; none where there is no directory.
+pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Takes from others the right to read a file that a library made.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// Fills the buffer from a position; false where the file ends before.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<bool> {
+    #[cfg(unix)]
+    let outcome = std::os::unix::fs::FileExt::read_exact_at(file, buffer, at);
+    #[cfg(windows)]
+    let outcome = read_exact_at(file, buffer, at);
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        let n_read = std::os::windows::fs::FileExt::seek_read(file, buffer, at)?;
+        if n_read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        buffer = &mut buffer[n_read..];
+        at += n_read as u64;
+    }
+    Ok(())
+}
+
+fn private(options: &mut OpenOptions) -> &OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(path)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}

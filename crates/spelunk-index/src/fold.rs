@@ -1,0 +1,45 @@
+//! Folding: of hits that say nearly the same, one is shown and the others are counted. Told by the share of terms that
+//! two texts have in common, so that a changed date or name in a copied page makes no new hit.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::terms::terms;
+use crate::words::Form;
+
+/// Texts with fewer different terms are too short to be told apart by them.
+const TERMS_MIN: usize = 8;
+
+/// The share of common terms, in percent, from which two texts are the same to a reader.
+const COMMON_PERCENT_MIN: usize = 90;
+
+/// The different terms of a text.
+#[derive(Debug)]
+pub(crate) struct Gist(HashSet<u64>);
+
+impl Gist {
+    pub(crate) fn of(text: &str) -> Self {
+        let mut gist = HashSet::new();
+        terms(text, &mut |term| {
+            if term.form == Form::Plain {
+                let mut hasher = DefaultHasher::new();
+                term.text.hash(&mut hasher);
+                gist.insert(hasher.finish());
+            }
+        });
+        Self(gist)
+    }
+
+    pub(crate) fn is_near(&self, other: &Self) -> bool {
+        let (small, large) = if self.0.len() <= other.0.len() { (self, other) } else { (other, self) };
+        if small.0.len() < TERMS_MIN || small.0.len() * 100 < large.0.len() * COMMON_PERCENT_MIN {
+            return false;
+        }
+        let n_common = small.0.iter().filter(|term| large.0.contains(term)).count();
+        let n_all = small.0.len() + large.0.len() - n_common;
+        n_common * 100 >= n_all * COMMON_PERCENT_MIN
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,401 @@
+//! An index of one corpus on disk, for finding passages by words and by meaning. It is derived: it can be deleted at any
+//! time, damage is seen when it is opened, and an update brings it level with a view. It holds no text that a view would
+//! not give. One process updates it at a time; any number search what was committed last.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use spelunk_context::{Detector, SourceError, View};
+
+use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
+use crate::files;
+use crate::query::Query;
+use crate::rows::Rows;
+use crate::search::{Found, search};
+use crate::update::Update;
+use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
+use crate::{EmbedError, Embedder, IndexError};
+
+const CATALOGUE: &str = "catalogue";
+const LOCK: &str = "update.lock";
+const COMMIT_LOCK: &str = "commit.lock";
+pub(crate) const VECTORS_DIRECTORY: &str = "vectors";
+
+/// How often a time that has not moved on yet is looked at again.
+const TICKS_MAX: usize = 2000;
+
+/// What an index depends on besides its directory.
+#[derive(Clone, Default)]
+pub struct IndexOptions {
+    /// Makes vectors. Without one, the index finds by words alone.
+    pub embedder: Option<Arc<dyn Embedder>>,
+}
+
+impl std::fmt::Debug for IndexOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let id = self.embedder.as_ref().map(|embedder| embedder.id());
+        f.debug_struct("IndexOptions").field("embedder", &id).finish()
+    }
+}
+
+/// What an update depends on besides the view.
+#[derive(Debug, Clone)]
+pub struct UpdateOptions {
+    /// Tells content types.
+    pub detector: Detector,
+    /// Changes whenever the settings behind the detector do: everything is then read again.
+    pub detector_key: String,
+    /// Text after which what is done so far is committed.
+    pub commit_bytes: u64,
+}
+
+impl Default for UpdateOptions {
+    fn default() -> Self {
+        Self { detector: Detector::default(), detector_key: String::new(), commit_bytes: 256 << 20 }
+    }
+}
+
+/// How far an update is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IndexProgress {
+    /// Documents that are new or changed, and done.
+    pub documents_done: u64,
+    /// Documents that are new or changed.
+    pub documents_total: u64,
+    /// The size of those that are done.
+    pub bytes_done: u64,
+    /// The size of all of them.
+    pub bytes_total: u64,
+    /// Passages made so far.
+    pub passages: u64,
+}
+
+/// What an update did.
+#[derive(Debug, Default)]
+pub struct UpdateReport {
+    /// Documents that were not there before.
+    pub added: u64,
+    /// Documents that were there in another version.
+    pub changed: u64,
+    /// Documents that are gone.
+    pub removed: u64,
+    /// Documents that were left as they are.
+    pub unchanged: u64,
+    /// Documents that could not be read, and why.
+    pub unreadable: Vec<(String, SourceError)>,
+    /// Passages made.
+    pub passages: u64,
+    /// Passages embedded; the others were in the cache.
+    pub embedded: u64,
+    /// Why the index was built anew, if it was: a notice for the user.
+    pub rebuilt: Option<Rebuilt>,
+    /// Whether it was told to stop; the next update goes on from there.
+    pub interrupted: bool,
+}
+
+/// Why an index was built anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rebuilt {
+    /// Its files were damaged, or of another version.
+    Damaged(String),
+    /// Its vectors were made by another model.
+    OtherModel,
+    /// Documents are cut otherwise now.
+    OtherCut,
+    /// Most of its vectors were of passages that are gone.
+    Compacted,
+}
+
+impl std::fmt::Display for Rebuilt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Damaged(why) => write!(f, "the index was built anew: {why}"),
+            Self::OtherModel => f.write_str("the index was built anew for another embedding model"),
+            Self::OtherCut => {
+                f.write_str("the index was built anew because content types are told otherwise")
+            }
+            Self::Compacted => f.write_str("the index was built anew to give back room"),
+        }
+    }
+}
+
+/// The index of one corpus.
+#[derive(Debug)]
+pub struct Index {
+    pub(crate) directory: PathBuf,
+    pub(crate) options: IndexOptions,
+    pub(crate) state: State,
+}
+
+/// What was found on disk.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// Nothing was committed yet.
+    Empty,
+    Ready(Box<Snapshot>),
+    Damaged(String),
+}
+
+/// The last commit.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) catalogue: Catalogue,
+    pub(crate) words: WordsIndex,
+    pub(crate) rows: Option<Rows>,
+    /// Which passage has which vector; made when it is first asked for.
+    row_places: OnceLock<Vec<RowPlace>>,
+}
+
+impl Snapshot {
+    pub(crate) fn row_places(&self) -> tantivy::Result<&[RowPlace]> {
+        if let Some(places) = self.row_places.get() {
+            return Ok(places);
+        }
+        let places = row_places(&self.words.searcher())?;
+        Ok(self.row_places.get_or_init(|| places))
+    }
+}
+
+impl Index {
+    /// Opens the index in a directory, which is made if need be. Damage is kept for `update` to mend.
+    pub fn open(directory: &Path, options: IndexOptions) -> Result<Self, IndexError> {
+        files::make_directory(directory).map_err(|source| unusable(directory, source))?;
+        let state = load(directory).map_err(|source| unusable(directory, source))?;
+        Ok(Self { directory: directory.to_owned(), options, state })
+    }
+
+    /// Brings the index level with a view: documents that are new or changed are read, those that are gone are taken
+    /// out. `progress` may stop it; what is done by then is kept, and a later update goes on.
+    pub fn update(
+        &mut self,
+        view: &View,
+        options: &UpdateOptions,
+        progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<UpdateReport, IndexError> {
+        let _lock = self.lock()?;
+        // Another process may have committed since.
+        self.state = load(&self.directory).map_err(|source| unusable(&self.directory, source))?;
+        let outcome = Update::start(self, view, options).and_then(|update| update.run(progress));
+        self.state = load(&self.directory).map_err(|source| unusable(&self.directory, source))?;
+        outcome
+    }
+
+    /// The passages of the view that have to do with a query, the best first. What the view does not hold, or holds in
+    /// another version than was indexed, is not found.
+    pub fn search(&self, view: &View, query: &Query) -> Result<Found, IndexError> {
+        match &self.state {
+            State::Empty => Ok(Found::nothing(query, view)),
+            State::Damaged(why) => Err(self.damaged(why.clone())),
+            State::Ready(snapshot) => {
+                // A file that is damaged while it is mapped can make the library panic.
+                let found = catch_unwind(AssertUnwindSafe(|| search(self, snapshot, view, query)));
+                found.unwrap_or_else(|_| Err(self.damaged("a file changed while it was open".to_owned())))
+            }
+        }
+    }
+
+    /// Documents and passages that were committed last.
+    pub fn size(&self) -> (u64, u64) {
+        match &self.state {
+            State::Ready(snapshot) => {
+                (snapshot.catalogue.documents.len() as u64, snapshot.catalogue.n_passages())
+            }
+            State::Empty | State::Damaged(_) => (0, 0),
+        }
+    }
+
+    /// What is wrong with it, if anything is. An update mends it.
+    pub fn damage(&self) -> Option<&str> {
+        match &self.state {
+            State::Damaged(why) => Some(why),
+            State::Empty | State::Ready(_) => None,
+        }
+    }
+
+    /// Whether every document of the view is in the index as it is now.
+    pub fn is_level_with(&self, view: &View) -> bool {
+        match &self.state {
+            State::Ready(snapshot) => {
+                let held = &snapshot.catalogue.documents;
+                held.len() == view.documents().len()
+                    && view.documents().all(|document| {
+                        let version = crate::update::version_of(document);
+                        held.get(&document.name).is_some_and(|record| record.version == version)
+                    })
+            }
+            State::Empty | State::Damaged(_) => false,
+        }
+    }
+
+    pub(crate) fn damaged(&self, why: String) -> IndexError {
+        IndexError::Damaged { directory: self.directory.clone(), why }
+    }
+
+    /// One process writes at a time. The lock ends with its process.
+    fn lock(&self) -> Result<File, IndexError> {
+        let unusable = |source| unusable(&self.directory, source);
+        let mut file = files::open_private(&self.directory.join(LOCK)).map_err(unusable)?;
+        match file.try_lock() {
+            Ok(()) => {
+                // The pid only serves the message of the process that comes second.
+                drop(
+                    file.set_len(0)
+                        .and_then(|()| file.rewind())
+                        .and_then(|()| write!(file, "{}", std::process::id())),
+                );
+                Ok(file)
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                drop(file.take(20).read_to_string(&mut pid));
+                Err(IndexError::Locked { directory: self.directory.clone(), pid: pid.trim().parse().ok() })
+            }
+            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        }
+    }
+}
+
+pub(crate) fn unusable(directory: &Path, source: io::Error) -> IndexError {
+    IndexError::Disk { directory: directory.to_owned(), source }
+}
+
+/// Held by whoever changes what is committed, so that nobody opens an index between two states.
+pub(crate) fn hold_commit(directory: &Path) -> io::Result<File> {
+    let file = files::open_private(&directory.join(COMMIT_LOCK))?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn load(directory: &Path) -> io::Result<State> {
+    let commit = files::open_private(&directory.join(COMMIT_LOCK))?;
+    commit.lock_shared()?;
+    let Some(bytes) = files::read_whole(&directory.join(CATALOGUE), BYTES_MAX)? else {
+        let is_bare = files::names(&directory.join(WORDS_DIRECTORY))?.is_empty();
+        return Ok(if is_bare {
+            State::Empty
+        } else {
+            State::Damaged("its catalogue is missing".to_owned())
+        });
+    };
+    let catalogue = match Catalogue::decode(&bytes) {
+        Ok(catalogue) => catalogue,
+        Err(why) => return Ok(State::Damaged(why.to_owned())),
+    };
+    for (name, record) in &catalogue.files {
+        if !is_as_recorded(&directory.join(name), record)? {
+            return Ok(State::Damaged(format!("`{name}` is not as it was written")));
+        }
+    }
+    let words_path = directory.join(WORDS_DIRECTORY);
+    let words = match catch_unwind(AssertUnwindSafe(|| WordsIndex::open(&words_path))) {
+        Ok(Ok(words)) => words,
+        Ok(Err(error)) => return Ok(State::Damaged(format!("its words cannot be opened: {error}"))),
+        Err(_) => return Ok(State::Damaged("its words cannot be opened".to_owned())),
+    };
+    let rows = catalogue
+        .vectors
+        .as_ref()
+        .map(|vectors| Rows::new(directory.join(VECTORS_DIRECTORY), vectors.dimensions, vectors.n_rows));
+    Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, row_places: OnceLock::new() })))
+}
+
+/// A file whose size and time are those that were recorded is believed; another is read through.
+fn is_as_recorded(path: &Path, record: &FileRecord) -> io::Result<bool> {
+    let stamp = match files::stamp(path) {
+        Ok(stamp) => stamp,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if stamp == record.stamp {
+        return Ok(true);
+    }
+    Ok(stamp.bytes == record.stamp.bytes && files::digest(path)?.to_hex().as_str() == record.digest)
+}
+
+/// Records files and writes the catalogue behind a commit. Those that were recorded before and did not change are not
+/// read again.
+pub(crate) fn write_catalogue(
+    directory: &Path,
+    catalogue: &mut Catalogue,
+    names: impl Iterator<Item = String>,
+) -> io::Result<()> {
+    let before = std::mem::take(&mut catalogue.files);
+    let mut newest_ns = 0;
+    for name in names {
+        let path = directory.join(&name);
+        let stamp = files::stamp(&path)?;
+        newest_ns = newest_ns.max(stamp.changed_ns);
+        let record = match before.get(&name) {
+            Some(record) if record.stamp == stamp => record.clone(),
+            Some(_) | None => FileRecord { stamp, digest: files::digest(&path)?.to_hex().to_string() },
+        };
+        catalogue.files.insert(name, record);
+    }
+    if !wait_for_the_clock(directory, newest_ns)? {
+        catalogue.files.values_mut().for_each(|record| record.stamp.changed_ns = 0);
+    }
+    files::replace(&directory.join(CATALOGUE), catalogue.encode().as_bytes()).map(drop)
+}
+
+/// Waits until a file that is changed now gets a later time than those recorded; the clock of a file system ticks in
+/// milliseconds. Where it does not tick, no time is believed and files are read through when they are opened.
+fn wait_for_the_clock(directory: &Path, newest_ns: u128) -> io::Result<bool> {
+    let probe = directory.join("tick");
+    let mut has_ticked = false;
+    for _ in 0..TICKS_MAX {
+        has_ticked = files::touch(&probe)?.changed_ns > newest_ns;
+        if has_ticked {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    files::remove(&probe)?;
+    Ok(has_ticked)
+}
+
+/// Takes everything out of the directory but its locks.
+pub(crate) fn wipe(directory: &Path) -> io::Result<()> {
+    files::remove(&directory.join(CATALOGUE))?;
+    files::remove_directory(&directory.join(WORDS_DIRECTORY))?;
+    files::remove_directory(&directory.join(VECTORS_DIRECTORY))
+}
+
+/// The embedder, if it makes the vectors that the index has.
+pub(crate) fn embedder_for<'a>(
+    index: &'a Index,
+    snapshot: &Snapshot,
+) -> Result<&'a dyn Embedder, IndexError> {
+    let no_vectors = || IndexError::NoVectors { directory: index.directory.clone() };
+    let vectors = snapshot.catalogue.vectors.as_ref().ok_or_else(no_vectors)?;
+    let embedder = index.options.embedder.as_deref().ok_or_else(no_vectors)?;
+    if embedder.id() != vectors.embedder {
+        return Err(IndexError::OtherModel {
+            directory: index.directory.clone(),
+            made_with: vectors.embedder.clone(),
+            asked: embedder.id().to_owned(),
+        });
+    }
+    Ok(embedder)
+}
+
+/// The vectors of texts, as many and as long as there should be.
+pub(crate) fn embed_checked(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let vectors = embedder.embed(texts)?;
+    let wrong = vectors.iter().map(Vec::len).find(|&n| n != embedder.dimensions());
+    if vectors.len() == texts.len() && wrong.is_none() {
+        return Ok(vectors);
+    }
+    Err(EmbedError::Shape {
+        model: embedder.id().to_owned(),
+        asked: texts.len(),
+        given: vectors.len(),
+        dimensions: wrong.unwrap_or_else(|| embedder.dimensions()),
+    })
+}
+
+#[cfg(test)]
+mod tests;

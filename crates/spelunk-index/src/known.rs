@@ -1,0 +1,43 @@
+//! Texts that have a vector already: in the rows of the index, or in those of an index that this one replaces.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::{PoisonError, RwLock};
+
+use crate::rows::{Key, Quantised, Rows};
+
+/// Rows by the key of their text; shared by threads.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    rows: RwLock<HashMap<Key, u32>>,
+    old: Option<(Rows, HashMap<Key, u32>)>,
+}
+
+impl Known {
+    /// The rows of an index, and those in the directory of the one before.
+    pub(crate) fn load(rows: &Rows, old_directory: &Path, dimensions: usize) -> io::Result<Self> {
+        let old = match Rows::found_in(old_directory, dimensions)? {
+            Some(old_rows) => {
+                let keys = old_rows.load_keys()?;
+                Some((old_rows, keys))
+            }
+            None => None,
+        };
+        Ok(Self { rows: RwLock::new(rows.load_keys()?), old })
+    }
+
+    pub(crate) fn row(&self, key: &Key) -> Option<u32> {
+        self.rows.read().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+    }
+
+    pub(crate) fn insert(&self, key: Key, row: u32) {
+        self.rows.write().unwrap_or_else(PoisonError::into_inner).insert(key, row);
+    }
+
+    /// A vector that need not be made again. One that cannot be read is made again.
+    pub(crate) fn old_vector(&self, key: &Key) -> Option<Quantised> {
+        let (rows, keys) = self.old.as_ref()?;
+        rows.read(*keys.get(key)?).ok().flatten()
+    }
+}

@@ -1,0 +1,53 @@
+//! The query for the inverted index: any of the words, in the text, the heading or the path; every phrase; nothing that
+//! is not wanted.
+
+use tantivy::Term;
+use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as TantivyQuery, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use crate::query::{Parsed, Phrase};
+use crate::words_index::Fields;
+
+/// What a word in a heading or definition counts, and one in the path, beside one in the text. All passages of a section
+/// and of a document share these, so more would drown what tells them apart; measured in `benches/retrieval.rs`.
+const SCOPE_BOOST: f32 = 0.2;
+const PATH_BOOST: f32 = 0.05;
+
+pub(crate) fn words_query(parsed: &Parsed, fields: Fields) -> Box<dyn TantivyQuery> {
+    let mut clauses: Vec<(Occur, Box<dyn TantivyQuery>)> = Vec::new();
+    for term in &parsed.terms {
+        for (field, boost) in [(fields.text, 1.0), (fields.scope, SCOPE_BOOST), (fields.path, PATH_BOOST)] {
+            clauses.push((Occur::Should, boosted(term_query(field, &term.text), boost)));
+        }
+    }
+    if parsed.phrases.is_empty() && parsed.excluded.is_empty() {
+        return Box::new(BooleanQuery::new(clauses));
+    }
+    let mut demands: Vec<(Occur, Box<dyn TantivyQuery>)> =
+        vec![(Occur::Must, Box::new(BooleanQuery::new(clauses)))];
+    demands.extend(parsed.phrases.iter().map(|phrase| (Occur::Must, phrase_query(fields.text, phrase))));
+    demands.extend(parsed.excluded.iter().map(|phrase| (Occur::MustNot, phrase_query(fields.text, phrase))));
+    Box::new(BooleanQuery::new(demands))
+}
+
+fn boosted(query: Box<dyn TantivyQuery>, boost: f32) -> Box<dyn TantivyQuery> {
+    Box::new(BoostQuery::new(query, boost))
+}
+
+fn term_query(field: Field, term: &str) -> Box<dyn TantivyQuery> {
+    Box::new(TermQuery::new(Term::from_field_text(field, term), IndexRecordOption::WithFreqs))
+}
+
+fn phrase_query(field: Field, phrase: &Phrase) -> Box<dyn TantivyQuery> {
+    match phrase.as_slice() {
+        [(_, term)] => term_query(field, term),
+        several => {
+            let first = several.first().map_or(0, |(position, _)| *position);
+            let terms = several
+                .iter()
+                .map(|(position, term)| (position - first, Term::from_field_text(field, term)))
+                .collect();
+            Box::new(PhraseQuery::new_with_offset(terms))
+        }
+    }
+}

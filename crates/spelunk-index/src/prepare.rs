@@ -1,0 +1,165 @@
+//! Preparing a document for the index: read, told what it is, cut into passages, and a vector for each passage that has
+//! none yet. Pure but for the reading; runs on several threads.
+
+use spelunk_context::{ContentType, Detected, Detector, DocEntry, SourceError, View};
+
+use crate::cut::{Cut, cut, detect, passage_limits, windows};
+use crate::index::embed_checked;
+use crate::known::Known;
+use crate::rows::{Key, Quantised, key_of};
+use crate::words_index::Place;
+use crate::{EmbedError, Embedder};
+
+/// Texts that an embedder is given at once.
+const BATCH_TEXTS: usize = 64;
+
+/// Prose with less than this outside of its listings is embedded with them.
+const SENTENCE_BYTES_MIN: usize = 40;
+
+/// A passage that is ready to be written.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) place: Place,
+    pub(crate) text: String,
+    pub(crate) scope: Option<String>,
+    pub(crate) fingerprint: u64,
+    pub(crate) vector: Vector,
+}
+
+#[derive(Debug)]
+pub(crate) enum Vector {
+    /// There is no model.
+    None,
+    /// The text was embedded before.
+    Known(u32),
+    /// The same, in an index that this one replaces.
+    Old(Key, Quantised),
+    New(Key, Quantised),
+}
+
+/// Prepares documents.
+pub(crate) struct Preparer<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) detector: &'a Detector,
+    pub(crate) embedder: Option<&'a dyn Embedder>,
+}
+
+impl Preparer<'_> {
+    /// Hands on the passages of a document, window by window, while `on_passages` wants more. Gives back what the
+    /// document is, and whether all of it was handed on.
+    pub(crate) fn prepare(
+        &self,
+        document: &DocEntry,
+        known: &Known,
+        on_passages: &mut dyn FnMut(Result<Vec<Prepared>, EmbedError>) -> bool,
+    ) -> Result<(Option<Detected>, bool), SourceError> {
+        let limits = passage_limits();
+        let mut detected: Option<Detected> = None;
+        let (mut goes_on, mut is_whole) = (true, true);
+        windows(self.view, document, &mut |window, text, lines_before| {
+            if !goes_on {
+                is_whole = false;
+                return false;
+            }
+            let detected = detected.get_or_insert_with(|| detect(self.detector, document, text));
+            let cuts = cut(text, &document.name, detected, &limits, lines_before);
+            let prepared = self.passages(detected.content_type, window, text, cuts, known);
+            is_whole &= prepared.is_ok();
+            goes_on = on_passages(prepared);
+            true
+        })?;
+        Ok((detected, is_whole))
+    }
+
+    fn passages(
+        &self,
+        content_type: ContentType,
+        window: u64,
+        text: &str,
+        cuts: Vec<Cut>,
+        known: &Known,
+    ) -> Result<Vec<Prepared>, EmbedError> {
+        let mut prepared = Vec::with_capacity(cuts.len());
+        for Cut { span, line_start, line_end, scope } in cuts {
+            let (start, end) = (span.start as u64, span.end as u64);
+            let text = text.get(span).unwrap_or_default().to_owned();
+            let place = Place { window, start, end, line_start, line_end };
+            let fingerprint = fingerprint(&text);
+            prepared.push(Prepared { place, text, scope, fingerprint, vector: Vector::None });
+        }
+        if let Some(embedder) = self.embedder {
+            embed(embedder, content_type, &mut prepared, known)?;
+        }
+        Ok(prepared)
+    }
+}
+
+/// Gives every passage a vector.
+fn embed(
+    embedder: &dyn Embedder,
+    content_type: ContentType,
+    passages: &mut [Prepared],
+    known: &Known,
+) -> Result<(), EmbedError> {
+    for batch in passages.chunks_mut(BATCH_TEXTS) {
+        let mut unknown: Vec<(usize, Key, String)> = Vec::new();
+        for (idx, passage) in batch.iter_mut().enumerate() {
+            let text = meaning_text(content_type, passage.scope.as_deref(), &passage.text);
+            let key = key_of(embedder.id(), &text);
+            if let Some(row) = known.row(&key) {
+                passage.vector = Vector::Known(row);
+            } else if let Some(vector) = known.old_vector(&key) {
+                passage.vector = Vector::Old(key, vector);
+            } else {
+                unknown.push((idx, key, text));
+            }
+        }
+        if unknown.is_empty() {
+            continue;
+        }
+        let texts: Vec<&str> = unknown.iter().map(|(_, _, text)| text.as_str()).collect();
+        let vectors = embed_checked(embedder, &texts)?;
+        for ((idx, key, _), vector) in unknown.into_iter().zip(vectors) {
+            batch[idx].vector = Vector::New(key, Quantised::of(&vector));
+        }
+    }
+    Ok(())
+}
+
+/// What is embedded for a passage: its words, and what it stands under. In prose, examples and listings that are set off
+/// say less than the sentences around them, and are left out unless there is nothing else.
+fn meaning_text(content_type: ContentType, scope: Option<&str>, text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    if content_type == ContentType::Prose {
+        let flush = text.lines().filter(|line| !line.starts_with([' ', '\t', '.']));
+        flush.for_each(|line| push_words(line, &mut words));
+    }
+    if words.len() < SENTENCE_BYTES_MIN {
+        words.clear();
+        push_words(text, &mut words);
+    }
+    match scope {
+        Some(scope) => format!("{scope}\n{words}"),
+        None => words,
+    }
+}
+
+/// Adds the words of a text without its marks: those of a markup language are part of every page.
+fn push_words(text: &str, words: &mut String) {
+    words.extend(text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '\'' | '.') { c } else { ' ' }));
+    words.push('\n');
+}
+
+/// The same for texts that differ only in white space. It is kept on disk, so it may never change.
+pub(crate) fn fingerprint(text: &str) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    for word in text.split_ascii_whitespace() {
+        word.bytes().for_each(&mut add);
+        add(b' ');
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Presenting candidates: each is read back through the view, held against what the query demands, folded into a hit
+//! that says the same, or shown with the line that answers best.
+
+use std::collections::HashMap;
+
+use spelunk_context::{DocEntry, View};
+
+use crate::IndexError;
+use crate::cut::{window, window_start};
+use crate::fold::Gist;
+use crate::mark::mark_text;
+use crate::query::{Parsed, Phrase};
+use crate::question::Question;
+use crate::search::{Candidate, Hit, Scope};
+use crate::tally::WordSet;
+use crate::terms::terms;
+use crate::words::Form;
+
+/// Texts that are kept for the next candidates of the same documents.
+const TEXTS_MAX: usize = 4;
+
+/// Documents that could not be read are named up to this many.
+const UNREADABLE_MAX: usize = 16;
+
+/// What is looked up for a hit alone.
+pub(crate) struct Described {
+    pub(crate) scope: Option<String>,
+    pub(crate) similarity: Option<f32>,
+}
+
+/// Makes hits of candidates.
+pub(crate) struct Presenter<'a> {
+    view: &'a View,
+    parsed: &'a Parsed,
+    scope: &'a Scope<'a>,
+    hits_max: usize,
+    question: Question,
+    /// The latest first.
+    texts: Vec<((u32, u64), Option<String>)>,
+    gists: Vec<Gist>,
+    by_fingerprint: HashMap<u64, usize>,
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) n_folded: u64,
+    pub(crate) unreadable: Vec<String>,
+}
+
+impl<'a> Presenter<'a> {
+    pub(crate) fn new(view: &'a View, parsed: &'a Parsed, scope: &'a Scope<'a>, hits_max: usize) -> Self {
+        Self {
+            view,
+            parsed,
+            scope,
+            hits_max,
+            question: Question::of(&parsed.asked),
+            texts: Vec::new(),
+            gists: Vec::new(),
+            by_fingerprint: HashMap::new(),
+            hits: Vec::new(),
+            n_folded: 0,
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// Takes candidates from the best on. Those behind the last hit are only looked at for twins that are known exactly.
+    pub(crate) fn take(
+        &mut self,
+        candidates: Vec<Candidate>,
+        describe: impl Fn(&Candidate) -> Result<Described, IndexError>,
+    ) -> Result<(), IndexError> {
+        for candidate in candidates {
+            if let Some(&idx) = self.by_fingerprint.get(&candidate.passage.fingerprint) {
+                self.fold_into(idx);
+                continue;
+            }
+            if self.hits.len() >= self.hits_max {
+                continue;
+            }
+            let Some(document) = self.scope.documents.get(&candidate.passage.document).copied() else {
+                continue;
+            };
+            let Some(text) = self.text_of(document, &candidate) else { continue };
+            if !self.is_as_demanded(&text) {
+                continue;
+            }
+            let gist = Gist::of(&text);
+            if let Some(idx) = self.gists.iter().position(|known| known.is_near(&gist)) {
+                self.by_fingerprint.insert(candidate.passage.fingerprint, idx);
+                self.fold_into(idx);
+                continue;
+            }
+            self.by_fingerprint.insert(candidate.passage.fingerprint, self.hits.len());
+            self.gists.push(gist);
+            let described = describe(&candidate)?;
+            let hit = self.hit(document, &candidate, described, text);
+            self.hits.push(hit);
+        }
+        Ok(())
+    }
+
+    fn fold_into(&mut self, idx: usize) {
+        self.n_folded += 1;
+        if let Some(hit) = self.hits.get_mut(idx) {
+            hit.twins += 1;
+        }
+    }
+
+    fn text_of(&mut self, document: &DocEntry, candidate: &Candidate) -> Option<String> {
+        let place = candidate.passage.place;
+        let key = (document.idx, place.window);
+        if let Some(idx) = self.texts.iter().position(|(known, _)| *known == key) {
+            let latest = self.texts.remove(idx);
+            self.texts.insert(0, latest);
+        } else {
+            let read = window(self.view, document, place.window);
+            if read.is_err() && self.unreadable.len() < UNREADABLE_MAX {
+                self.unreadable.push(document.name.clone());
+            }
+            self.texts.insert(0, (key, read.ok()));
+            self.texts.truncate(TEXTS_MAX);
+        }
+        let (_, text) = self.texts.first()?;
+        let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        text.as_ref()?.get(to_usize(place.start)..to_usize(place.end)).map(str::to_owned)
+    }
+
+    /// Whether every phrase is there and nothing that is not wanted. The index saw to it for words, not for meaning.
+    fn is_as_demanded(&self, text: &str) -> bool {
+        let Parsed { phrases, excluded, .. } = self.parsed;
+        if phrases.is_empty() && excluded.is_empty() {
+            return true;
+        }
+        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        terms(text, &mut |term| {
+            if term.form != Form::Joined {
+                places.entry(term.text.to_owned()).or_default().push(term.position);
+            }
+        });
+        phrases.iter().all(|phrase| holds(&places, phrase))
+            && !excluded.iter().any(|phrase| holds(&places, phrase))
+    }
+
+    fn hit(&self, document: &DocEntry, candidate: &Candidate, described: Described, text: String) -> Hit {
+        let place = candidate.passage.place;
+        let mut words = WordSet::default();
+        self.question.find(&text, |hit| words.insert(hit.word_idx));
+        let base = window_start(place.window);
+        let to_usize = |at: u64| base.saturating_add(usize::try_from(at).unwrap_or(usize::MAX));
+        Hit {
+            document: document.name.clone(),
+            doc_idx: document.idx,
+            line_start: place.line_start,
+            line_end: place.line_end,
+            span: to_usize(place.start)..to_usize(place.end),
+            scope: described.scope,
+            score: candidate.score,
+            similarity: described.similarity,
+            matched: words.iter().map(|word_idx| self.question.shown(word_idx).to_owned()).collect(),
+            mark: mark_text(&text, place.line_start, &self.question),
+            text,
+            twins: 0,
+        }
+    }
+}
+
+/// Whether the terms of a phrase stand as far apart as in the phrase.
+fn holds(places: &HashMap<String, Vec<usize>>, phrase: &Phrase) -> bool {
+    let Some((first_position, first)) = phrase.first() else { return false };
+    let starts = places.get(first).map(Vec::as_slice).unwrap_or_default();
+    starts.iter().any(|start| {
+        phrase.iter().all(|(position, term)| {
+            let wanted = start + (position - first_position);
+            places.get(term).is_some_and(|positions| positions.contains(&wanted))
+        })
+    })
+}

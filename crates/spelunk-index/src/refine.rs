@@ -1,0 +1,152 @@
+//! Refining what the inverted index ranked: of the best candidates, those that hold more of the different words, and hold
+//! them next to each other as they were asked, move up. The index alone would let one frequent word stand for all.
+
+use tantivy::query::{EnableScoring, PhraseQuery, Query as _};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocAddress, DocId, DocSet, Searcher, SegmentOrdinal, TERMINATED, Term};
+
+use crate::query::{Parsed, QueryTerm};
+use crate::words::Form;
+
+/// What two words together add, as a share of their weight.
+const PAIR_SHARE: f32 = 0.5;
+
+/// How far apart in the query two words may stand, with words that say nothing between them.
+const PAIR_GAP_MAX: usize = 2;
+
+/// Candidates that the kind of a query is told by.
+const LOOKED_AT: usize = 5;
+
+/// A ranking by words.
+#[derive(Debug, Default)]
+pub(crate) struct Refined {
+    /// The best first.
+    pub(crate) scored: Vec<(f32, DocAddress)>,
+    /// The share of the query that one of the best candidates holds, by the weight of its words: 1 if all.
+    pub(crate) covered: f32,
+}
+
+/// Scores candidates again.
+pub(crate) fn refine(
+    parsed: &Parsed,
+    searcher: &Searcher,
+    field: Field,
+    ranked: Vec<(f32, DocAddress)>,
+) -> tantivy::Result<Refined> {
+    let words: Vec<&QueryTerm> = parsed.terms.iter().filter(|term| term.form == Form::Plain).collect();
+    let mut weights = Vec::with_capacity(words.len());
+    for word in &words {
+        weights
+            .push(weight(searcher.num_docs(), searcher.doc_freq(&Term::from_field_text(field, &word.text))?));
+    }
+    let total: f32 = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+    let mut candidates: Vec<Candidate> =
+        ranked.into_iter().map(|(score, at)| Candidate { at, score, covered: 0.0, paired: 0.0 }).collect();
+    candidates.sort_by_key(|candidate| candidate.at);
+    for of_segment in candidates.chunk_by_mut(|a, b| a.at.segment_ord == b.at.segment_ord) {
+        let Some(segment_ord) = of_segment.first().map(|candidate| candidate.at.segment_ord) else {
+            continue;
+        };
+        let segment = Segment { searcher, ord: segment_ord, field };
+        for (word, weight) in words.iter().zip(&weights) {
+            segment.each_with(&word.text, of_segment, |candidate| candidate.covered += weight)?;
+        }
+        for (pair, weights) in words.windows(2).zip(weights.windows(2)) {
+            let (before, after) = (pair[0], pair[1]);
+            let gap = after.position.saturating_sub(before.position);
+            if (1..=PAIR_GAP_MAX).contains(&gap) {
+                let together = PAIR_SHARE * (weights[0] + weights[1]);
+                segment.each_with_pair(before, after, gap, of_segment, |candidate| {
+                    candidate.paired += together;
+                })?;
+            }
+        }
+    }
+    let mut scored: Vec<(f32, DocAddress, f32)> = candidates
+        .iter()
+        .map(|candidate| {
+            let share = candidate.covered / total;
+            ((candidate.score + candidate.paired) * (1.0 + share), candidate.at, share)
+        })
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let covered = scored.iter().take(LOOKED_AT).map(|(_, _, share)| *share).fold(0.0, f32::max);
+    Ok(Refined { scored: scored.into_iter().map(|(score, at, _)| (score, at)).collect(), covered })
+}
+
+struct Candidate {
+    at: DocAddress,
+    score: f32,
+    covered: f32,
+    paired: f32,
+}
+
+struct Segment<'a> {
+    searcher: &'a Searcher,
+    ord: SegmentOrdinal,
+    field: Field,
+}
+
+impl Segment<'_> {
+    /// Calls back for the candidates, in order, that hold a word.
+    fn each_with(
+        &self,
+        word: &str,
+        candidates: &mut [Candidate],
+        on_match: impl FnMut(&mut Candidate),
+    ) -> tantivy::Result<()> {
+        let index = self.searcher.segment_reader(self.ord).inverted_index(self.field)?;
+        let term = Term::from_field_text(self.field, word);
+        if let Some(mut postings) = index.read_postings(&term, IndexRecordOption::Basic)? {
+            visit(&mut postings, candidates, on_match);
+        }
+        Ok(())
+    }
+
+    /// The same for two words that stand so far apart.
+    fn each_with_pair(
+        &self,
+        before: &QueryTerm,
+        after: &QueryTerm,
+        gap: usize,
+        candidates: &mut [Candidate],
+        on_match: impl FnMut(&mut Candidate),
+    ) -> tantivy::Result<()> {
+        let term = |word: &QueryTerm| Term::from_field_text(self.field, &word.text);
+        let phrase = PhraseQuery::new_with_offset(vec![(0, term(before)), (gap, term(after))]);
+        let weight = phrase.weight(EnableScoring::disabled_from_searcher(self.searcher))?;
+        let mut scorer = weight.scorer(self.searcher.segment_reader(self.ord), 1.0)?;
+        visit(&mut *scorer, candidates, on_match);
+        Ok(())
+    }
+}
+
+fn visit<S: DocSet + ?Sized>(
+    found: &mut S,
+    candidates: &mut [Candidate],
+    mut on_match: impl FnMut(&mut Candidate),
+) {
+    for candidate in candidates {
+        let wanted: DocId = candidate.at.doc_id;
+        let mut at = found.doc();
+        if at < wanted {
+            at = found.seek(wanted);
+        }
+        if at == TERMINATED {
+            return;
+        }
+        if at == wanted {
+            on_match(candidate);
+        }
+    }
+}
+
+/// The inverse document frequency, counted over passages. Always above zero.
+#[expect(clippy::cast_precision_loss, reason = "a weight needs no seventh digit")]
+fn weight(n_passages: u64, n_with: u64) -> f32 {
+    let (with, without) = (n_with as f32 + 0.5, n_passages.saturating_sub(n_with) as f32 + 0.5);
+    (1.0 + without / with).ln()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,324 @@
+//! Searching an index: candidates by words and by meaning, fused, read back through the view, folded where they say the
+//! same, and marked. What the view does not hold is never seen.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use spelunk_context::{DocEntry, View};
+use tantivy::{DocAddress, Searcher};
+
+use crate::IndexError;
+use crate::catalogue::DocumentRecord;
+use crate::fuse::{Ranking, fuse};
+use crate::index::{Index, Snapshot, embed_checked, embedder_for};
+use crate::lean::leaning;
+use crate::lookup::words_query;
+use crate::mark::Mark;
+use crate::present::{Described, Presenter};
+use crate::query::{Mode, Parsed, Query};
+use crate::refine::{Refined, refine};
+use crate::rows::Quantised;
+use crate::update::{version_of, words_error};
+use crate::words_index::{Bits, StoredPassage, passages};
+
+/// Candidates of each kind, for a start and at most. More are looked at where many say the same.
+const CANDIDATES_MIN: usize = 200;
+const CANDIDATES_MAX: usize = 5000;
+
+/// What a search found.
+#[derive(Debug)]
+pub struct Found {
+    /// The best first.
+    pub hits: Vec<Hit>,
+    /// How they were found: `Hybrid` becomes `Words` where there are no vectors.
+    pub mode: Mode,
+    /// Documents that were looked at, as the filters want.
+    pub documents: u64,
+    /// Documents of the view that are not in the index as they are now; an update puts them there.
+    pub documents_missing: u64,
+    /// What the user should know.
+    pub notices: Vec<Notice>,
+}
+
+/// Something the user should know about a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The query was too long, and a part of it was not looked for.
+    QueryCut,
+    /// There is no word in the query.
+    NothingAsked,
+    /// It was searched by words alone, because of this.
+    WordsOnly(String),
+    /// A document could not be read, so its hits are not shown.
+    Unreadable(String),
+}
+
+/// A passage that has to do with a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The document's name in the corpus.
+    pub document: String,
+    /// The document's position in the corpus of the view.
+    pub doc_idx: u32,
+    /// The first line, from 1.
+    pub line_start: u64,
+    /// The last line, from 1.
+    pub line_end: u64,
+    /// The bytes of the document's text. In a document of more than 16 MiB they may be off by what is kept back as
+    /// secret in the same quarter of a MiB; lines are exact.
+    pub span: Range<usize>,
+    /// The heading or definition that it stands under.
+    pub scope: Option<String>,
+    /// The text itself, line ends included.
+    pub text: String,
+    /// Higher is better; comparable only within one search.
+    pub score: f32,
+    /// From -1 to 1: how near it is in meaning. None where it was searched by words.
+    pub similarity: Option<f32>,
+    /// The words of the query that it holds, in the order of the query.
+    pub matched: Vec<String>,
+    /// Its best line, and where the words stand in it.
+    pub mark: Mark,
+    /// How many other passages say nearly the same and are not listed.
+    pub twins: u64,
+}
+
+impl Found {
+    /// What an index that holds nothing has to say.
+    pub(crate) fn nothing(query: &Query, view: &View) -> Self {
+        let documents_missing = view.documents().len() as u64;
+        Self { hits: Vec::new(), mode: query.mode, documents: 0, documents_missing, notices: Vec::new() }
+    }
+}
+
+/// A candidate, placed.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    pub(crate) at: DocAddress,
+    pub(crate) score: f32,
+    pub(crate) passage: StoredPassage,
+    pub(crate) similarity: Option<f32>,
+}
+
+/// The documents of a search by their numbers.
+pub(crate) struct Scope<'v> {
+    pub(crate) documents: HashMap<u64, &'v DocEntry>,
+    /// None where every passage of the index is wanted.
+    wanted: Option<Arc<Bits>>,
+    n_missing: u64,
+}
+
+pub(crate) fn search(
+    index: &Index,
+    snapshot: &Snapshot,
+    view: &View,
+    query: &Query,
+) -> Result<Found, IndexError> {
+    let held = &snapshot.catalogue.documents;
+    let is_kind = |record: &DocumentRecord, kind: &str| {
+        record.language.as_deref() == Some(kind) || record.custom.as_deref() == Some(kind)
+    };
+    let parsed = Parsed::of(query, &|kind| held.values().any(|record| is_kind(record, kind)));
+    let scope = Scope::of(snapshot, view, &parsed);
+    let mut found = Found {
+        hits: Vec::new(),
+        mode: query.mode,
+        documents: scope.documents.len() as u64,
+        documents_missing: scope.n_missing,
+        notices: Vec::new(),
+    };
+    if parsed.is_cut {
+        found.notices.push(Notice::QueryCut);
+    }
+    if parsed.terms.is_empty() {
+        found.notices.push(Notice::NothingAsked);
+        return Ok(found);
+    }
+    let mut looking = Looking { index, snapshot, parsed: &parsed, scope: &scope, vector: None, query };
+    if query.mode != Mode::Words {
+        match looking.embed() {
+            Ok(vector) => looking.vector = Some(vector),
+            Err(error) if query.mode == Mode::Meaning => return Err(error),
+            Err(error) => {
+                found.mode = Mode::Words;
+                found.notices.push(Notice::WordsOnly(error.to_string()));
+            }
+        }
+    }
+    let hits_max = query.hits_max.clamp(1, Query::HITS_MAX);
+    let mut n_candidates = CANDIDATES_MIN.max(hits_max * 4);
+    loop {
+        let candidates = looking.candidates(found.mode, n_candidates)?;
+        let n_found = candidates.len();
+        let mut presenter = Presenter::new(view, &parsed, &scope, hits_max);
+        presenter.take(candidates, |candidate| looking.describe(candidate))?;
+        let is_short = presenter.hits.len() < hits_max && presenter.n_folded > 0 && n_found >= n_candidates;
+        if !is_short || n_candidates >= CANDIDATES_MAX {
+            found.hits = presenter.hits;
+            found.notices.extend(presenter.unreadable.into_iter().map(Notice::Unreadable));
+            return Ok(found);
+        }
+        n_candidates = (n_candidates * 5).min(CANDIDATES_MAX);
+    }
+}
+
+impl<'v> Scope<'v> {
+    fn of(snapshot: &Snapshot, view: &'v View, parsed: &Parsed) -> Self {
+        let held = &snapshot.catalogue.documents;
+        let mut documents = HashMap::new();
+        let (mut n_missing, mut n_level) = (0, 0);
+        for document in view.documents() {
+            match held.get(&document.name) {
+                Some(record) if record.version == version_of(document) => {
+                    n_level += 1;
+                    if parsed.filters.wants(&document.name, record) {
+                        documents.insert(record.id, document);
+                    }
+                }
+                Some(_) | None => n_missing += 1,
+            }
+        }
+        let is_all =
+            n_level == held.len() && parsed.filters.is_empty() && snapshot.catalogue.partial.is_empty();
+        let wanted = (!is_all).then(|| {
+            let mut bits = Bits::default();
+            for &id in documents.keys() {
+                bits.insert(id);
+            }
+            Arc::new(bits)
+        });
+        Self { documents, wanted, n_missing }
+    }
+
+    fn wants(&self, document: u64) -> bool {
+        self.wanted.as_ref().is_none_or(|bits| bits.contains(document))
+    }
+}
+
+/// One search under way.
+struct Looking<'a> {
+    index: &'a Index,
+    snapshot: &'a Snapshot,
+    parsed: &'a Parsed,
+    scope: &'a Scope<'a>,
+    vector: Option<Quantised>,
+    query: &'a Query,
+}
+
+type Scored = Vec<(f32, DocAddress)>;
+
+impl Looking<'_> {
+    fn words_error(&self, error: tantivy::TantivyError) -> IndexError {
+        words_error(&self.index.directory, error)
+    }
+
+    fn embed(&self) -> Result<Quantised, IndexError> {
+        let embedder = embedder_for(self.index, self.snapshot)?;
+        let vectors = embed_checked(embedder, &[&self.parsed.asked])?;
+        Ok(Quantised::of(vectors.first().map(Vec::as_slice).unwrap_or_default()))
+    }
+
+    /// The best candidates, in an order that depends on nothing but the corpus.
+    fn candidates(&self, mode: Mode, n_max: usize) -> Result<Vec<Candidate>, IndexError> {
+        let searcher = self.snapshot.words.searcher();
+        let Refined { scored: words, covered } = match mode {
+            Mode::Words | Mode::Hybrid => self.by_words(&searcher, n_max)?,
+            Mode::Meaning => Refined::default(),
+        };
+        let meaning = match mode {
+            Mode::Meaning | Mode::Hybrid => self.by_meaning(n_max)?,
+            Mode::Words => Vec::new(),
+        };
+        let scores: HashMap<DocAddress, f32> = match mode {
+            Mode::Words => words.iter().map(|&(score, at)| (at, score)).collect(),
+            Mode::Meaning => meaning.iter().map(|&(score, at)| (at, score)).collect(),
+            Mode::Hybrid => {
+                let leaning = leaning(covered);
+                fuse(&[
+                    Ranking { scored: &words, weight: leaning.words },
+                    Ranking { scored: &meaning, weight: leaning.meaning },
+                ])
+            }
+        };
+        let similarities: HashMap<DocAddress, f32> =
+            meaning.into_iter().map(|(score, at)| (at, score)).collect();
+        self.place(&searcher, &scores, &similarities)
+    }
+
+    fn by_words(&self, searcher: &Searcher, n_max: usize) -> Result<Refined, IndexError> {
+        let words = &self.snapshot.words;
+        let query = words_query(self.parsed, words.fields);
+        words
+            .top(query.as_ref(), self.scope.wanted.clone(), n_max)
+            .and_then(|ranked| refine(self.parsed, searcher, words.fields.text, ranked))
+            .map_err(|error| self.words_error(error))
+    }
+
+    fn by_meaning(&self, n_max: usize) -> Result<Scored, IndexError> {
+        let (Some(rows), Some(vector)) = (&self.snapshot.rows, &self.vector) else { return Ok(Vec::new()) };
+        let places = self.snapshot.row_places().map_err(|error| self.words_error(error))?;
+        let places = || places.iter().filter(|place| self.scope.wants(place.document));
+        let mut wanted = Bits::default();
+        for place in places() {
+            wanted.insert(u64::from(place.row));
+        }
+        let near = rows.scan(vector, &|row| wanted.contains(u64::from(row)), n_max);
+        let near = near.map_err(|error| self.vectors_error(&error))?;
+        let mut similarity_of: HashMap<u32, f32> = HashMap::new();
+        let mut is_near = Bits::default();
+        for near in near.into_iter().filter(|near| near.similarity > self.query.similarity_min) {
+            is_near.insert(u64::from(near.row));
+            similarity_of.insert(near.row, near.similarity);
+        }
+        let mut scored = Scored::new();
+        for place in places().filter(|place| is_near.contains(u64::from(place.row))) {
+            scored.extend(similarity_of.get(&place.row).map(|similarity| (*similarity, place.at)));
+        }
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        Ok(scored)
+    }
+
+    /// Looks up where candidates are and puts them in order: by score, then by name and place.
+    fn place(
+        &self,
+        searcher: &Searcher,
+        scores: &HashMap<DocAddress, f32>,
+        similarities: &HashMap<DocAddress, f32>,
+    ) -> Result<Vec<Candidate>, IndexError> {
+        let mut placed = Vec::with_capacity(scores.len());
+        let addresses: Vec<DocAddress> = scores.keys().copied().collect();
+        let passages = passages(searcher, &addresses).map_err(|error| self.words_error(error))?;
+        for (at, passage) in passages {
+            if let Some(document) = self.scope.documents.get(&passage.document) {
+                let candidate =
+                    Candidate { at, score: scores[&at], passage, similarity: similarities.get(&at).copied() };
+                placed.push((document.name.as_str(), candidate));
+            }
+        }
+        placed.sort_by(|(a_name, a), (b_name, b)| {
+            let place =
+                |candidate: &Candidate| (candidate.passage.place.window, candidate.passage.place.start);
+            b.score.total_cmp(&a.score).then_with(|| a_name.cmp(b_name)).then_with(|| place(a).cmp(&place(b)))
+        });
+        Ok(placed.into_iter().map(|(_, candidate)| candidate).collect())
+    }
+
+    /// The heading of a hit, and how near it is, also where its words alone brought it here.
+    fn describe(&self, candidate: &Candidate) -> Result<Described, IndexError> {
+        let Snapshot { words, rows, .. } = self.snapshot;
+        let scope = words.scope(&words.searcher(), candidate.at).map_err(|error| self.words_error(error))?;
+        let mut similarity = candidate.similarity;
+        if let (None, Some(vector), Some(rows), Some(row)) =
+            (similarity, &self.vector, rows, candidate.passage.row)
+        {
+            let read = rows.read(row).map_err(|error| self.vectors_error(&error))?;
+            similarity = read.map(|row| row.similarity(vector));
+        }
+        Ok(Described { scope, similarity })
+    }
+
+    fn vectors_error(&self, error: &std::io::Error) -> IndexError {
+        self.index.damaged(format!("its vectors cannot be read: {error}"))
+    }
+}

@@ -1,0 +1,361 @@
+//! The inverted index: which terms stand in which passages, kept by tantivy. This file knows its fields; nothing else in
+//! the crate names them.
+
+use std::path::Path;
+
+use tantivy::collector::{FilterCollector, TopDocs};
+use tantivy::columnar::Column;
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::NoMergePolicy;
+use tantivy::query::Query as TantivyQuery;
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
+};
+use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
+use tantivy::{DocAddress, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
+
+use crate::terms::TermTokenizer;
+
+pub(crate) const WORDS_DIRECTORY: &str = "words";
+const TOKENIZER: &str = "terms";
+
+/// Memory of each thread that writes.
+const WRITER_BYTES: usize = 64 << 20;
+
+/// More segments than this are merged: each costs a look at every query.
+const SEGMENTS_MAX: usize = 16;
+
+/// Of a segment with this share of passages that are gone, what is left is written anew.
+const GONE_PERCENT_MAX: u64 = 30;
+
+/// The fields of a passage.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields {
+    pub(crate) text: Field,
+    pub(crate) path: Field,
+    pub(crate) scope: Field,
+    document: Field,
+    window: Field,
+    start: Field,
+    end: Field,
+    line_start: Field,
+    line_end: Field,
+    fingerprint: Field,
+    row: Field,
+}
+
+/// A passage as it is written.
+#[derive(Debug)]
+pub(crate) struct NewPassage {
+    pub(crate) document: u64,
+    pub(crate) place: Place,
+    pub(crate) text: String,
+    pub(crate) path: String,
+    pub(crate) scope: Option<String>,
+    pub(crate) fingerprint: u64,
+    pub(crate) row: Option<u32>,
+}
+
+/// Where a passage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Of its document, from 0.
+    pub(crate) window: u64,
+    /// Bytes of the text of the window.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// From 1.
+    pub(crate) line_start: u64,
+    pub(crate) line_end: u64,
+}
+
+/// A passage as it is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredPassage {
+    pub(crate) document: u64,
+    pub(crate) place: Place,
+    pub(crate) fingerprint: u64,
+    /// Of its vector.
+    pub(crate) row: Option<u32>,
+}
+
+/// The index of words, open for searching.
+pub(crate) struct WordsIndex {
+    index: tantivy::Index,
+    reader: IndexReader,
+    pub(crate) fields: Fields,
+}
+
+impl std::fmt::Debug for WordsIndex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WordsIndex").finish_non_exhaustive()
+    }
+}
+
+impl WordsIndex {
+    /// Opens what was committed last.
+    pub(crate) fn open(directory: &Path) -> tantivy::Result<Self> {
+        let mut index = tantivy::Index::open(MmapDirectory::open(directory)?)?;
+        let (schema, fields) = schema();
+        if index.schema() != schema {
+            return Err(tantivy::TantivyError::SchemaError("it has other fields".to_owned()));
+        }
+        index.set_tokenizers(tokenizers());
+        Self::of(index, fields)
+    }
+
+    /// Makes an empty one; the directory exists.
+    pub(crate) fn create(directory: &Path) -> tantivy::Result<Self> {
+        let (schema, fields) = schema();
+        let mut index = tantivy::Index::create(
+            MmapDirectory::open(directory)?,
+            schema,
+            tantivy::IndexSettings::default(),
+        )?;
+        index.set_tokenizers(tokenizers());
+        Self::of(index, fields)
+    }
+
+    fn of(index: tantivy::Index, fields: Fields) -> tantivy::Result<Self> {
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Self { index, reader, fields })
+    }
+
+    pub(crate) fn searcher(&self) -> Searcher {
+        self.reader.searcher()
+    }
+
+    /// The best passages of the documents that are wanted, with their scores.
+    pub(crate) fn top(
+        &self,
+        query: &dyn TantivyQuery,
+        wanted: Option<std::sync::Arc<Bits>>,
+        n_max: usize,
+    ) -> tantivy::Result<Vec<(f32, DocAddress)>> {
+        let top = TopDocs::with_limit(n_max.max(1)).order_by_score();
+        match wanted {
+            None => self.searcher().search(query, &top),
+            Some(bits) => {
+                let is_wanted = move |document: u64| bits.contains(document);
+                let filtered = FilterCollector::new("document".to_owned(), is_wanted, top);
+                self.searcher().search(query, &filtered)
+            }
+        }
+    }
+
+    /// The heading or definition that a passage stands under.
+    pub(crate) fn scope(&self, searcher: &Searcher, at: DocAddress) -> tantivy::Result<Option<String>> {
+        let stored: TantivyDocument = searcher.doc(at)?;
+        Ok(stored.get_first(self.fields.scope).and_then(|value| value.as_str()).map(str::to_owned))
+    }
+
+    pub(crate) fn writer(&self, n_threads: usize) -> tantivy::Result<WordsWriter> {
+        let n_threads = n_threads.max(1);
+        let writer: IndexWriter = self.index.writer_with_num_threads(n_threads, n_threads * WRITER_BYTES)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(WordsWriter { writer, fields: self.fields })
+    }
+
+    /// The names of the files that the last commit is made of.
+    pub(crate) fn file_names(&self, directory_names: Vec<String>) -> tantivy::Result<Vec<String>> {
+        let ids = self.index.searchable_segment_ids()?;
+        let ids: Vec<String> = ids.iter().map(tantivy::index::SegmentId::uuid_string).collect();
+        let is_ours =
+            |name: &String| name == "meta.json" || ids.iter().any(|id| name.starts_with(id.as_str()));
+        Ok(directory_names.into_iter().filter(is_ours).collect())
+    }
+
+    /// How many segments the last commit has, and how many passages of each are gone.
+    fn segments(&self) -> tantivy::Result<Vec<(tantivy::index::SegmentId, u64, u64)>> {
+        let metas = self.index.searchable_segment_metas()?;
+        let counts = |meta: &tantivy::index::SegmentMeta| {
+            (meta.id(), u64::from(meta.num_docs()), u64::from(meta.num_deleted_docs()))
+        };
+        Ok(metas.iter().map(counts).collect())
+    }
+}
+
+/// What is kept of passages, in no order.
+pub(crate) fn passages(
+    searcher: &Searcher,
+    addresses: &[DocAddress],
+) -> tantivy::Result<Vec<(DocAddress, StoredPassage)>> {
+    let mut passages = Vec::with_capacity(addresses.len());
+    for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
+        let mut here = addresses.iter().filter(|at| at.segment_ord == segment_ord).peekable();
+        if here.peek().is_none() {
+            continue;
+        }
+        let columns = segment.fast_fields();
+        let [document, window, start, end, line_start, line_end, fingerprint] = [
+            columns.u64("document")?,
+            columns.u64("window")?,
+            columns.u64("start")?,
+            columns.u64("end")?,
+            columns.u64("line_start")?,
+            columns.u64("line_end")?,
+            columns.u64("fingerprint")?,
+        ];
+        let rows: Option<Column<u64>> = columns.column_opt("row")?;
+        passages.extend(here.map(|&at| {
+            let number = |column: &Column<u64>| column.first(at.doc_id).unwrap_or(0);
+            let place = Place {
+                window: number(&window),
+                start: number(&start),
+                end: number(&end),
+                line_start: number(&line_start),
+                line_end: number(&line_end),
+            };
+            let row =
+                rows.as_ref().and_then(|rows| rows.first(at.doc_id)).and_then(|row| u32::try_from(row).ok());
+            (at, StoredPassage { document: number(&document), place, fingerprint: number(&fingerprint), row })
+        }));
+    }
+    Ok(passages)
+}
+
+/// A living passage: its document, its row and where it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowPlace {
+    pub(crate) document: u64,
+    pub(crate) row: u32,
+    pub(crate) at: DocAddress,
+}
+
+/// Every living passage that has a row.
+pub(crate) fn row_places(searcher: &Searcher) -> tantivy::Result<Vec<RowPlace>> {
+    let mut places = Vec::new();
+    for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
+        let documents = segment.fast_fields().u64("document")?;
+        let Some(rows) = segment.fast_fields().column_opt::<u64>("row")? else { continue };
+        for doc_id in segment.doc_ids_alive() {
+            let row = rows.first(doc_id).and_then(|row| u32::try_from(row).ok());
+            if let (Some(document), Some(row)) = (documents.first(doc_id), row) {
+                places.push(RowPlace { document, row, at: DocAddress { segment_ord, doc_id } });
+            }
+        }
+    }
+    places.shrink_to_fit();
+    Ok(places)
+}
+
+/// Writes passages.
+pub(crate) struct WordsWriter {
+    writer: IndexWriter,
+    fields: Fields,
+}
+
+impl WordsWriter {
+    pub(crate) fn add(&self, passage: NewPassage) -> tantivy::Result<()> {
+        let Fields {
+            text,
+            path,
+            scope,
+            document,
+            window,
+            start,
+            end,
+            line_start,
+            line_end,
+            fingerprint,
+            row,
+        } = self.fields;
+        let mut record = TantivyDocument::default();
+        record.add_text(text, passage.text);
+        record.add_text(path, passage.path);
+        if let Some(title) = passage.scope {
+            record.add_text(scope, title);
+        }
+        record.add_u64(document, passage.document);
+        record.add_u64(window, passage.place.window);
+        record.add_u64(start, passage.place.start);
+        record.add_u64(end, passage.place.end);
+        record.add_u64(line_start, passage.place.line_start);
+        record.add_u64(line_end, passage.place.line_end);
+        record.add_u64(fingerprint, passage.fingerprint);
+        if let Some(number) = passage.row {
+            record.add_u64(row, u64::from(number));
+        }
+        self.writer.add_document(record).map(drop)
+    }
+
+    pub(crate) fn remove_document(&self, id: u64) {
+        self.writer.delete_term(Term::from_field_u64(self.fields.document, id));
+    }
+
+    /// Commits, then merges what has become many or mostly empty.
+    pub(crate) fn commit(&mut self, words: &WordsIndex) -> tantivy::Result<()> {
+        self.writer.commit()?;
+        let mut segments = words.segments()?;
+        segments.sort_by_key(|(id, n_living, _)| (*n_living, id.uuid_string()));
+        let is_worn =
+            |&&(_, n_living, n_gone): &&(_, u64, u64)| n_gone * 100 > (n_living + n_gone) * GONE_PERCENT_MAX;
+        for (id, ..) in segments.iter().filter(is_worn) {
+            self.writer.merge(&[*id]).wait()?;
+        }
+        let mut segments = words.segments()?;
+        if segments.len() > SEGMENTS_MAX {
+            segments.sort_by_key(|(id, n_living, _)| (*n_living, id.uuid_string()));
+            let smallest: Vec<_> = segments
+                .iter()
+                .take(SEGMENTS_MAX / 2 + segments.len() - SEGMENTS_MAX)
+                .map(|(id, ..)| *id)
+                .collect();
+            self.writer.merge(&smallest).wait()?;
+        }
+        self.writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
+    /// Ends writing.
+    pub(crate) fn finish(self) -> tantivy::Result<()> {
+        self.writer.wait_merging_threads()
+    }
+}
+
+/// A set of small numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bits(Vec<u64>);
+
+impl Bits {
+    pub(crate) fn insert(&mut self, number: u64) {
+        let Ok(idx) = usize::try_from(number / 64) else { return };
+        if idx >= self.0.len() {
+            self.0.resize(idx + 1, 0);
+        }
+        self.0[idx] |= 1 << (number % 64);
+    }
+
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        let word = usize::try_from(number / 64).ok().and_then(|idx| self.0.get(idx));
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+}
+
+fn tokenizers() -> TokenizerManager {
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register(TOKENIZER, TextAnalyzer::from(TermTokenizer::default()));
+    tokenizers
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    let indexing = |record| TextFieldIndexing::default().set_tokenizer(TOKENIZER).set_index_option(record);
+    let with_positions = indexing(IndexRecordOption::WithFreqsAndPositions);
+    let text = TextOptions::default().set_indexing_options(with_positions);
+    let short = TextOptions::default().set_indexing_options(indexing(IndexRecordOption::WithFreqs));
+    let fields = Fields {
+        text: builder.add_text_field("text", text),
+        path: builder.add_text_field("path", short.clone()),
+        scope: builder.add_text_field("scope", short | STORED),
+        document: builder.add_u64_field("document", INDEXED | FAST),
+        window: builder.add_u64_field("window", FAST),
+        start: builder.add_u64_field("start", FAST),
+        end: builder.add_u64_field("end", FAST),
+        line_start: builder.add_u64_field("line_start", FAST),
+        line_end: builder.add_u64_field("line_end", FAST),
+        fingerprint: builder.add_u64_field("fingerprint", FAST),
+        row: builder.add_u64_field("row", FAST),
+    };
+    (builder.build(), fields)
+}

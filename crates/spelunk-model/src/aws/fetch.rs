@@ -1,0 +1,142 @@
+//! Fetching keys: from a program, a container's agent or a machine's metadata service. All of them are close by, so they
+//! answer soon or not at all.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use reqwest::RequestBuilder;
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+
+use super::chain::{AwsSource, missing};
+use super::keys::AwsKeys;
+use super::time;
+use crate::http::{Endpoint, deepest_cause};
+use crate::wire::aws::Credentials;
+use crate::{ModelError, Secret};
+
+/// How long a service on this machine may take.
+const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a program may take: it may ask a person for a code.
+const PROCESS_TIMEOUT: Duration = Duration::from_mins(1);
+/// The most that is read of an answer.
+const ANSWER_BYTES_MAX: u64 = 65_536;
+
+/// The keys of a source.
+pub(crate) async fn keys(source: &AwsSource) -> Result<AwsKeys, ModelError> {
+    match source {
+        AwsSource::Keys(keys) => Ok(keys.clone()),
+        AwsSource::Process { command } => of_process(command).await,
+        AwsSource::Container { url, token } => {
+            let endpoint = Endpoint::open_with_query(url)?;
+            let mut request = endpoint.client.get(url);
+            if let Some(token) = token {
+                let token =
+                    token.header("").ok_or_else(|| missing("the container's token fits no header"))?;
+                request = request.header("authorization", token);
+            }
+            parsed(&answer(request).await?, "the container's agent")
+        }
+        AwsSource::Metadata { endpoint } => of_metadata(endpoint).await,
+    }
+}
+
+async fn of_process(command: &[String]) -> Result<AwsKeys, ModelError> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(missing("`credential_process` is empty"));
+    };
+    let shown = format!("`{program}`");
+    let unusable = |detail: String| missing(&format!("{shown} {detail}"));
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| unusable(format!("could not be started: {error}")))?;
+    let stdout = child.stdout.take();
+    let read = async {
+        let mut text = String::new();
+        if let Some(stdout) = stdout {
+            stdout.take(ANSWER_BYTES_MAX).read_to_string(&mut text).await?;
+        }
+        let status = child.wait().await?;
+        Ok::<_, std::io::Error>((text, status))
+    };
+    match tokio::time::timeout(PROCESS_TIMEOUT, read).await {
+        Ok(Ok((text, _))) if text.len() as u64 >= ANSWER_BYTES_MAX => {
+            Err(unusable("prints too much".to_owned()))
+        }
+        Ok(Ok((text, status))) if status.success() => parsed(&text, &shown),
+        Ok(Ok((_, status))) => Err(unusable(format!("ended with {status}"))),
+        Ok(Err(error)) => Err(unusable(format!("could not be read: {error}"))),
+        Err(_) => Err(unusable("took too long".to_owned())),
+    }
+}
+
+/// Version 2 of the service: a token first, then the name of the role, then its keys.
+async fn of_metadata(endpoint: &str) -> Result<AwsKeys, ModelError> {
+    let client = Endpoint::open(endpoint)?.client;
+    let put = client.put(format!("{endpoint}/latest/api/token"));
+    let token = answer(put.header("x-aws-ec2-metadata-token-ttl-seconds", "21600")).await?;
+    let token =
+        Secret::new(token).header("").ok_or_else(|| missing("the metadata service gives no token"))?;
+    let get = |path: &str| {
+        let url = format!("{endpoint}/latest/meta-data/iam/security-credentials/{path}");
+        client.get(url).header("x-aws-ec2-metadata-token", token.clone())
+    };
+    let roles = answer(get("")).await?;
+    let role = roles.lines().next().map(str::trim).unwrap_or_default();
+    let is_name =
+        !role.is_empty() && role.chars().all(|c| c.is_ascii_alphanumeric() || "+=,.@_-".contains(c));
+    if !is_name {
+        return Err(missing("the machine has no role"));
+    }
+    parsed(&answer(get(role)).await?, "the metadata service")
+}
+
+/// The text of an answer. What goes wrong names no address: the fault lies in having no keys, not in the service.
+async fn answer(request: RequestBuilder) -> Result<String, ModelError> {
+    let reason = |error: reqwest::Error| {
+        if error.is_timeout() {
+            return missing("no variable or profile names any, and this machine has no metadata service");
+        }
+        missing(&format!("the service for them did not answer: {}", deepest_cause(&error)))
+    };
+    let mut response = request.timeout(SERVICE_TIMEOUT).send().await.map_err(reason)?;
+    if !response.status().is_success() {
+        return Err(missing(&format!(
+            "the service for them answered with status {}",
+            response.status().as_u16()
+        )));
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(reason)? {
+        body.extend_from_slice(&chunk);
+        if body.len() as u64 > ANSWER_BYTES_MAX {
+            return Err(missing("the service for them talks too much"));
+        }
+    }
+    String::from_utf8(body).map_err(|_| missing("the service for them does not answer with text"))
+}
+
+/// Keys in the JSON that all of them speak.
+fn parsed(text: &str, who: &str) -> Result<AwsKeys, ModelError> {
+    // The error of the parser would quote what it read, and that may be a key.
+    let read: Option<Credentials> = serde_json::from_str(text).ok();
+    let Some(Credentials { access_key_id: Some(id), secret_access_key: Some(secret), token, expiration }) =
+        read
+    else {
+        return Err(missing(&format!("{who} gives none")));
+    };
+    Ok(AwsKeys {
+        access_key_id: id,
+        secret_access_key: Secret::new(secret),
+        session_token: token.map(Secret::new),
+        expires_at: expiration.as_deref().and_then(time::parse),
+    })
+}
+
+#[cfg(test)]
+mod tests;

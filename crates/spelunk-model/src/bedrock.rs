@@ -1,0 +1,322 @@
+//! The AWS Bedrock converse format, for every model that Bedrock offers. Requests are signed, or carry a Bedrock API key;
+//! replies come in binary frames. A schema becomes a tool that the model has to call, and the call becomes the answer.
+
+use std::sync::Arc;
+
+use reqwest::header::AUTHORIZATION;
+use spelunk_types::{CallId, ModelRef, StopReason, Usage};
+
+use crate::aws::{AwsAuth, Signer};
+use crate::caller::{Caller, KeyHeader};
+use crate::http::percent_encoded;
+use crate::price::Price;
+use crate::reply::{Decode, Framing, ReplyFault, Unsent, stream_reply};
+use crate::tool::{Drafts, sorted};
+use crate::wire::bedrock as wire;
+use crate::wire::error::ProviderError;
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+
+/// The tool that stands for an answer with a schema.
+const ANSWER_TOOL: &str = "spelunk_answer";
+
+/// A model behind `POST {base_url}/model/{name}/converse-stream`.
+#[derive(Debug, Clone)]
+pub struct BedrockModel {
+    caller: Caller,
+    path: String,
+    /// `None` where a key goes into a header instead.
+    signer: Option<Arc<Signer>>,
+    marks_cache: bool,
+}
+
+impl BedrockModel {
+    /// Checks the address and the key; nothing is sent. The name is that of a model, an inference profile or an ARN;
+    /// `options.key` is not looked at.
+    pub fn new(mut options: ModelOptions, region: &str, auth: AwsAuth) -> Result<Self, ModelError> {
+        let (bearer, signer) = match auth {
+            AwsAuth::Bearer(token) => (Some(token), None),
+            AwsAuth::Signed { source, now } => {
+                (None, Some(Arc::new(Signer::new(source, now, region, "bedrock"))))
+            }
+        };
+        options.key = bearer;
+        let marks_cache = caches(&options.name);
+        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
+        let caller = Caller::open("bedrock", options, &key_header, "")?;
+        let path = format!("/model/{}/converse-stream", percent_encoded(&caller.reference.name));
+        Ok(Self { caller, path, signer, marks_cache })
+    }
+
+    /// The address of a region.
+    pub fn base_url(region: &str) -> String {
+        format!("https://bedrock-runtime.{region}.amazonaws.com")
+    }
+
+    fn body(&self, prompt: &Prompt) -> Vec<u8> {
+        let cache_point = || wire::RequestBlock::CachePoint(wire::CachePoint { kind: "default" });
+        let mut system = Vec::new();
+        if !prompt.system.is_empty() {
+            system.push(wire::RequestBlock::Text(&prompt.system));
+            system.extend(self.marks_cache.then(cache_point));
+        }
+        let cached = prompt.cached_messages();
+        let said = prompt.messages.iter().enumerate().map(|(message_idx, message)| {
+            let mut said = said_by(message);
+            if self.marks_cache && cached.contains(&Some(message_idx)) {
+                said.content.push(cache_point());
+            }
+            said
+        });
+        let request = wire::Request {
+            system,
+            messages: said.collect(),
+            inference_config: wire::InferenceConfig { max_tokens: prompt.output_tokens_max },
+            tool_config: tool_config(prompt),
+        };
+        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+    }
+}
+
+impl Model for BedrockModel {
+    fn reference(&self) -> &ModelRef {
+        &self.caller.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.caller.price
+    }
+
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
+        let body = self.body(prompt);
+        let request = self.caller.post(&self.path, call, body.clone());
+        let mut asked = self.caller.asked(prompt);
+        let unsent = match &self.signer {
+            None => Unsent::Ready(Box::new(request)),
+            Some(signer) => {
+                asked.keys.extend(signer.known_secrets());
+                let signer = Arc::clone(signer);
+                let (host, path) = self.caller.endpoint.host_and_path(&self.path);
+                Unsent::Later(Box::pin(async move { signer.signed(request, (&host, &path, &body)).await }))
+            }
+        };
+        stream_reply(unsent, asked, self.caller.price, Decoder::default())
+    }
+}
+
+/// Whether Bedrock keeps prompts for this model. Elsewhere a mark is refused.
+fn caches(name: &str) -> bool {
+    const WITHOUT: [&str; 6] = [
+        "claude-v2",
+        "claude-instant",
+        "claude-3-haiku",
+        "claude-3-sonnet",
+        "claude-3-opus",
+        "claude-3-5-sonnet-20240620",
+    ];
+    name.contains("amazon.nova")
+        || name.contains("anthropic.claude") && !WITHOUT.iter().any(|old| name.contains(old))
+}
+
+fn said_by(message: &Message) -> wire::RequestMessage<'_> {
+    let (calls, results) = sorted(&message.parts);
+    let mut content: Vec<wire::RequestBlock<'_>> = results
+        .into_iter()
+        .map(|result| wire::RequestBlock::ToolResult {
+            tool_use_id: &result.call_id,
+            content: [wire::ResultText { text: &result.text }],
+            status: if result.is_error { "error" } else { "success" },
+        })
+        .collect();
+    if !message.text.is_empty() || message.parts.is_empty() {
+        content.push(wire::RequestBlock::Text(&message.text));
+    }
+    content.extend(calls.into_iter().map(|call| wire::RequestBlock::ToolUse {
+        tool_use_id: &call.id,
+        name: &call.name,
+        input: call.object(),
+    }));
+    let role = match message.speaker {
+        Speaker::User => "user",
+        Speaker::Assistant => "assistant",
+    };
+    wire::RequestMessage { role, content }
+}
+
+fn tool_config(prompt: &Prompt) -> Option<wire::ToolConfig<'_>> {
+    let spec = |name, description, json| wire::RequestTool {
+        tool_spec: wire::ToolSpec { name, description, input_schema: wire::InputSchema { json } },
+    };
+    let mut tools: Vec<_> = prompt
+        .tools
+        .iter()
+        .map(|Tool { name, description, schema }| spec(name, description, schema))
+        .collect();
+    let is_alone = tools.is_empty();
+    let tool_choice = prompt.schema.as_ref().map(|_| {
+        if is_alone { wire::ToolChoice::Tool { name: ANSWER_TOOL } } else { wire::ToolChoice::Any {} }
+    });
+    tools.extend(prompt.schema.as_deref().map(|schema| spec(ANSWER_TOOL, "Gives the final answer.", schema)));
+    (!tools.is_empty()).then_some(wire::ToolConfig { tools, tool_choice })
+}
+
+/// Reads events. The stop comes before the usage, so the end is held back until either the usage or the end of the body.
+#[derive(Debug, Default)]
+struct Decoder {
+    stop: Option<StopReason>,
+    usage: Option<Usage>,
+    drafts: Drafts,
+    /// The block whose input is the answer.
+    answer_block: Option<u64>,
+    has_answered: bool,
+}
+
+impl Decoder {
+    fn begin(&mut self, place: u64, tool_use: wire::ToolUse) -> Result<Option<ModelDelta>, ReplyFault> {
+        let input = tool_use.input.map(|input| input.to_string()).unwrap_or_default();
+        if tool_use.name.as_deref() == Some(ANSWER_TOOL) {
+            self.answer_block = Some(place);
+            self.has_answered = true;
+            return Ok(text(input));
+        }
+        self.drafts.add(place, tool_use.id, tool_use.name, &input)?;
+        Ok(None)
+    }
+
+    fn go_on(&mut self, place: u64, delta: wire::Delta) -> Result<Vec<ModelDelta>, ReplyFault> {
+        let mut deltas = Vec::new();
+        deltas.extend(delta.reasoning_content.and_then(reasoning));
+        deltas.extend(delta.text.and_then(text));
+        if let Some(tool_use) = delta.tool_use {
+            match self.answer_block {
+                Some(answer) if answer == place => deltas.extend(text(tool_use.input)),
+                Some(_) | None => self.drafts.go_on(place, &tool_use.input)?,
+            }
+        }
+        Ok(deltas)
+    }
+
+    fn stopped(&mut self, reason: Option<&str>) {
+        self.stop = Some(match reason {
+            Some("end_turn" | "stop_sequence") => StopReason::Finished,
+            Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+            Some("guardrail_intervened" | "content_filtered") => StopReason::Filtered,
+            // The tool was ours, and its call was the answer.
+            Some("tool_use") if self.has_answered => StopReason::Finished,
+            Some(_) | None => StopReason::Other,
+        });
+    }
+
+    fn done(&mut self, stop: StopReason) -> Vec<ModelDelta> {
+        let mut deltas = self.drafts.finish_all();
+        deltas.push(ModelDelta::Done { stop, usage: self.usage });
+        deltas
+    }
+}
+
+impl Decode for Decoder {
+    const FRAMING: Framing = Framing::Aws;
+
+    fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
+        let event: wire::Event = match serde_json::from_str(data) {
+            Ok(event) => event,
+            // The provider may add events at any time; one that is JSON is not damage.
+            Err(error) if error.to_string().starts_with("unknown variant") => return unknown(data),
+            Err(error) => return Err(ReplyFault::Malformed(format!("an event cannot be read: {error}"))),
+        };
+        match event {
+            wire::Event::ContentBlockStart { content_block_index, start } => {
+                match start.and_then(|start| start.tool_use) {
+                    Some(tool_use) => Ok(self.begin(content_block_index, tool_use)?.into_iter().collect()),
+                    None => Ok(Vec::new()),
+                }
+            }
+            wire::Event::ContentBlockDelta { content_block_index, delta } => {
+                self.go_on(content_block_index, delta)
+            }
+            wire::Event::ContentBlockStop { content_block_index } => {
+                Ok(self.drafts.finish(content_block_index).into_iter().collect())
+            }
+            wire::Event::MessageStop { stop_reason } => {
+                self.stopped(stop_reason.as_deref());
+                Ok(Vec::new())
+            }
+            wire::Event::Metadata { usage } => {
+                self.usage = usage.map(usage_of);
+                match self.stop {
+                    Some(stop) => Ok(self.done(stop)),
+                    None => Ok(Vec::new()),
+                }
+            }
+            wire::Event::ThrottlingException(said) => Err(refused(429, said)),
+            wire::Event::ServiceUnavailableException(said) => Err(refused(503, said)),
+            wire::Event::InternalServerException(said) => Err(refused(500, said)),
+            wire::Event::ModelStreamErrorException(said) => Err(refused(502, said)),
+            wire::Event::ModelTimeoutException(said) => Err(refused(504, said)),
+            wire::Event::ValidationException(said) => Err(refused(400, said)),
+            wire::Event::AccessDeniedException(said) => Err(refused(403, said)),
+            wire::Event::ResourceNotFoundException(said) => Err(refused(404, said)),
+        }
+    }
+
+    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
+        match self.stop {
+            Some(stop) => Ok(self.done(stop)),
+            None => Err(ReplyFault::Cut),
+        }
+    }
+
+    fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
+        let whole: wire::Whole = serde_json::from_str(body)
+            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let mut deltas = Vec::new();
+        for (place, block) in (0..).zip(whole.output.message.content) {
+            deltas.extend(block.reasoning_content.and_then(reasoning));
+            deltas.extend(block.text.and_then(text));
+            if let Some(tool_use) = block.tool_use {
+                deltas.extend(self.begin(place, tool_use)?);
+            }
+        }
+        self.usage = whole.usage.map(usage_of);
+        self.stopped(whole.stop_reason.as_deref());
+        let stop = self.stop.unwrap_or(StopReason::Other);
+        deltas.extend(self.done(stop));
+        Ok(deltas)
+    }
+}
+
+/// An event of a name we do not know: nothing, unless it is an exception.
+fn unknown(data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
+    let name = data.split('"').nth(1).unwrap_or_default();
+    if name.ends_with("Exception") || name.ends_with("Failure") || name.ends_with("Error") {
+        return Err(ReplyFault::Refused(500, ProviderError::in_words(data.to_owned())));
+    }
+    Ok(Vec::new())
+}
+
+fn text(text: String) -> Option<ModelDelta> {
+    (!text.is_empty()).then_some(ModelDelta::Text(text))
+}
+
+fn reasoning(content: wire::ReasoningContent) -> Option<ModelDelta> {
+    let whole = content.reasoning_text.and_then(|reasoning| reasoning.text);
+    content.text.or(whole).filter(|text| !text.is_empty()).map(ModelDelta::Reasoning)
+}
+
+fn usage_of(usage: wire::Usage) -> Usage {
+    let cached = usage.cache_read_input_tokens.unwrap_or(0);
+    let written = usage.cache_write_input_tokens.unwrap_or(0);
+    Usage {
+        input_tokens: usage.input_tokens.saturating_add(cached).saturating_add(written),
+        cached_tokens: cached,
+        cache_written_tokens: written,
+        output_tokens: usage.output_tokens,
+        cost_microusd: 0,
+    }
+}
+
+fn refused(status: u16, said: wire::Exception) -> ReplyFault {
+    ReplyFault::Refused(status, ProviderError::in_words(said.message.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests;

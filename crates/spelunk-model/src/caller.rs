@@ -1,0 +1,94 @@
+//! What every adapter over HTTP holds: where it asks, as whom, at which price. An adapter adds its format.
+
+use reqwest::RequestBuilder;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use spelunk_types::{CallId, ModelRef};
+
+use crate::http::{CALL_HEADER, Endpoint};
+use crate::price::price_of;
+use crate::refusal::Asked;
+use crate::reply::{Decode, Unsent, stream_reply};
+use crate::{ModelError, ModelOptions, ModelStream, Price, Prompt};
+
+/// Who is asked and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) reference: ModelRef,
+    pub(crate) price: Option<Price>,
+    headers: HeaderMap,
+    asked: Asked,
+    label_calls: bool,
+}
+
+/// The header that carries a key, and what stands before the key in it.
+pub(crate) struct KeyHeader {
+    pub(crate) name: HeaderName,
+    pub(crate) prefix: &'static str,
+}
+
+impl Caller {
+    /// Checks the address and the key; nothing is sent. `version_suffix` is an end of the address that users write or
+    /// leave out as they like.
+    pub(crate) fn open(
+        provider: &str,
+        options: ModelOptions,
+        key_header: &KeyHeader,
+        version_suffix: &str,
+    ) -> Result<Self, ModelError> {
+        let ModelOptions { base_url, name, key, price, label_calls } = options;
+        let mut endpoint = Endpoint::open(&base_url)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(value) = endpoint.key_header(key.as_ref(), key_header.prefix)? {
+            headers.insert(key_header.name.clone(), value);
+        }
+        let base_url =
+            endpoint.base_url.strip_suffix(version_suffix).unwrap_or(&endpoint.base_url).to_owned();
+        endpoint.base_url.clone_from(&base_url);
+        let reference =
+            ModelRef { provider: provider.to_owned(), name: name.clone(), base_url: base_url.clone() };
+        let asked = Asked::new(base_url, name, key.into_iter().collect());
+        let price = price_of(&reference, endpoint.is_local, price);
+        Ok(Self { endpoint, reference, price, headers, asked, label_calls })
+    }
+
+    /// A header of every request.
+    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        self
+    }
+
+    /// The request of a call to `{base_url}{path}`.
+    pub(crate) fn post(&self, path: &str, call: &CallId, body: Vec<u8>) -> RequestBuilder {
+        let request = self.post_plain(path, body);
+        if self.label_calls { request.header(CALL_HEADER, call.to_string()) } else { request }
+    }
+
+    /// The same for what is no call.
+    pub(crate) fn post_plain(&self, path: &str, body: Vec<u8>) -> RequestBuilder {
+        let request = self.endpoint.client.post(format!("{}{path}", self.endpoint.base_url));
+        request.headers(self.headers.clone()).body(body)
+    }
+
+    /// What errors of this prompt name.
+    pub(crate) fn asked(&self, prompt: &Prompt) -> Asked {
+        self.asked.clone().with_features(prompt)
+    }
+
+    /// Sends the request and reads its reply.
+    pub(crate) fn stream<D: Decode>(
+        &self,
+        path: &str,
+        (prompt, call): (&Prompt, &CallId),
+        body: Vec<u8>,
+        decoder: D,
+    ) -> ModelStream {
+        stream_reply(
+            Unsent::Ready(Box::new(self.post(path, call, body))),
+            self.asked(prompt),
+            self.price,
+            decoder,
+        )
+    }
+}

@@ -1,0 +1,118 @@
+//! A model behind a program: the prompt goes to its standard input, the reply comes from its standard output. There is no
+//! shell, and a reply that nobody waits for any more ends the program.
+
+mod running;
+
+use std::sync::Arc;
+
+use futures_util::stream;
+use spelunk_types::{CallId, ModelRef};
+
+use crate::price::Price;
+use crate::refusal::Asked;
+use crate::tool::sorted;
+use crate::wire::command as wire;
+use crate::{Model, ModelError, ModelStream, Prompt, Speaker, Tool};
+use running::Running;
+
+/// What a program writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandOutput {
+    /// The answer and nothing else; line ends at its end are dropped.
+    Text,
+    /// A JSON document per line: `{"text": …}`, `{"reasoning": …}`, `{"tool_call": …}`, `{"done": …}`, `{"error": …}`.
+    JsonLines,
+}
+
+/// Which program to ask.
+#[derive(Debug, Clone)]
+pub struct CommandOptions {
+    /// The program.
+    pub program: String,
+    /// Its arguments, as they are: nothing is expanded.
+    pub arguments: Vec<String>,
+    /// What the model is called.
+    pub name: String,
+    /// What it writes.
+    pub output: CommandOutput,
+    /// What it costs; nothing unless told.
+    pub price: Option<Price>,
+}
+
+/// A model behind a program.
+#[derive(Debug, Clone)]
+pub struct CommandModel {
+    options: Arc<CommandOptions>,
+    reference: ModelRef,
+}
+
+impl CommandModel {
+    /// Starts nothing. The program is part of the reference, because another program is another model.
+    pub fn new(options: CommandOptions) -> Result<Self, ModelError> {
+        let base_url = format!("command:{}", options.program);
+        if options.program.trim().is_empty() {
+            return Err(ModelError::Unreachable { base_url, detail: "no program is named".to_owned() });
+        }
+        let reference = ModelRef { provider: "command".to_owned(), name: options.name.clone(), base_url };
+        Ok(Self { options: Arc::new(options), reference })
+    }
+
+    fn input(&self, prompt: &Prompt) -> Vec<u8> {
+        let request = wire::Request {
+            model: &self.reference.name,
+            system: &prompt.system,
+            messages: prompt.messages.iter().map(message).collect(),
+            output_tokens_max: prompt.output_tokens_max,
+            schema: prompt.schema.as_deref(),
+            tools: prompt.tools.iter().map(tool).collect(),
+        };
+        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+    }
+}
+
+impl Model for CommandModel {
+    fn reference(&self) -> &ModelRef {
+        &self.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        Some(self.options.price.unwrap_or(Price::FREE))
+    }
+
+    fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
+        let asked = Asked::new(self.reference.base_url.clone(), self.reference.name.clone(), Vec::new());
+        let running =
+            Running::new(Arc::clone(&self.options), self.input(prompt), asked.with_features(prompt));
+        Box::pin(stream::try_unfold(running, Running::advance))
+    }
+}
+
+fn message(message: &crate::Message) -> wire::RequestMessage<'_> {
+    let (calls, results) = sorted(&message.parts);
+    let called = |call: &crate::ToolCall| wire::Call {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        arguments: call.object(),
+    };
+    wire::RequestMessage {
+        role: match message.speaker {
+            Speaker::User => "user",
+            Speaker::Assistant => "assistant",
+        },
+        content: &message.text,
+        tool_calls: calls.into_iter().map(called).collect(),
+        tool_results: results
+            .into_iter()
+            .map(|result| wire::RequestResult {
+                call_id: &result.call_id,
+                name: &result.name,
+                text: &result.text,
+                is_error: result.is_error,
+            })
+            .collect(),
+    }
+}
+
+fn tool(tool: &Tool) -> wire::RequestTool<'_> {
+    wire::RequestTool { name: &tool.name, description: &tool.description, schema: &tool.schema }
+}

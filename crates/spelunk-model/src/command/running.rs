@@ -1,0 +1,294 @@
+//! A program that is answering. Input, output and error output flow at the same time: a program may answer before it has
+//! read everything, and complain while it does.
+
+use std::collections::VecDeque;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use spelunk_types::{StopReason, Usage};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use super::{CommandOptions, CommandOutput};
+use crate::price::Price;
+use crate::refusal::Asked;
+use crate::tool::Drafts;
+use crate::wire::command as wire;
+use crate::{ModelDelta, ModelError};
+
+/// The longest line of a reply.
+const LINE_BYTES_MAX: usize = 16_000_000;
+/// How much of the error output is kept: its end says why.
+const COMPLAINT_BYTES_MAX: usize = 4_096;
+/// How often the rest of the error output is looked at after the end.
+const LAST_LOOKS_MAX: usize = 64;
+
+/// A reply that a program is writing.
+pub(super) struct Running {
+    options: Arc<CommandOptions>,
+    asked: Asked,
+    input: Vec<u8>,
+    n_written: usize,
+    pipes: Option<Pipes>,
+    /// Bytes of output that are not a whole character or a whole line yet.
+    pending: Vec<u8>,
+    /// How much of `pending` holds no line end; without it a long line is searched again and again.
+    n_searched: usize,
+    /// Line ends that may be the last ones.
+    held_line_ends: String,
+    complaint: Vec<u8>,
+    drafts: Drafts,
+    n_calls: u64,
+    ready: VecDeque<ModelDelta>,
+    is_over: bool,
+}
+
+struct Pipes {
+    child: Child,
+    /// `None` when everything was written, or nobody reads it.
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+}
+
+/// What happened next.
+enum Next {
+    Wrote(usize),
+    InputClosed,
+    Output(usize),
+    Complaint(usize),
+    Ended(ExitStatus),
+}
+
+impl Running {
+    pub(super) fn new(options: Arc<CommandOptions>, input: Vec<u8>, asked: Asked) -> Self {
+        Self {
+            options,
+            asked,
+            input,
+            n_written: 0,
+            pipes: None,
+            pending: Vec::new(),
+            n_searched: 0,
+            held_line_ends: String::new(),
+            complaint: Vec::new(),
+            drafts: Drafts::default(),
+            n_calls: 0,
+            ready: VecDeque::new(),
+            is_over: false,
+        }
+    }
+
+    /// The next delta and the program after it.
+    pub(super) async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
+        loop {
+            if let Some(delta) = self.ready.pop_front() {
+                if matches!(delta, ModelDelta::Done { .. }) {
+                    self.is_over = true;
+                    self.ready.clear();
+                }
+                return Ok(Some((delta, self)));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            self.step().await?;
+        }
+    }
+
+    fn start(&self) -> Result<Pipes, ModelError> {
+        let mut child = Command::new(&self.options.program)
+            .args(&self.options.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| self.asked.unreachable(&format!("it could not be started: {error}")))?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        Ok(Pipes { child, stdin, stdout, stderr })
+    }
+
+    async fn step(&mut self) -> Result<(), ModelError> {
+        let mut pipes = match self.pipes.take() {
+            Some(pipes) => pipes,
+            None => self.start()?,
+        };
+        let (mut output, mut complaint) = ([0; 8192], [0; 1024]);
+        let unwritten = self.input.get(self.n_written..).unwrap_or_default();
+        let next = pipes.next(unwritten, &mut output, &mut complaint).await;
+        match next.map_err(|error| self.asked.unreachable(&error.to_string()))? {
+            Next::Wrote(n_bytes) => {
+                self.n_written += n_bytes;
+                if self.n_written >= self.input.len() {
+                    pipes.stdin = None;
+                }
+            }
+            Next::InputClosed => pipes.stdin = None,
+            Next::Output(0) => pipes.stdout = None,
+            Next::Output(n_bytes) => self.read(output.get(..n_bytes).unwrap_or_default())?,
+            Next::Complaint(0) => pipes.stderr = None,
+            Next::Complaint(n_bytes) => self.complain(complaint.get(..n_bytes).unwrap_or_default()),
+            Next::Ended(status) => {
+                for _ in 0..LAST_LOOKS_MAX {
+                    let Some(stderr) = &mut pipes.stderr else { break };
+                    match stderr.read(&mut complaint).now_or_never() {
+                        Some(Ok(n_bytes)) if n_bytes > 0 => {
+                            self.complain(complaint.get(..n_bytes).unwrap_or_default());
+                        }
+                        Some(_) | None => break,
+                    }
+                }
+                return self.end(status);
+            }
+        }
+        self.pipes = Some(pipes);
+        Ok(())
+    }
+
+    fn complain(&mut self, bytes: &[u8]) {
+        self.complaint.extend_from_slice(bytes);
+        let excess = self.complaint.len().saturating_sub(COMPLAINT_BYTES_MAX);
+        self.complaint.drain(..excess);
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
+        self.pending.extend_from_slice(bytes);
+        match self.options.output {
+            CommandOutput::Text => self.read_text(),
+            CommandOutput::JsonLines => self.read_lines(),
+        }
+    }
+
+    /// Everything up to the last whole character. Line ends wait: at the end of an answer they are dropped.
+    fn read_text(&mut self) -> Result<(), ModelError> {
+        let n_whole = match str::from_utf8(&self.pending) {
+            Ok(text) => text.len(),
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => return Err(self.asked.malformed("it is not UTF-8")),
+        };
+        let text: Vec<u8> = self.pending.drain(..n_whole).collect();
+        let text = String::from_utf8(text).map_err(|_| self.asked.malformed("it is not UTF-8"))?;
+        let text = std::mem::take(&mut self.held_line_ends) + &text;
+        let answer = text.trim_end_matches(['\n', '\r']);
+        text.strip_prefix(answer).unwrap_or_default().clone_into(&mut self.held_line_ends);
+        if !answer.is_empty() {
+            self.ready.push_back(ModelDelta::Text(answer.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn read_lines(&mut self) -> Result<(), ModelError> {
+        loop {
+            let unsearched = self.pending.get(self.n_searched..).unwrap_or_default();
+            let Some(offset) = unsearched.iter().position(|byte| *byte == b'\n') else { break };
+            let line: Vec<u8> = self.pending.drain(..=self.n_searched + offset).collect();
+            self.n_searched = 0;
+            self.read_line(&line)?;
+        }
+        self.n_searched = self.pending.len();
+        if self.pending.len() > LINE_BYTES_MAX {
+            return Err(ModelError::ReplyTooLong { bytes_max: LINE_BYTES_MAX as u64 });
+        }
+        Ok(())
+    }
+
+    fn read_line(&mut self, line: &[u8]) -> Result<(), ModelError> {
+        let line = str::from_utf8(line).map_err(|_| self.asked.malformed("a line is not UTF-8"))?.trim();
+        if line.is_empty() {
+            return Ok(());
+        }
+        let line: wire::Line = serde_json::from_str(line)
+            .map_err(|error| self.asked.malformed(&format!("a line cannot be read: {error}")))?;
+        match line {
+            wire::Line::Text(text) => {
+                self.ready.extend(Some(text).filter(|text| !text.is_empty()).map(ModelDelta::Text));
+            }
+            wire::Line::Reasoning(text) => self.ready.push_back(ModelDelta::Reasoning(text)),
+            wire::Line::ToolCall(wire::Call { id, name, arguments }) => {
+                let place = self.n_calls;
+                self.n_calls += 1;
+                let arguments = if arguments.is_null() { String::new() } else { arguments.to_string() };
+                if self.drafts.add(place, Some(id), Some(name), &arguments).is_err() {
+                    return Err(self.asked.malformed("it holds too many tool calls"));
+                }
+                self.ready.extend(self.drafts.finish(place));
+            }
+            wire::Line::Done(done) => {
+                let stop = done.stop.unwrap_or(StopReason::Finished);
+                self.done(stop, done.usage);
+            }
+            wire::Line::Error(detail) => {
+                let (program, detail) = (self.options.program.clone(), self.asked.detail(&detail));
+                return Err(ModelError::CommandFailed { program, status: "an error".to_owned(), detail });
+            }
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, stop: StopReason, usage: Option<Usage>) {
+        let price = self.options.price.unwrap_or(Price::FREE);
+        let usage = usage.map(|usage| Usage { cost_microusd: price.cost_microusd(&usage), ..usage });
+        self.ready.push_back(ModelDelta::Done { stop, usage });
+    }
+
+    fn end(&mut self, status: ExitStatus) -> Result<(), ModelError> {
+        if !status.success() {
+            let detail = self.asked.detail(&String::from_utf8_lossy(&self.complaint));
+            let (program, status) = (self.options.program.clone(), status.to_string());
+            return Err(ModelError::CommandFailed { program, status, detail });
+        }
+        let rest = std::mem::take(&mut self.pending);
+        match self.options.output {
+            CommandOutput::Text if !rest.is_empty() => return Err(self.asked.malformed("it is not UTF-8")),
+            CommandOutput::Text => {}
+            CommandOutput::JsonLines => self.read_line(&rest)?,
+        }
+        self.done(StopReason::Finished, None);
+        Ok(())
+    }
+}
+
+impl Pipes {
+    /// Whatever can be done first. The end of the program counts only after the end of its output.
+    async fn next(
+        &mut self,
+        unwritten: &[u8],
+        output: &mut [u8],
+        complaint: &mut [u8],
+    ) -> std::io::Result<Next> {
+        let Self { child, stdin, stdout, stderr } = self;
+        let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
+        tokio::select! {
+            wrote = write_some(stdin, unwritten), if has_input => Ok(match wrote {
+                // A program need not read what it does not care for.
+                Ok(0) | Err(_) => Next::InputClosed,
+                Ok(n_bytes) => Next::Wrote(n_bytes),
+            }),
+            read = read_some(stdout, output), if has_output => read.map(Next::Output),
+            read = read_some(stderr, complaint), if has_complaints => read.map(Next::Complaint),
+            status = child.wait(), if !has_output => status.map(Next::Ended),
+        }
+    }
+}
+
+async fn write_some(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> std::io::Result<usize> {
+    match stdin {
+        Some(stdin) => stdin.write(bytes).await,
+        None => Ok(0),
+    }
+}
+
+async fn read_some(
+    pipe: &mut Option<impl AsyncReadExt + Unpin>,
+    buffer: &mut [u8],
+) -> std::io::Result<usize> {
+    match pipe {
+        Some(pipe) => pipe.read(buffer).await,
+        None => Ok(0),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Embeddings: texts in, vectors out. One request per call, as with models; how many calls a corpus takes is told by
+//! `embedding_batches`, and trying again is the engine's business.
+
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+
+use reqwest::header::AUTHORIZATION;
+use spelunk_types::{ModelRef, Usage};
+
+use crate::caller::{Caller, KeyHeader};
+use crate::reply::{accept, content_type, read_text};
+use crate::wire::embedding as wire;
+use crate::{ModelError, ModelOptions, Price, Prompt};
+
+/// The most texts in one request.
+const TEXTS_MAX: usize = 128;
+/// The most bytes of text in one request, unless a single text is longer.
+const BYTES_MAX: usize = 400_000;
+/// A longer vector is not one.
+const DIMENSIONS_MAX: usize = 65_536;
+
+/// The vectors of some texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// One for each text, in their order, all of the same length.
+    pub vectors: Vec<Vec<f32>>,
+    /// What the call consumed, with its cost; `None` if the server did not say.
+    pub usage: Option<Usage>,
+}
+
+/// Vectors on their way.
+pub type EmbeddingFuture<'a> = Pin<Box<dyn Future<Output = Result<Embedded, ModelError>> + Send + 'a>>;
+
+/// Turns texts into vectors.
+pub trait EmbeddingModel: Send + Sync {
+    /// Which model this is, without the key.
+    fn reference(&self) -> &ModelRef;
+
+    /// What it costs, if known.
+    fn price(&self) -> Option<Price>;
+
+    /// The vectors of a batch; one request.
+    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a>;
+}
+
+/// How texts are cut into batches that a request can carry.
+pub fn embedding_batches(texts: &[String]) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (text_idx, text) in texts.iter().enumerate() {
+        match batches.last_mut() {
+            Some(batch) if batch.len() < TEXTS_MAX && bytes + text.len() <= BYTES_MAX => {
+                batch.end += 1;
+                bytes += text.len();
+            }
+            Some(_) | None => {
+                batches.push(text_idx..text_idx + 1);
+                bytes = text.len();
+            }
+        }
+    }
+    batches
+}
+
+/// A server that gives vectors, in the OpenAI format or in that of Ollama.
+#[derive(Debug, Clone)]
+pub struct EmbeddingClient {
+    caller: Caller,
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    OpenAi,
+    Ollama,
+}
+
+impl EmbeddingClient {
+    /// `POST {base_url}/embeddings`, as OpenAI and most servers have it.
+    pub fn openai(options: ModelOptions) -> Result<Self, ModelError> {
+        Ok(Self { caller: Self::caller("openai", options, "")?, format: Format::OpenAi })
+    }
+
+    /// `POST {base_url}/api/embed`, as Ollama has it; an address with `/v1` at its end is the same as one without.
+    pub fn ollama(options: ModelOptions) -> Result<Self, ModelError> {
+        Ok(Self { caller: Self::caller("ollama", options, "/v1")?, format: Format::Ollama })
+    }
+
+    fn caller(provider: &str, options: ModelOptions, suffix: &str) -> Result<Caller, ModelError> {
+        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
+        Caller::open(provider, options, &key_header, suffix)
+    }
+
+    async fn ask(&self, texts: &[String]) -> Result<Embedded, ModelError> {
+        if texts.is_empty() {
+            return Ok(Embedded { vectors: Vec::new(), usage: None });
+        }
+        let (path, encoding_format) = match self.format {
+            Format::OpenAi => ("/embeddings", Some("float")),
+            Format::Ollama => ("/api/embed", None),
+        };
+        let request = wire::Request { model: &self.caller.reference.name, input: texts, encoding_format };
+        let body = serde_json::to_vec(&request).expect("strings are JSON");
+        let asked = self.caller.asked(&Prompt::default());
+        let response = accept(self.caller.post_plain(path, body).send().await, &asked).await?;
+        let content_type = content_type(response.headers());
+        if content_type != "application/json" {
+            return Err(asked.malformed(&format!("its content type is `{content_type}`")));
+        }
+        let body = read_text(response, &asked).await?;
+        let (vectors, n_tokens) = self.read(&body, texts.len()).map_err(|detail| asked.malformed(&detail))?;
+        let usage = n_tokens.map(|input_tokens| {
+            let usage = Usage { input_tokens, ..Usage::default() };
+            Usage { cost_microusd: self.caller.price.map_or(0, |price| price.cost_microusd(&usage)), ..usage }
+        });
+        Ok(Embedded { vectors, usage })
+    }
+
+    /// The vectors of a reply, checked, and the tokens it counted.
+    fn read(&self, body: &str, n_texts: usize) -> Result<(Vec<Vec<f32>>, Option<u64>), String> {
+        let unreadable = |error: serde_json::Error| format!("the vectors cannot be read: {error}");
+        let (vectors, n_tokens) = match self.format {
+            Format::OpenAi => {
+                let reply: wire::OpenAiReply = serde_json::from_str(body).map_err(unreadable)?;
+                (in_order(reply.data)?, reply.usage.map(|usage| usage.prompt_tokens))
+            }
+            Format::Ollama => {
+                let reply: wire::OllamaReply = serde_json::from_str(body).map_err(unreadable)?;
+                (reply.embeddings, reply.prompt_eval_count)
+            }
+        };
+        if vectors.len() != n_texts {
+            return Err(format!("it holds {} vectors for {n_texts} texts", vectors.len()));
+        }
+        let n_dimensions = vectors.first().map_or(0, Vec::len);
+        if n_dimensions == 0 || n_dimensions > DIMENSIONS_MAX {
+            return Err(format!("a vector has {n_dimensions} numbers"));
+        }
+        if vectors.iter().any(|vector| vector.len() != n_dimensions) {
+            return Err("its vectors differ in length".to_owned());
+        }
+        if vectors.iter().flatten().any(|number| !number.is_finite()) {
+            return Err("a vector holds a number that is none".to_owned());
+        }
+        Ok((vectors, n_tokens))
+    }
+}
+
+impl EmbeddingModel for EmbeddingClient {
+    fn reference(&self) -> &ModelRef {
+        &self.caller.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.caller.price
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a> {
+        Box::pin(self.ask(texts))
+    }
+}
+
+/// The rows in the order of their numbers, each of which is there once.
+fn in_order(mut rows: Vec<wire::Row>) -> Result<Vec<Vec<f32>>, String> {
+    for (row_idx, row) in rows.iter_mut().enumerate() {
+        // A server that does not number its rows sends them in order.
+        row.index.get_or_insert(row_idx);
+    }
+    rows.sort_by_key(|row| row.index);
+    if rows.iter().enumerate().any(|(row_idx, row)| row.index != Some(row_idx)) {
+        return Err("its rows are not numbered from 0".to_owned());
+    }
+    Ok(rows.into_iter().map(|row| row.embedding).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_bounded_in_number_and_in_bytes() {
+        let of =
+            |lens: &[usize]| embedding_batches(&lens.iter().map(|len| "x".repeat(*len)).collect::<Vec<_>>());
+        assert_eq!(of(&[]), []);
+        assert_eq!(of(&[1; 300]), [0..128, 128..256, 256..300]);
+        assert_eq!(of(&[300_000, 100_000, 1]), [0..2, 2..3]);
+        assert_eq!(of(&[1, 5_000_000, 1]), [0..1, 1..2, 2..3]);
+    }
+}

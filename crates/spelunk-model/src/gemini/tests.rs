@@ -1,0 +1,96 @@
+//! What is sent. What is understood of replies is in `tests/wire`.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{Part, ToolCall, ToolResult};
+
+fn model(name: &str) -> GeminiModel {
+    let options = ModelOptions {
+        base_url: "http://127.0.0.1:1/v1beta".to_owned(),
+        name: name.to_owned(),
+        key: None,
+        price: None,
+        label_calls: false,
+    };
+    GeminiModel::new(options).unwrap()
+}
+
+#[test]
+fn a_conversation_with_tools_and_a_schema_keeps_its_signatures() {
+    let [id, name, arguments] = ["call-0", "grep", r#"{"q":1}"#].map(str::to_owned);
+    let signature = Some("c2ln".to_owned());
+    let call = Part::ToolCall(ToolCall { id: id.clone(), name: name.clone(), arguments, signature });
+    let result = |is_error| {
+        Part::ToolResult(ToolResult {
+            call_id: id.clone(),
+            name: name.clone(),
+            text: "R".to_owned(),
+            is_error,
+        })
+    };
+    let tool = Tool { name: "grep".to_owned(), description: "D".to_owned(), schema: Arc::new(json!({})) };
+    let prompt = Prompt {
+        messages: vec![
+            Message::user("U"),
+            Message::assistant("").with_parts([call]),
+            Message::user("").with_parts([result(false), result(true)]),
+        ],
+        schema: Some(Arc::new(json!({ "type": "string" }))),
+        tools: vec![tool],
+        ..Prompt::single("S", "", 7)
+    };
+    expect![[
+        r#"{"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role":"user","parts":[{"text":"U"}]},{"role":"model","parts":[{"functionCall":{"name":"grep","args":{"q":1}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"grep","response":{"output":"R"}}},{"functionResponse":{"name":"grep","response":{"error":"R"}}}]}],"generationConfig":{"maxOutputTokens":7,"responseMimeType":"application/json","responseJsonSchema":{"type":"string"}},"tools":[{"functionDeclarations":[{"name":"grep","description":"D","parametersJsonSchema":{}}]}]}"#
+    ]]
+    .assert_eq(&String::from_utf8(GeminiModel::body(&prompt)).unwrap());
+}
+
+#[test]
+fn a_plain_prompt_is_short_and_the_name_may_be_written_either_way() {
+    expect![[
+        r#"{"contents":[{"role":"user","parts":[{"text":"U"}]}],"generationConfig":{"maxOutputTokens":7}}"#
+    ]]
+    .assert_eq(&String::from_utf8(GeminiModel::body(&Prompt::single("", "U", 7))).unwrap());
+    let path = "/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
+    assert_eq!(model("gemini-2.5-pro").path, path);
+    assert_eq!(model("models/gemini-2.5-pro").path, path);
+    assert_eq!(model("../x?y").path, "/models/..%2Fx%3Fy:streamGenerateContent?alt=sse");
+}
+
+/// The words of the format.
+const WORDS: &[&str] = &[
+    "candidates",
+    "content",
+    "parts",
+    "text",
+    "thought",
+    "thoughtSignature",
+    "functionCall",
+    "name",
+    "args",
+    "id",
+    "finishReason",
+    "STOP",
+    "usageMetadata",
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "thoughtsTokenCount",
+    "promptFeedback",
+    "blockReason",
+    "error",
+    "code",
+    "details",
+    "retryDelay",
+];
+
+proptest! {
+    #[test]
+    fn no_reply_makes_it_panic(events in crate::hostile::events(WORDS)) {
+        crate::hostile::feed(Decoder::default, &events);
+    }
+}

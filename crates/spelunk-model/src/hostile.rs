@@ -1,0 +1,54 @@
+//! Hostile payloads for decoders: JSON of any shape, made of the words that a format knows, so that it comes close to
+//! what is expected and is not it. For tests alone.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::ModelDelta;
+use crate::reply::Decode;
+
+/// Feeds the events to a decoder, then its end, then the first event as a whole reply. Nothing may panic, and nothing
+/// empty may come out.
+pub(crate) fn feed<D: Decode>(new: impl Fn() -> D, events: &[Value]) {
+    let mut decoder = new();
+    let mut deltas = Vec::new();
+    for event in events {
+        deltas.extend(decoder.event(&event.to_string()).unwrap_or_default());
+    }
+    deltas.extend(decoder.end().unwrap_or_default());
+    if let Some(event) = events.first() {
+        deltas.extend(new().whole(&event.to_string()).unwrap_or_default());
+    }
+    for delta in deltas {
+        match delta {
+            ModelDelta::Text(text) | ModelDelta::Reasoning(text) => {
+                assert!(!text.is_empty(), "an empty delta");
+            }
+            ModelDelta::ToolCall(call) => assert!(!call.id.is_empty(), "a call without an id"),
+            ModelDelta::AnsweredBy(_) => panic!("no decoder knows another model"),
+            ModelDelta::Done { .. } => {}
+        }
+    }
+}
+
+/// Up to eight events of JSON whose names and texts are mostly these words.
+pub(crate) fn events(words: &'static [&'static str]) -> impl Strategy<Value = Vec<Value>> {
+    let word =
+        prop_oneof![4 => prop::sample::select(words).prop_map(str::to_owned), 1 => "[a-z<>/\\PC]{0,8}"];
+    let leaf = prop_oneof![
+        word.clone().prop_map(Value::String),
+        any::<u64>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    let json = leaf.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+            prop::collection::vec((word.clone(), inner), 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    });
+    prop::collection::vec(json, 0..8)
+}

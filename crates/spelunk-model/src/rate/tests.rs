@@ -1,0 +1,113 @@
+//! That limits are kept, and that nobody waits longer than needed.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn requests(per_minute: u64) -> Rate {
+    Rate { requests_per_minute: Some(per_minute), tokens_per_minute: None }
+}
+
+fn tokens(per_minute: u64) -> Rate {
+    Rate { requests_per_minute: None, tokens_per_minute: Some(per_minute) }
+}
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+#[test]
+fn without_limits_nobody_waits() {
+    let mut bucket = RateBucket::new(Rate::default(), 0);
+    for _ in 0..1000 {
+        assert_eq!(bucket.take(u64::MAX, 0), Ok(()));
+    }
+}
+
+#[test]
+fn a_tenth_goes_at_once_and_the_rest_is_spread() {
+    let mut bucket = RateBucket::new(requests(100), 0);
+    for _ in 0..10 {
+        assert_eq!(bucket.take(0, 0), Ok(()));
+    }
+    // 90 in a minute are one in 667 ms.
+    assert_eq!(bucket.take(0, 0), Err(ms(667)));
+    assert_eq!(bucket.take(0, 600), Err(ms(67)));
+    assert_eq!(bucket.take(0, 667), Ok(()));
+    assert_eq!(bucket.take(0, 667), Err(ms(667)));
+}
+
+#[test]
+fn the_scarcer_of_both_decides_and_nothing_is_taken_by_a_refusal() {
+    let rate = Rate { requests_per_minute: Some(20), tokens_per_minute: Some(1000) };
+    let mut bucket = RateBucket::new(rate, 0);
+    assert_eq!(bucket.take(100, 0), Ok(()));
+    assert_eq!(bucket.take(90, 0), Err(ms(6000)));
+    assert_eq!(bucket.take(0, 0), Ok(()));
+    assert_eq!(bucket.take(0, 0), Err(ms(3334)));
+}
+
+#[test]
+fn a_request_larger_than_the_bucket_goes_when_it_is_full_and_is_paid_for_after() {
+    let mut bucket = RateBucket::new(tokens(1000), 0);
+    assert_eq!(bucket.take(1000, 0), Ok(()));
+    // 900 are missing until it is level, 100 until it is full.
+    assert_eq!(bucket.take(1000, 0), Err(ms(66_667)));
+    assert_eq!(bucket.take(1000, 66_667), Ok(()));
+}
+
+#[test]
+fn what_was_not_used_comes_back_and_what_was_used_more_is_owed() {
+    let mut bucket = RateBucket::new(tokens(1000), 0);
+    assert_eq!(bucket.take(100, 0), Ok(()));
+    bucket.settle(100, 20);
+    assert_eq!(bucket.take(80, 0), Ok(()));
+    bucket.settle(80, 170);
+    assert_eq!(bucket.take(1, 0), Err(ms(6067)));
+    bucket.settle(1000, 0);
+    assert_eq!(bucket.take(100, 0), Ok(()), "no more than a full bucket comes back");
+    assert!(bucket.take(1, 0).is_err());
+}
+
+#[test]
+fn a_clock_that_goes_back_and_huge_numbers_do_no_harm() {
+    let mut bucket = RateBucket::new(tokens(u64::MAX), u64::MAX);
+    assert_eq!(bucket.take(u64::MAX, 0), Ok(()));
+    assert!(bucket.take(u64::MAX, 0).is_err());
+    bucket.settle(0, u64::MAX);
+    assert!(bucket.take(0, u64::MAX).is_err());
+    assert_eq!(RateBucket::new(requests(0), 0).take(0, 0), Ok(()));
+}
+
+proptest! {
+    #[test]
+    fn no_minute_sees_more_than_its_limit(per_minute in 1..200u64, pauses in prop::collection::vec(0..3000u64, 1..400)) {
+        let mut bucket = RateBucket::new(requests(per_minute), 0);
+        let mut now_ms = 0;
+        let mut granted = Vec::new();
+        for pause in pauses {
+            now_ms += pause;
+            if bucket.take(0, now_ms) == Ok(()) {
+                granted.push(now_ms);
+            }
+        }
+        for (idx, start) in granted.iter().enumerate() {
+            let in_minute = granted.iter().skip(idx).take_while(|at| **at < start + MINUTE_MS).count() as u64;
+            prop_assert!(in_minute <= per_minute, "{in_minute} from {start}");
+        }
+    }
+
+    #[test]
+    fn who_waits_as_told_is_let_through_and_not_a_millisecond_before(per_minute in 1..10_000u64, wanted in prop::collection::vec(0..5_000u64, 1..30)) {
+        let mut bucket = RateBucket::new(tokens(per_minute), 0);
+        let mut now_ms = 0;
+        for tokens in wanted {
+            if let Err(wait) = bucket.take(tokens, now_ms) {
+                let wait_ms = u64::try_from(wait.as_millis()).unwrap();
+                prop_assert!(bucket.clone().take(tokens, now_ms + wait_ms - 1).is_err());
+                now_ms += wait_ms;
+                prop_assert_eq!(bucket.take(tokens, now_ms), Ok(()));
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The OpenAI responses format: what newer models of OpenAI speak best. Nothing is kept at the provider; a conversation
+//! is sent whole, and its beginning is cached there automatically.
+
+use reqwest::header::AUTHORIZATION;
+use spelunk_types::{CallId, ModelRef, StopReason, Usage};
+
+use crate::caller::{Caller, KeyHeader};
+use crate::openai::refused;
+use crate::price::Price;
+use crate::reply::{Decode, ReplyFault};
+use crate::schema::{SCHEMA_NAME, is_strict};
+use crate::tool::{Drafts, sorted};
+use crate::wire::error::ErrorField;
+use crate::wire::responses as wire;
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+
+/// A lower bound on the output is refused by the provider.
+const OUTPUT_TOKENS_MIN: u64 = 16;
+
+/// A model behind `POST {base_url}/responses`.
+#[derive(Debug, Clone)]
+pub struct ResponsesModel {
+    caller: Caller,
+}
+
+impl ResponsesModel {
+    /// Checks the address and the key; nothing is sent.
+    pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
+        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
+        Ok(Self { caller: Caller::open("openai-responses", options, &key_header, "")? })
+    }
+
+    fn body(&self, prompt: &Prompt) -> Vec<u8> {
+        let request = wire::Request {
+            model: &self.caller.reference.name,
+            instructions: &prompt.system,
+            input: prompt.messages.iter().flat_map(items).collect(),
+            max_output_tokens: prompt.output_tokens_max.max(OUTPUT_TOKENS_MIN),
+            stream: true,
+            store: false,
+            text: prompt.schema.as_deref().map(|schema| wire::TextConfig {
+                format: wire::TextFormat {
+                    kind: "json_schema",
+                    name: SCHEMA_NAME,
+                    schema,
+                    strict: is_strict(schema),
+                },
+            }),
+            tools: prompt.tools.iter().map(tool).collect(),
+        };
+        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+    }
+}
+
+impl Model for ResponsesModel {
+    fn reference(&self) -> &ModelRef {
+        &self.caller.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.caller.price
+    }
+
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
+        self.caller.stream("/responses", (prompt, call), self.body(prompt), Decoder::default())
+    }
+}
+
+fn tool(tool: &Tool) -> wire::RequestTool<'_> {
+    let Tool { name, description, schema } = tool;
+    wire::RequestTool { kind: "function", name, description, parameters: schema, strict: is_strict(schema) }
+}
+
+/// A message is an item, and so is each call and each result.
+fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
+    let (calls, results) = sorted(&message.parts);
+    let mut items: Vec<wire::InputItem<'_>> = results
+        .into_iter()
+        .map(|result| wire::InputItem::CallOutput {
+            kind: "function_call_output",
+            call_id: &result.call_id,
+            output: &result.text,
+        })
+        .collect();
+    let role = match message.speaker {
+        Speaker::User => "user",
+        Speaker::Assistant => "assistant",
+    };
+    if !message.text.is_empty() || message.parts.is_empty() {
+        items.push(wire::InputItem::Message { role, content: &message.text });
+    }
+    items.extend(calls.into_iter().map(|call| wire::InputItem::Call {
+        kind: "function_call",
+        call_id: &call.id,
+        name: &call.name,
+        arguments: &call.arguments,
+    }));
+    items
+}
+
+/// Reads events. The last one repeats the whole reply: it is used for what no earlier event said.
+#[derive(Debug, Default)]
+struct Decoder {
+    has_text: bool,
+    has_refused: bool,
+    n_calls: usize,
+    drafts: Drafts,
+}
+
+impl Decoder {
+    fn text(&mut self, text: String) -> Vec<ModelDelta> {
+        self.has_text = true;
+        if text.is_empty() { Vec::new() } else { vec![ModelDelta::Text(text)] }
+    }
+
+    /// A whole item; its text counts only where it was not streamed.
+    fn item(
+        &mut self,
+        place: u64,
+        item: wire::Item,
+        takes_text: bool,
+    ) -> Result<Vec<ModelDelta>, ReplyFault> {
+        let mut deltas = Vec::new();
+        match item {
+            wire::Item::FunctionCall { call_id, name, arguments } => {
+                self.n_calls += 1;
+                self.drafts.add(place, call_id, name, arguments.as_deref().unwrap_or_default())?;
+                deltas.extend(self.drafts.finish(place));
+            }
+            wire::Item::Message { content } if takes_text => {
+                for part in content {
+                    match part {
+                        wire::ContentPart::OutputText { text } => deltas.extend(self.text(text)),
+                        wire::ContentPart::Refusal { refusal } => {
+                            self.has_refused = true;
+                            deltas.extend(self.text(refusal));
+                        }
+                        wire::ContentPart::Other => {}
+                    }
+                }
+            }
+            wire::Item::Reasoning { summary } if takes_text => {
+                let texts = summary.into_iter().map(|part| part.text).filter(|text| !text.is_empty());
+                deltas.extend(texts.map(ModelDelta::Reasoning));
+            }
+            wire::Item::Message { .. } | wire::Item::Reasoning { .. } | wire::Item::Other => {}
+        }
+        Ok(deltas)
+    }
+
+    fn ended(&mut self, response: wire::Response) -> Result<Vec<ModelDelta>, ReplyFault> {
+        if let Some(error) = response.error {
+            return Err(refused(error));
+        }
+        let status = response.status.as_deref().unwrap_or_default();
+        if status == "failed" {
+            return Err(refused(ErrorField::Text("the response failed".to_owned())));
+        }
+        let (is_streamed, has_calls) = (self.has_text, self.n_calls > 0);
+        let mut deltas = Vec::new();
+        for (place, item) in (0..).zip(response.output.unwrap_or_default()) {
+            let was_told = has_calls && matches!(item, wire::Item::FunctionCall { .. });
+            if !was_told {
+                deltas.extend(self.item(place, item, !is_streamed)?);
+            }
+        }
+        let reason = response.incomplete_details.and_then(|details| details.reason);
+        let stop = match (status, reason.as_deref()) {
+            _ if self.has_refused => StopReason::Filtered,
+            (_, Some("max_output_tokens")) => StopReason::Length,
+            (_, Some("content_filter")) => StopReason::Filtered,
+            ("completed", None) if self.n_calls == 0 => StopReason::Finished,
+            _ => StopReason::Other,
+        };
+        deltas.push(ModelDelta::Done { stop, usage: response.usage.map(usage_of) });
+        Ok(deltas)
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
+        // Some servers that copy the format end it as chat completions end.
+        if data.trim() == "[DONE]" {
+            return Ok(Vec::new());
+        }
+        let event: wire::Event = serde_json::from_str(data)
+            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
+        match event {
+            wire::Event::Text { delta } => Ok(self.text(delta)),
+            wire::Event::Refusal { delta } => {
+                self.has_refused = true;
+                Ok(self.text(delta))
+            }
+            wire::Event::Reasoning { delta } if delta.is_empty() => Ok(Vec::new()),
+            wire::Event::Reasoning { delta } => Ok(vec![ModelDelta::Reasoning(delta)]),
+            wire::Event::ItemDone { output_index, item } => self.item(output_index, item, false),
+            wire::Event::Ended { response } => self.ended(response),
+            wire::Event::Error { error: Some(error), .. } => Err(refused(error)),
+            wire::Event::Error { code, message, error: None } => Err(refused(ErrorField::of(code, message))),
+            wire::Event::Other => Ok(Vec::new()),
+        }
+    }
+
+    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
+        Err(ReplyFault::Cut)
+    }
+
+    fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
+        let response: wire::Response = serde_json::from_str(body)
+            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        if response.output.is_none() && response.error.is_none() {
+            return Err(ReplyFault::Malformed("the reply holds no `output`".to_owned()));
+        }
+        self.ended(response)
+    }
+}
+
+fn usage_of(usage: wire::Usage) -> Usage {
+    let cached_tokens = usage.input_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
+    Usage {
+        input_tokens: usage.input_tokens,
+        cached_tokens,
+        output_tokens: usage.output_tokens,
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

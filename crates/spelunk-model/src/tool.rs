@@ -1,0 +1,156 @@
+//! Tools: what a model may call, the calls it makes and what came of them. Arguments arrive in fragments and are joined
+//! here; who runs a tool is the engine's business.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::ModelDelta;
+use crate::reply::ReplyFault;
+
+/// More calls than this in one reply are refused.
+const CALLS_MAX: usize = 128;
+
+/// The most bytes taken, over all calls of a reply.
+pub(crate) const ARGUMENT_BYTES_MAX: usize = 4_000_000;
+
+/// Something a model may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Letters, digits, `_` and `-`.
+    pub name: String,
+    /// When to call it, in words for the model.
+    pub description: String,
+    /// The JSON Schema of its arguments, an object.
+    pub schema: Arc<Value>,
+}
+
+/// A call that a model made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Names the call in its result.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// JSON as the model wrote it; it may be anything, and need not fit the schema.
+    pub arguments: String,
+    /// What the provider wants back with the call, unread (Gemini's thought signature).
+    pub signature: Option<String>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// Which call.
+    pub call_id: String,
+    /// The tool.
+    pub name: String,
+    /// What the model is shown.
+    pub text: String,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+/// What a message holds besides its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// A call of the model.
+    ToolCall(ToolCall),
+    /// The result of one.
+    ToolResult(ToolResult),
+}
+
+impl ToolCall {
+    /// The arguments as an object. Providers take nothing else, so what is no object goes back as an empty one.
+    pub(crate) fn object(&self) -> Value {
+        let parsed = serde_json::from_str(&self.arguments).ok().filter(Value::is_object);
+        parsed.unwrap_or_else(|| Value::Object(Map::new()))
+    }
+}
+
+/// The calls and the results among parts.
+pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            Part::ToolCall(call) => calls.push(call),
+            Part::ToolResult(result) => results.push(result),
+        }
+    }
+    (calls, results)
+}
+
+/// Calls that are still being written, by the place the provider gives them.
+#[derive(Debug, Default)]
+pub(crate) struct Drafts {
+    calls: BTreeMap<u64, ToolCall>,
+    n_begun: usize,
+    bytes: usize,
+}
+
+impl Drafts {
+    /// More of the call at this place: the first fragment names it, later ones add arguments.
+    pub(crate) fn add(
+        &mut self,
+        place: u64,
+        id: Option<String>,
+        name: Option<String>,
+        arguments: &str,
+    ) -> Result<(), ReplyFault> {
+        let named = id.as_ref().map_or(0, String::len) + name.as_ref().map_or(0, String::len);
+        self.bytes = self.bytes.saturating_add(arguments.len()).saturating_add(named);
+        if self.bytes > ARGUMENT_BYTES_MAX {
+            return Err(ReplyFault::TooLong(ARGUMENT_BYTES_MAX));
+        }
+        if !self.calls.contains_key(&place) {
+            self.n_begun += 1;
+            if self.n_begun > CALLS_MAX {
+                return Err(ReplyFault::Malformed(format!("it holds more than {CALLS_MAX} tool calls")));
+            }
+        }
+        // A server that names no id gets one back that is the same for the same reply.
+        let unnamed = || format!("call-{place}");
+        let call = self.calls.entry(place).or_insert_with(|| ToolCall {
+            id: String::new(),
+            name: String::new(),
+            arguments: String::new(),
+            signature: None,
+        });
+        match id.filter(|id| !id.is_empty()) {
+            Some(id) => call.id = id,
+            None if call.id.is_empty() => call.id = unnamed(),
+            None => {}
+        }
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            call.name = name;
+        }
+        call.arguments.push_str(arguments);
+        Ok(())
+    }
+
+    /// More arguments of a call that was begun; those of anything else are not ours to read.
+    pub(crate) fn go_on(&mut self, place: u64, arguments: &str) -> Result<(), ReplyFault> {
+        if self.calls.contains_key(&place) { self.add(place, None, None, arguments) } else { Ok(()) }
+    }
+
+    /// The call at this place, whole.
+    pub(crate) fn finish(&mut self, place: u64) -> Option<ModelDelta> {
+        self.calls.remove(&place).map(finished)
+    }
+
+    /// Every call, whole, in their order.
+    pub(crate) fn finish_all(&mut self) -> Vec<ModelDelta> {
+        std::mem::take(&mut self.calls).into_values().map(finished).collect()
+    }
+}
+
+fn finished(mut call: ToolCall) -> ModelDelta {
+    if call.arguments.trim().is_empty() {
+        "{}".clone_into(&mut call.arguments);
+    }
+    ModelDelta::ToolCall(call)
+}
+
+#[cfg(test)]
+mod tests;

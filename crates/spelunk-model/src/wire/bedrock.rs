@@ -1,0 +1,242 @@
+//! AWS Bedrock converse: the request, the events of a stream, and the whole reply.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Request<'a> {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) system: Vec<RequestBlock<'a>>,
+    pub(crate) messages: Vec<RequestMessage<'a>>,
+    pub(crate) inference_config: InferenceConfig,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_config: Option<ToolConfig<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestMessage<'a> {
+    pub(crate) role: &'static str,
+    pub(crate) content: Vec<RequestBlock<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RequestBlock<'a> {
+    Text(&'a str),
+    CachePoint(CachePoint),
+    #[serde(rename_all = "camelCase")]
+    ToolUse {
+        tool_use_id: &'a str,
+        name: &'a str,
+        input: Value,
+    },
+    #[serde(rename_all = "camelCase")]
+    ToolResult {
+        tool_use_id: &'a str,
+        content: [ResultText<'a>; 1],
+        status: &'static str,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ResultText<'a> {
+    pub(crate) text: &'a str,
+}
+
+/// Everything before it is worth keeping.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct CachePoint {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InferenceConfig {
+    pub(crate) max_tokens: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolConfig<'a> {
+    pub(crate) tools: Vec<RequestTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_choice: Option<ToolChoice>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestTool<'a> {
+    pub(crate) tool_spec: ToolSpec<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolSpec<'a> {
+    pub(crate) name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) description: &'a str,
+    pub(crate) input_schema: InputSchema<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct InputSchema<'a> {
+    pub(crate) json: &'a Value,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ToolChoice {
+    /// This one.
+    Tool { name: &'static str },
+    /// One of them.
+    Any {},
+}
+
+/// One event of a stream: the name that its frame has, and its payload.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Event {
+    #[serde(rename_all = "camelCase")]
+    ContentBlockStart {
+        #[serde(default)]
+        content_block_index: u64,
+        #[serde(default)]
+        start: Option<Start>,
+    },
+    #[serde(rename_all = "camelCase")]
+    ContentBlockDelta {
+        #[serde(default)]
+        content_block_index: u64,
+        delta: Delta,
+    },
+    #[serde(rename_all = "camelCase")]
+    ContentBlockStop {
+        #[serde(default)]
+        content_block_index: u64,
+    },
+    #[serde(rename_all = "camelCase")]
+    MessageStop {
+        #[serde(default)]
+        stop_reason: Option<String>,
+    },
+    Metadata {
+        #[serde(default)]
+        usage: Option<Usage>,
+    },
+    ThrottlingException(Exception),
+    ServiceUnavailableException(Exception),
+    InternalServerException(Exception),
+    ModelStreamErrorException(Exception),
+    ModelTimeoutException(Exception),
+    ValidationException(Exception),
+    AccessDeniedException(Exception),
+    ResourceNotFoundException(Exception),
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Exception {
+    #[serde(default, alias = "Message")]
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Start {
+    #[serde(default)]
+    pub(crate) tool_use: Option<ToolUse>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Delta {
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) reasoning_content: Option<ReasoningContent>,
+    #[serde(default)]
+    pub(crate) tool_use: Option<ToolUseDelta>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReasoningContent {
+    /// In a stream.
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    /// In a whole reply.
+    #[serde(default)]
+    pub(crate) reasoning_text: Option<ReasoningText>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ReasoningText {
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ToolUseDelta {
+    #[serde(default)]
+    pub(crate) input: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ToolUse {
+    #[serde(default, rename = "toolUseId")]
+    pub(crate) id: Option<String>,
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// Only in a whole reply.
+    #[serde(default)]
+    pub(crate) input: Option<Value>,
+}
+
+/// A reply that was not streamed.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Whole {
+    pub(crate) output: Output,
+    #[serde(default)]
+    pub(crate) stop_reason: Option<String>,
+    #[serde(default)]
+    pub(crate) usage: Option<Usage>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Output {
+    pub(crate) message: OutputMessage,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct OutputMessage {
+    #[serde(default)]
+    pub(crate) content: Vec<Block>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Block {
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) reasoning_content: Option<ReasoningContent>,
+    #[serde(default)]
+    pub(crate) tool_use: Option<ToolUse>,
+}
+
+/// Cached tokens are counted beside the input.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the provider's names")]
+pub(crate) struct Usage {
+    #[serde(default)]
+    pub(crate) input_tokens: u64,
+    #[serde(default)]
+    pub(crate) output_tokens: u64,
+    #[serde(default)]
+    pub(crate) cache_read_input_tokens: Option<u64>,
+    #[serde(default)]
+    pub(crate) cache_write_input_tokens: Option<u64>,
+}

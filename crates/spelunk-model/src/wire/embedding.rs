@@ -1,0 +1,41 @@
+//! Vectors: the requests of OpenAI and Ollama, and their replies.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Request<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) input: &'a [String],
+    /// Some servers would send base64 otherwise; Ollama does not know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) encoding_format: Option<&'static str>,
+}
+
+/// The reply in the OpenAI format. The order of the rows is not promised.
+#[derive(Debug, Deserialize)]
+pub(crate) struct OpenAiReply {
+    pub(crate) data: Vec<Row>,
+    #[serde(default)]
+    pub(crate) usage: Option<OpenAiUsage>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Row {
+    #[serde(default)]
+    pub(crate) index: Option<usize>,
+    pub(crate) embedding: Vec<f32>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct OpenAiUsage {
+    #[serde(default)]
+    pub(crate) prompt_tokens: u64,
+}
+
+/// The reply of Ollama.
+#[derive(Debug, Deserialize)]
+pub(crate) struct OllamaReply {
+    pub(crate) embeddings: Vec<Vec<f32>>,
+    #[serde(default)]
+    pub(crate) prompt_eval_count: Option<u64>,
+}

@@ -1,0 +1,162 @@
+//! Google Gemini: the request, and the responses that a stream is made of.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::ErrorField;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Request<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) system_instruction: Option<RequestContent<'a>>,
+    pub(crate) contents: Vec<RequestContent<'a>>,
+    pub(crate) generation_config: GenerationConfig<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<RequestTools<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestContent<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) role: Option<&'static str>,
+    pub(crate) parts: Vec<RequestPart<'a>>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestPart<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) function_call: Option<RequestCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) function_response: Option<RequestCallResponse<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) thought_signature: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestCall<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) args: Value,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestCallResponse<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) response: CallResponse<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum CallResponse<'a> {
+    Output(&'a str),
+    Error(&'a str),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GenerationConfig<'a> {
+    pub(crate) max_output_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) response_json_schema: Option<&'a Value>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestTools<'a> {
+    pub(crate) function_declarations: Vec<FunctionDeclaration<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FunctionDeclaration<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) parameters_json_schema: &'a Value,
+}
+
+/// One response. A stream is many of them, each with more of the text.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Response {
+    #[serde(default)]
+    pub(crate) candidates: Option<Vec<Candidate>>,
+    #[serde(default)]
+    pub(crate) prompt_feedback: Option<PromptFeedback>,
+    #[serde(default)]
+    pub(crate) usage_metadata: Option<Usage>,
+    #[serde(default)]
+    pub(crate) error: Option<ErrorField>,
+}
+
+/// A reply that was not streamed: one response, or a list of them where the server ignores that events were asked for.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Whole {
+    List(Vec<Response>),
+    One(Box<Response>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Candidate {
+    #[serde(default)]
+    pub(crate) content: Option<Content>,
+    #[serde(default)]
+    pub(crate) finish_reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Content {
+    #[serde(default)]
+    pub(crate) parts: Option<Vec<Part>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Part {
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) thought: Option<bool>,
+    #[serde(default)]
+    pub(crate) thought_signature: Option<String>,
+    #[serde(default)]
+    pub(crate) function_call: Option<SaidCall>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct SaidCall {
+    #[serde(default)]
+    pub(crate) id: Option<String>,
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    #[serde(default)]
+    pub(crate) args: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PromptFeedback {
+    #[serde(default)]
+    pub(crate) block_reason: Option<String>,
+}
+
+/// Thoughts are counted beside the candidates, cached tokens inside the prompt.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the provider's names")]
+pub(crate) struct Usage {
+    #[serde(default)]
+    pub(crate) prompt_token_count: Option<u64>,
+    #[serde(default)]
+    pub(crate) cached_content_token_count: Option<u64>,
+    #[serde(default)]
+    pub(crate) candidates_token_count: Option<u64>,
+    #[serde(default)]
+    pub(crate) thoughts_token_count: Option<u64>,
+}

@@ -1,0 +1,181 @@
+//! OpenAI responses: the request, the events of a stream, and the whole reply.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::{Code, ErrorField};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Request<'a> {
+    pub(crate) model: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) instructions: &'a str,
+    pub(crate) input: Vec<InputItem<'a>>,
+    pub(crate) max_output_tokens: u64,
+    pub(crate) stream: bool,
+    /// The provider keeps nothing: the journal does.
+    pub(crate) store: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<TextConfig<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<RequestTool<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum InputItem<'a> {
+    Message {
+        role: &'static str,
+        content: &'a str,
+    },
+    Call {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        call_id: &'a str,
+        name: &'a str,
+        arguments: &'a str,
+    },
+    CallOutput {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        call_id: &'a str,
+        output: &'a str,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct TextConfig<'a> {
+    pub(crate) format: TextFormat<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct TextFormat<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) schema: &'a Value,
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestTool<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) parameters: &'a Value,
+    pub(crate) strict: bool,
+}
+
+/// One event of a stream. Most kinds repeat what others said.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type")]
+pub(crate) enum Event {
+    #[serde(rename = "response.output_text.delta")]
+    Text { delta: String },
+    #[serde(rename = "response.refusal.delta")]
+    Refusal { delta: String },
+    #[serde(rename = "response.reasoning_summary_text.delta", alias = "response.reasoning_text.delta")]
+    Reasoning { delta: String },
+    #[serde(rename = "response.output_item.done")]
+    ItemDone {
+        #[serde(default)]
+        output_index: u64,
+        item: Item,
+    },
+    #[serde(rename = "response.completed", alias = "response.incomplete", alias = "response.failed")]
+    Ended { response: Response },
+    #[serde(rename = "error")]
+    Error {
+        #[serde(default)]
+        code: Option<Code>,
+        #[serde(default)]
+        message: Option<String>,
+        #[serde(default)]
+        error: Option<ErrorField>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// One thing the model put out.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Item {
+    Message {
+        #[serde(default)]
+        content: Vec<ContentPart>,
+    },
+    Reasoning {
+        #[serde(default)]
+        summary: Vec<SummaryPart>,
+    },
+    FunctionCall {
+        #[serde(default)]
+        call_id: Option<String>,
+        #[serde(default)]
+        name: Option<String>,
+        #[serde(default)]
+        arguments: Option<String>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum ContentPart {
+    OutputText {
+        #[serde(default)]
+        text: String,
+    },
+    Refusal {
+        #[serde(default)]
+        refusal: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct SummaryPart {
+    #[serde(default)]
+    pub(crate) text: String,
+}
+
+/// A whole response, or its state at the end of a stream.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Response {
+    #[serde(default)]
+    pub(crate) status: Option<String>,
+    #[serde(default)]
+    pub(crate) error: Option<ErrorField>,
+    #[serde(default)]
+    pub(crate) incomplete_details: Option<IncompleteDetails>,
+    #[serde(default)]
+    pub(crate) output: Option<Vec<Item>>,
+    #[serde(default)]
+    pub(crate) usage: Option<Usage>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct IncompleteDetails {
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Usage {
+    #[serde(default)]
+    pub(crate) input_tokens: u64,
+    #[serde(default)]
+    pub(crate) input_tokens_details: Option<InputTokensDetails>,
+    #[serde(default)]
+    pub(crate) output_tokens: u64,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct InputTokensDetails {
+    #[serde(default)]
+    pub(crate) cached_tokens: Option<u64>,
+}

@@ -1,0 +1,119 @@
+//! Vectors over HTTP, good and broken.
+
+use spelunk_model::{EmbeddingClient, EmbeddingModel, ModelError, ModelOptions, Price, Secret};
+use spelunk_testkit::{ClosedPort, Fault, ModelServer, on, status};
+use spelunk_types::{Explain, Usage};
+
+use crate::adapter::KEY;
+
+fn options(base_url: &str) -> ModelOptions {
+    let price = Price { input_microusd_per_mtok: 1_000_000, ..Price::FREE };
+    ModelOptions {
+        base_url: base_url.to_owned(),
+        name: "e".to_owned(),
+        key: Some(Secret::new(KEY)),
+        price: Some(price),
+        label_calls: false,
+    }
+}
+
+fn clients(base_url: &str) -> [EmbeddingClient; 2] {
+    [EmbeddingClient::openai(options(base_url)).unwrap(), EmbeddingClient::ollama(options(base_url)).unwrap()]
+}
+
+fn texts() -> Vec<String> {
+    ["one", "two words"].map(str::to_owned).to_vec()
+}
+
+async fn openai_error(fault: impl Into<Fault>) -> ModelError {
+    let server = ModelServer::start([on("embed").always(fault)]).await;
+    let [openai, _] = clients(&server.base_url());
+    let error = openai.embed(&texts()).await.unwrap_err();
+    assert_eq!(server.requests().len(), 1, "nothing is tried again");
+    assert!(!format!("{error} {error:?}").contains(KEY) && error.hint().is_some(), "{error:?}");
+    error
+}
+
+fn json(body: &str) -> Fault {
+    Fault::Raw { content_type: "application/json", body: body.as_bytes().to_vec() }
+}
+
+#[tokio::test]
+async fn vectors_come_in_the_order_of_the_texts_with_their_cost() {
+    let server = ModelServer::start([]).await;
+    for client in clients(&server.base_url()) {
+        let embedded = client.embed(&texts()).await.unwrap();
+        assert_eq!(embedded.vectors, [[3.0, 1.0, 0.5], [9.0, 2.0, 0.5]]);
+        let usage = Usage { input_tokens: 4, cost_microusd: 4, ..Usage::default() };
+        assert_eq!(embedded.usage, Some(usage));
+    }
+    let requests = server.requests();
+    let sent: Vec<(&str, &str, Option<&str>)> = requests
+        .iter()
+        .map(|request| (request.path.as_str(), request.body.as_str(), request.header("authorization")))
+        .collect();
+    let bearer = Some("Bearer sk-very-secret");
+    let expected = [
+        ("/v1/embeddings", r#"{"model":"e","input":["one","two words"],"encoding_format":"float"}"#, bearer),
+        ("/api/embed", r#"{"model":"e","input":["one","two words"]}"#, bearer),
+    ];
+    assert_eq!(sent, expected);
+}
+
+#[tokio::test]
+async fn no_texts_are_no_request() {
+    let server = ModelServer::start([]).await;
+    for client in clients(&server.base_url()) {
+        assert_eq!(client.embed(&[]).await.unwrap().vectors, Vec::<Vec<f32>>::new());
+    }
+    assert_eq!(server.requests(), []);
+}
+
+#[tokio::test]
+async fn vectors_that_do_not_fit_the_texts_are_refused() {
+    let malformed = |detail: &str| ModelError::ReplyMalformed { detail: detail.to_owned() };
+    let row = |index: usize, vector: &str| format!(r#"{{"index":{index},"embedding":{vector}}}"#);
+    let data = |rows: &[String]| json(&format!(r#"{{"data":[{}]}}"#, rows.join(",")));
+    let cases = [
+        (data(&[row(0, "[1]")]), "it holds 1 vectors for 2 texts"),
+        (data(&[row(0, "[1]"), row(0, "[1]")]), "its rows are not numbered from 0"),
+        (data(&[row(0, "[1]"), row(7, "[1]")]), "its rows are not numbered from 0"),
+        (data(&[row(0, "[1]"), row(1, "[1,2]")]), "its vectors differ in length"),
+        (data(&[row(0, "[]"), row(1, "[]")]), "a vector has 0 numbers"),
+        (data(&[row(0, "[1e300]"), row(1, "[1]")]), "a vector holds a number that is none"),
+        (json("{}"), "the vectors cannot be read: missing field `data` at line 1 column 2"),
+        (Fault::WrongContentType, "its content type is `text/html`"),
+    ];
+    for (fault, detail) in cases {
+        assert_eq!(openai_error(fault).await, malformed(detail));
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_the_same_errors_as_those_of_models() {
+    assert_eq!(openai_error(status(429)).await, ModelError::RateLimited { retry_after: None });
+    let detail = format!("wrong key {KEY}");
+    let error = openai_error(status(401).message(detail)).await;
+    assert!(
+        matches!(&error, ModelError::Unauthorized { detail, .. } if detail == "wrong key [key]"),
+        "{error:?}"
+    );
+    assert!(matches!(openai_error(status(404)).await, ModelError::NotFound { model, .. } if model == "e"));
+    assert!(matches!(openai_error(Fault::HangUp).await, ModelError::Unreachable { .. }));
+    let port = ClosedPort::reserve();
+    for client in clients(&port.base_url()) {
+        let error = client.embed(&texts()).await.unwrap_err();
+        assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn the_reference_and_the_price_are_told() {
+    let [openai, ollama] = clients("http://127.0.0.1:9/v1");
+    assert_eq!(openai.reference().base_url, "http://127.0.0.1:9/v1");
+    assert_eq!(
+        (ollama.reference().provider.as_str(), ollama.reference().base_url.as_str()),
+        ("ollama", "http://127.0.0.1:9")
+    );
+    assert_eq!(openai.price().map(|price| price.input_microusd_per_mtok), Some(1_000_000));
+}
