@@ -8,6 +8,7 @@ mod context;
 mod demo;
 mod doctor;
 mod gc;
+mod mcp;
 mod outline;
 mod plan;
 mod repair;
@@ -24,11 +25,17 @@ mod worker;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 
-use app::App;
-pub(crate) use app::{Failure, Usage};
+pub(crate) use app::{App, Failure, Usage};
+pub(crate) use ask::{decide, keep};
+pub(crate) use plan::left_out;
+pub(crate) use repl::Nobody;
+pub(crate) use resume::recorded_result;
+pub(crate) use run::row;
+pub(crate) use show::{read_view, state};
 
 /// What the help ends with.
 const EXAMPLES: &str = "\
@@ -93,6 +100,8 @@ enum Command {
     Repl(repl::ReplArgs),
     /// Register text under a name, and explore it
     Context(context::ContextArgs),
+    /// Serve the contexts and the loop to an agent, by the Model Context Protocol on standard input and output
+    Mcp(mcp::McpArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
@@ -113,13 +122,15 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "ask",
     "resume",
     "plan",
     "outline",
+    "search",
     "repl",
     "context",
+    "mcp",
     "show",
     "tail",
     "run",
@@ -148,7 +159,7 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let app = match App::new(cli.common.clone(), model_flags(&cli.command)) {
-        Ok(app) => app,
+        Ok(app) => Arc::new(app),
         Err(failure) => return app::report_plain(&failure, cli.common.json),
     };
     match dispatch(&app, cli.command) {
@@ -157,7 +168,7 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn dispatch(app: &App, command: Command) -> Result<ExitCode, Failure> {
+fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Ask(args) => app::block_on(ask::ask(app, args)),
         Command::Resume(args) => app::block_on(resume::resume(app, args)),
@@ -166,6 +177,7 @@ fn dispatch(app: &App, command: Command) -> Result<ExitCode, Failure> {
         Command::Search(args) => search::search(app, &args),
         Command::Repl(args) => app::block_on(repl::repl(app, args)),
         Command::Context(args) => context::context(app, args),
+        Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
         Command::Run(args) => run::run(app, &args),
@@ -184,6 +196,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Resume(args) => Some(args.model.clone()),
         Command::Doctor(args) => Some(args.model.clone()),
         Command::Repl(args) => Some(args.model.clone()),
+        Command::Mcp(args) => Some(args.model.clone()),
         Command::Plan(_)
         | Command::Outline(_)
         | Command::Search(_)

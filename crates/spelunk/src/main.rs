@@ -4,6 +4,7 @@
 mod cli;
 mod config;
 mod env;
+mod mcp;
 mod provider;
 mod render;
 mod sandbox;

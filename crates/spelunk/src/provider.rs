@@ -60,6 +60,8 @@ pub(crate) enum ProviderError {
     NameMissing { provider: &'static str },
     #[error("the server at `{base_url}` offers no model")]
     NoModels { base_url: String },
+    #[error("the run was begun by an MCP client, with a model or agents of its own")]
+    OfClient,
     #[error(transparent)]
     Model(#[from] ModelError),
 }
@@ -73,7 +75,8 @@ impl Explain for ProviderError {
             | Self::CommandMissing
             | Self::AddressMissing { .. }
             | Self::NameMissing { .. }
-            | Self::NoModels { .. } => ErrorCode::ModelNotConfigured,
+            | Self::NoModels { .. }
+            | Self::OfClient => ErrorCode::ModelNotConfigured,
             Self::Model(error) => error.code(),
         }
     }
@@ -91,6 +94,7 @@ impl Explain for ProviderError {
             Self::AddressMissing { variable, .. } => Some(format!("set `{variable}` or `model.base_url`")),
             Self::NameMissing { .. } => Some("name it with `--model`".into()),
             Self::NoModels { .. } => Some("load a model there, or name one with `--model`".into()),
+            Self::OfClient => Some("go on with it from such a client, by the tool `rlm_resume`".into()),
             Self::Model(error) => error.hint(),
         }
     }
@@ -140,6 +144,9 @@ pub(crate) fn recorded(
     settings: &ModelSettings,
     environment: &Environment,
 ) -> Result<Arc<dyn Model>, ProviderError> {
+    if recorded.provider == crate::mcp::CLIENT_PROVIDER {
+        return Err(ProviderError::OfClient);
+    }
     let keys = Keys { settings, environment };
     let variable = match recorded.provider.as_str() {
         "anthropic" => env::ANTHROPIC_API_KEY.name,

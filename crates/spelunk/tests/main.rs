@@ -8,5 +8,6 @@
 mod bad_input;
 mod cli;
 mod kill;
+mod mcp;
 mod scene;
 mod secrets;

@@ -167,7 +167,7 @@ fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
 }
 
 /// The strategy, and why, where it was left to us.
-fn decide(
+pub(crate) fn decide(
     app: &App,
     choice: StrategyChoice,
     question: &str,
@@ -215,7 +215,7 @@ fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
 }
 
 /// What was named, in a form that a resumed run can open again.
-pub(super) fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
+pub(crate) fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
     let mut sources = Vec::new();
     for input in inputs {
         sources.push(match input {

@@ -91,7 +91,8 @@ fn known_types(detector: &Detector) -> String {
     detector.type_names().join(", ")
 }
 
-fn left_out(corpus: &Corpus) -> LeftOut {
+/// What a plan of this corpus is without.
+pub(crate) fn left_out(corpus: &Corpus) -> LeftOut {
     let over_the_cap = corpus.reports().iter().flat_map(|report| report.left_out.clone());
     LeftOut { skipped: skipped(corpus), over_the_cap: over_the_cap.collect(), redacted: redacted(corpus) }
 }

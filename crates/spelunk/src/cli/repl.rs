@@ -101,12 +101,12 @@ fn converse(mut editor: Editor, cells: &mpsc::UnboundedSender<ConsoleCell>) {
 }
 
 /// A model for sessions without one: asking it says what to do.
-struct Nobody {
+pub(crate) struct Nobody {
     reference: ModelRef,
 }
 
 impl Nobody {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let reference = ModelRef { provider: "none".into(), name: "none".into(), base_url: String::new() };
         Self { reference }
     }

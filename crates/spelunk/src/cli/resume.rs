@@ -81,7 +81,11 @@ async fn request(
 }
 
 /// The result of a run that has ended, as its journal holds it.
-fn recorded_result(workspace: &Workspace, run: RunId, view: &RunView) -> Result<RunResult, Failure> {
+pub(crate) fn recorded_result(
+    workspace: &Workspace,
+    run: RunId,
+    view: &RunView,
+) -> Result<RunResult, Failure> {
     let answer = match view.answer() {
         Some((text, citations, grounding)) => {
             Some(Answer { text: workspace.blobs().text(text)?, citations: citations.to_vec(), grounding })

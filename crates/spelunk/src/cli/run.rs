@@ -108,13 +108,13 @@ fn one_of<'a>(flag: &str, word: Option<&'a str>, words: &[&str]) -> Result<Optio
     }
 }
 
-struct Row {
-    run: RunId,
+pub(crate) struct Row {
+    pub(crate) run: RunId,
     lifecycle: &'static str,
-    state: String,
-    question: String,
-    n_calls: u64,
-    cost_microusd: u64,
+    pub(crate) state: String,
+    pub(crate) question: String,
+    pub(crate) n_calls: u64,
+    pub(crate) cost_microusd: u64,
 }
 
 impl Row {
@@ -151,7 +151,7 @@ impl Row {
 }
 
 /// A damaged run is listed as such: one bad journal must not hide the others.
-fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
+pub(crate) fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
     let lifecycle = "active";
     let records = match workspace.read_journal(&run) {
         Ok(records) => records,

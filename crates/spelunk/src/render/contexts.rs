@@ -12,9 +12,13 @@ use spelunk_context::{
 use super::error::Paint;
 use super::units::{bytes, count, head, safe};
 
+pub(crate) fn list_json(contexts: &[Arc<Context>]) -> Value {
+    json!(contexts.iter().map(|context| context_json(context)).collect::<Vec<_>>())
+}
+
 pub(crate) fn list(contexts: &[Arc<Context>], as_json: bool) -> String {
     if as_json {
-        return line(&json!(contexts.iter().map(|context| context_json(context)).collect::<Vec<_>>()));
+        return line(&list_json(contexts));
     }
     let width =
         contexts.iter().map(|context| context.id.as_str().chars().count()).max().unwrap_or_default().min(48);
@@ -38,17 +42,25 @@ pub(crate) fn added(
     as_json: bool,
 ) -> String {
     if as_json {
-        return line(&json!({
-            "added": contexts.iter().map(|context| context_json(context)).collect::<Vec<_>>(),
-            "already": already.iter().map(ContextId::as_str).collect::<Vec<_>>(),
-            "skipped": skipped,
-        }));
+        return line(&added_json(contexts, already, skipped));
     }
     let mut text = String::new();
     for context in contexts {
         text += &format!("{}\n", context.id);
     }
     text
+}
+
+pub(crate) fn added_json(
+    contexts: &[Arc<Context>],
+    already: &[ContextId],
+    skipped: &BTreeMap<String, u64>,
+) -> Value {
+    json!({
+        "added": list_json(contexts),
+        "already": already.iter().map(ContextId::as_str).collect::<Vec<_>>(),
+        "skipped": skipped,
+    })
 }
 
 pub(crate) fn removed(context: &Context, as_json: bool) -> String {
@@ -77,29 +89,37 @@ fn context_json(context: &Context) -> Value {
     })
 }
 
+pub(crate) fn peek_json(view: &PeekView) -> Value {
+    json!({
+        "context": context_json(&view.context),
+        "preview": view.peek.text,
+        "truncated": view.peek.truncated,
+        "lines_shown": view.peek.lines_shown,
+        "metadata": view.context.metadata.iter().collect::<BTreeMap<_, _>>(),
+        "suggestions": suggestions(&view.suggestions),
+    })
+}
+
 pub(crate) fn peek(view: &PeekView, as_json: bool) -> String {
     if as_json {
-        return line(&json!({
-            "context": context_json(&view.context),
-            "preview": view.peek.text,
-            "truncated": view.peek.truncated,
-            "lines_shown": view.peek.lines_shown,
-            "metadata": view.context.metadata.iter().collect::<BTreeMap<_, _>>(),
-            "suggestions": suggestions(&view.suggestions),
-        }));
+        return line(&peek_json(view));
     }
     ended(&safe(&view.peek.to_string()))
 }
 
+pub(crate) fn grep_json(view: &GrepView) -> Value {
+    json!({
+        "context": view.id.as_str(),
+        "matches": view.matches.iter().map(match_json).collect::<Vec<_>>(),
+        "total_matches": view.n_matches,
+        "truncated": view.truncated,
+        "suggestions": suggestions(&view.suggestions),
+    })
+}
+
 pub(crate) fn grep(view: &GrepView, as_json: bool, paint: Paint) -> String {
     if as_json {
-        return line(&json!({
-            "context": view.id.as_str(),
-            "matches": view.matches.iter().map(match_json).collect::<Vec<_>>(),
-            "total_matches": view.n_matches,
-            "truncated": view.truncated,
-            "suggestions": suggestions(&view.suggestions),
-        }));
+        return line(&grep_json(view));
     }
     let mut text = matches(&view.matches, paint);
     let more = view.n_matches.saturating_sub(view.matches.len() as u64);
@@ -147,17 +167,22 @@ fn marked(found: &GrepMatch, paint: Paint) -> String {
     shown + &safe(found.text.get(from..).unwrap_or_default())
 }
 
+pub(crate) fn page_json(view: &PageView) -> Value {
+    let page = &view.page;
+    json!({
+        "context": view.id.as_str(),
+        "content": page.text,
+        "chunk": page.page,
+        "total_chunks": page.n_pages,
+        "lines": page.place(),
+        "navigation": { "prev": page.prev, "next": page.next },
+    })
+}
+
 pub(crate) fn page(view: &PageView, as_json: bool) -> String {
     let page = &view.page;
     if as_json {
-        return line(&json!({
-            "context": view.id.as_str(),
-            "content": page.text,
-            "chunk": page.page,
-            "total_chunks": page.n_pages,
-            "lines": page.place(),
-            "navigation": { "prev": page.prev, "next": page.next },
-        }));
+        return line(&page_json(view));
     }
     let which = match page.n_pages {
         0 | 1 => "the only page".to_owned(),
@@ -194,24 +219,28 @@ pub(crate) fn load(view: &LoadView, as_json: bool, reader: Reader) -> String {
     }
 }
 
+pub(crate) fn search_json(hits: &[SearchHit], report: &SearchReport) -> Value {
+    let of_hit = |hit: &SearchHit| {
+        json!({
+            "context_id": hit.id.as_str(),
+            "name": hit.name,
+            "type": hit.kind.name(),
+            "match_count": hit.n_matches,
+            "matches": hit.matches.iter().map(match_json).collect::<Vec<_>>(),
+        })
+    };
+    let unread =
+        report.unread.iter().map(|unread| json!({ "id": unread.id.as_str(), "reason": unread.reason }));
+    json!({
+        "results": hits.iter().map(of_hit).collect::<Vec<_>>(),
+        "searched": report.n_searched,
+        "unread": unread.collect::<Vec<_>>(),
+    })
+}
+
 pub(crate) fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, paint: Paint) -> String {
     if as_json {
-        let of_hit = |hit: &SearchHit| {
-            json!({
-                "context_id": hit.id.as_str(),
-                "name": hit.name,
-                "type": hit.kind.name(),
-                "match_count": hit.n_matches,
-                "matches": hit.matches.iter().map(match_json).collect::<Vec<_>>(),
-            })
-        };
-        let unread =
-            report.unread.iter().map(|unread| json!({ "id": unread.id.as_str(), "reason": unread.reason }));
-        return line(&json!({
-            "results": hits.iter().map(of_hit).collect::<Vec<_>>(),
-            "searched": report.n_searched,
-            "unread": unread.collect::<Vec<_>>(),
-        }));
+        return line(&search_json(hits, report));
     }
     let mut text = String::new();
     for hit in hits {

@@ -163,6 +163,10 @@ fn work(task: &PlanTask) -> String {
 }
 
 pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &LeftOut) -> String {
+    format!("{}\n", plan_value(plan, query, limits, left_out))
+}
+
+pub(crate) fn plan_value(plan: &Plan, query: &str, limits: &Limits, left_out: &LeftOut) -> Value {
     let usage = usage(plan, query, limits);
     let of_row = |row: &ManifestRow| {
         json!({
@@ -184,7 +188,7 @@ pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &Le
         .map(|share| json!({ "analyst": share.analyst.name(), "tasks": share.tasks, "labels": share.labels().collect::<Vec<_>>() }))
         .collect();
     let costs: BTreeMap<String, u64> = costs(&usage).into_iter().collect();
-    let shown = json!({
+    json!({
         "manifest": plan.manifest.iter().map(of_row).collect::<Vec<_>>(),
         "tasks": plan.tasks.iter().map(task_json).collect::<Vec<_>>(),
         "analysts": analysts,
@@ -196,8 +200,7 @@ pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &Le
         "redacted": left_out.redacted,
         "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "unreadable": plan.unreadable.iter().map(|(name, error)| json!({ "file": name, "reason": error.to_string() })).collect::<Vec<_>>(),
-    });
-    format!("{shown}\n")
+    })
 }
 
 fn schema_json(schema: &SchemaSketch) -> Value {

@@ -19,6 +19,8 @@ fn help_lists_the_commands_and_the_exit_codes() {
           search       Find passages by words and by meaning, without a model
           repl         Explore text with Python, in the sandbox that models use
           context      Register text under a name, and explore it
+          mcp          Serve the contexts and the loop to an agent, by the Model Context Protocol on
+                       standard input and output
           show         Show a run: its tree, costs and answer
           tail         Follow a run while it goes on, in any process
           run          The runs of this workspace

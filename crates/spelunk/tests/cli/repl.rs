@@ -74,7 +74,8 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
 fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
     let long = format!("The magic number is 42.\n{}", "Nothing of interest here.\n".repeat(3_000));
     let (scene, server) = (Scene::new(&[("notes/a.md", &long)]), explorer());
-    scene.spelunk(["ask", "Tell me about the magic number", "notes"]).server(&server).run().check(&expect![[r#"
+    scene.spelunk(["ask", "Tell me about the magic number", "notes"]).server(&server).run().check(&expect![
+        [r#"
         ```repl
         hits = grep('magic')
         said = llm_query('SUB: ' + hits[0]['text'])
@@ -85,7 +86,8 @@ fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
         strategy search (a question for one fact, over more than one call can hold)
         1 file · 1.2 kB read of 78.0 kB · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "#]]);
+    "#]
+    ]);
 }
 
 #[test]

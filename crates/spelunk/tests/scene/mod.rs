@@ -226,6 +226,12 @@ impl Call<'_> {
         drop(child.stdin.take().unwrap().write_all(&self.stdin));
         child
     }
+
+    /// Starts it with standard input left open.
+    pub(crate) fn open(mut self) -> Child {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command.spawn().unwrap()
+    }
 }
 
 /// One execution of the binary, afterwards. `code` is -1 where a signal ended it.

@@ -36,6 +36,8 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
             while let Some(ConsoleCell { code, said }) = cells.recv().await {
                 match session.run(&code).await? {
                     Ran::Answered(given) => {
+                        // Whoever hears the answer can tell that no further cell will run.
+                        cells.close();
                         drop(said.send(given.text.clone()));
                         return answer::settle(&frame, &task, given).await;
                     }

@@ -1,0 +1,104 @@
+//! Bounding what a tool gives out: a value is copied until its characters are used up. What is cut says so, so that no
+//! answer floods the window of the agent that asked.
+
+use serde_json::{Map, Value};
+
+/// What a value takes besides its own characters: a comma, quotes, a colon.
+const FRAME_CHARS: usize = 4;
+/// The most characters that a cut leaves behind in the place of a text.
+const MARK: &str = "… [cut]";
+
+/// The value within so many characters of text, and whether anything was cut.
+pub(super) fn bound(value: Value, chars_max: usize) -> (Value, bool) {
+    let mut budget = Budget { chars_left: chars_max, is_cut: false };
+    let value = budget.take(value);
+    (value, budget.is_cut)
+}
+
+/// The beginning of a text, with a mark where it was cut.
+pub(super) fn cut(text: &str, chars_max: usize) -> (String, bool) {
+    match text.char_indices().nth(chars_max) {
+        None => (text.to_owned(), false),
+        Some((end, _)) => (format!("{}{MARK}", text.get(..end).unwrap_or_default()), true),
+    }
+}
+
+struct Budget {
+    chars_left: usize,
+    is_cut: bool,
+}
+
+impl Budget {
+    /// The parser of the protocol allows 128 levels, so the walk is not deeper.
+    fn take(&mut self, value: Value) -> Value {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                self.spend(FRAME_CHARS);
+                value
+            }
+            Value::String(text) => Value::String(self.take_text(&text)),
+            Value::Array(values) => {
+                let mut kept = Vec::new();
+                for value in values {
+                    if self.chars_left < FRAME_CHARS {
+                        self.is_cut = true;
+                        break;
+                    }
+                    kept.push(self.take(value));
+                }
+                Value::Array(kept)
+            }
+            // The names are ours, and a schema asks for them: an object keeps all of them.
+            Value::Object(fields) => {
+                let mut kept = Map::new();
+                for (name, value) in fields {
+                    self.spend(name.chars().count() + FRAME_CHARS);
+                    kept.insert(name, self.take(value));
+                }
+                Value::Object(kept)
+            }
+        }
+    }
+
+    fn take_text(&mut self, text: &str) -> String {
+        let (text, is_cut) = cut(text, self.chars_left);
+        self.is_cut |= is_cut;
+        self.spend(text.chars().count() + FRAME_CHARS);
+        text
+    }
+
+    fn spend(&mut self, n_chars: usize) {
+        self.chars_left = self.chars_left.saturating_sub(n_chars);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_and_lists_are_cut_and_names_stay() {
+        let value = json!({ "a": "0123456789", "b": ["x", "y", "z"], "c": 7 });
+        assert_eq!(bound(value.clone(), 1000), (value.clone(), false));
+        let (shown, is_cut) = bound(value, 12);
+        assert_eq!(shown, json!({ "a": "0123456… [cut]", "b": [], "c": 7 }));
+        assert!(is_cut);
+    }
+
+    proptest! {
+        #[test]
+        fn no_list_of_texts_is_longer_than_its_bound(
+            texts in proptest::collection::vec(".{0,40}", 0..40),
+            chars_max in 0_usize..500,
+        ) {
+            let (shown, is_cut) = bound(json!(texts), chars_max);
+            let kept: Vec<&str> = shown.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let n_chars: usize = kept.iter().map(|text| text.chars().count()).sum();
+            prop_assert!(n_chars <= chars_max + MARK.chars().count());
+            prop_assert_eq!(is_cut, kept != texts.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Runs after their first call: how they stand, what came of them, taking them back, going on with them.
+
+use std::sync::Arc;
+
+use rmcp::model::CallToolResponse;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::json;
+use spelunk_context::ScanOptions;
+use spelunk_engine::ResumeRequest;
+use spelunk_journal::{JournalError, Workspace};
+use spelunk_types::{ModelRef, RunId, SourceSpec};
+
+use super::answer::Said;
+use super::arguments::Arguments;
+use super::blocking::blocking;
+use super::board;
+use super::models::{Models, of_client};
+use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, wait_for};
+use super::runs::Ended;
+use super::sampling;
+use super::state::State;
+use crate::cli::{Failure, Usage, read_view, recorded_result, row, state as state_of};
+use crate::provider;
+use crate::render::answer::{closing_line, result_json};
+use crate::render::units::{count, head};
+
+/// Runs that one list shows.
+const RUNS_SHOWN_MAX: usize = 20;
+
+fn find(state: &State, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
+    let Some(workspace) = state.app.existing_workspace()? else { return Err(JournalError::NoRuns.into()) };
+    let run = workspace.find(name)?;
+    Ok((workspace, run))
+}
+
+/// `rlm_status`: one run, or the newest ones.
+pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let name = arguments.text("run", RUN_CHARS_MAX)?;
+    arguments.finish()?;
+    let Some(name) = name else { return list(state) };
+    let (workspace, run) = find(state, Some(&name))?;
+    let view = read_view(&workspace, &run)?;
+    let live = state.runs.find(&run);
+    let progress = live.as_ref().map(|live| live.progress.borrow().text.clone());
+    let shown = if live.is_some() { "running".to_owned() } else { state_of(&view) };
+    let question = view.question.as_ref().map(|text| workspace.blobs().text(text)).transpose()?;
+    let question = question.unwrap_or_default();
+    let doing = progress.clone().unwrap_or_else(|| closing_line(&view, &run));
+    let text = format!("run {} ({shown}): {}\n{doing}", run.short(), head(&question, 200));
+    let data = json!({
+        "run": run,
+        "state": shown,
+        "question": question,
+        "outcome": view.outcome,
+        "progress": progress,
+        "model": view.model.as_ref().map(ToString::to_string),
+        "documents": view.n_documents,
+        "calls": view.n_paid_calls(),
+        "usage": view.spent,
+        "events": view.seq_last,
+    });
+    Ok(Said::new(text, data))
+}
+
+/// A run as JSON, its answer included, for whoever reads it by address.
+pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
+    let (workspace, run) = find(state, Some(name))?;
+    let view = read_view(&workspace, &run)?;
+    let result = recorded_result(&workspace, run, &view)?;
+    let mut data = result_json(&result, &view);
+    (data["outcome"], data["state"]) = (json!(view.outcome), json!(state_of(&view)));
+    Ok(super::bound::bound(data, state.output_chars_max).0.to_string())
+}
+
+fn list(state: &State) -> Result<Said, Failure> {
+    let mut rows = Vec::new();
+    let mut text = String::new();
+    let workspace = state.app.existing_workspace()?;
+    let runs = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
+    let n_runs = runs.len();
+    for run in runs.into_iter().rev().take(RUNS_SHOWN_MAX) {
+        let Some(workspace) = &workspace else { break };
+        let row = row(workspace, run)?;
+        let is_live = state.runs.find(&row.run).is_some();
+        let shown = if is_live { "running" } else { row.state.as_str() };
+        text += &format!(
+            "{}  {shown:<20} {:>9}  {}\n",
+            row.run.short(),
+            count(row.n_calls, "call"),
+            head(&row.question, 80)
+        );
+        rows.push(json!({
+            "run": row.run,
+            "state": shown,
+            "question": head(&row.question, 200),
+            "calls": row.n_calls,
+            "cost_microusd": row.cost_microusd,
+        }));
+    }
+    if rows.is_empty() {
+        text.push_str("no runs yet; start one with rlm_query");
+    }
+    Ok(Said::new(text, json!({ "runs": rows, "total": n_runs })))
+}
+
+/// `rlm_cancel`.
+pub(super) async fn cancel(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    mut arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    let wanted = arguments.needed("run", RUN_CHARS_MAX);
+    let live =
+        wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from).and_then(|name| {
+            let (_, run) = find(state, Some(&name))?;
+            state.runs.find(&run).ok_or_else(|| {
+                let message = format!("run `{}` is not under way in this server", run.short());
+                Usage { message, hint: "see how it stands with `rlm_status`".into() }.into()
+            })
+        });
+    let live = match live {
+        Ok(live) => live,
+        Err(failure) => {
+            return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
+        }
+    };
+    live.cancel.cancel();
+    tokio::select! {
+        _ = live.end() => {}
+        () = context.ct.cancelled() => {}
+    }
+    let text = format!("run {} is cancelled; rlm_resume goes on with it", live.run.short());
+    let said = Said::new(text, json!({ "run": live.run, "state": "cancelled" }));
+    Ok(said.into_result(state.output_chars_max).into())
+}
+
+/// `rlm_result`: what came of a run, waiting for it if it is under way.
+pub(super) async fn result(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    let reading = Arc::clone(state);
+    let begun = blocking(move || find_result(&reading, arguments)).await;
+    wait_for(state, context, "rlm_result", begun).await
+}
+
+fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure> {
+    let name = arguments.needed("run", RUN_CHARS_MAX)?;
+    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
+    arguments.finish()?;
+    let (workspace, run) = find(state, Some(&name))?;
+    if let Some(live) = state.runs.find(&run) {
+        return Ok(Begun::Run(live, wait_ms));
+    }
+    let view = read_view(&workspace, &run)?;
+    if view.outcome.is_none() {
+        let message = format!("run `{}` was cut off before its end", run.short());
+        return Err(Usage { message, hint: "go on with it by `rlm_resume`".into() }.into());
+    }
+    let mut result = recorded_result(&workspace, run, &view)?;
+    if let Some(answer) = &mut result.answer {
+        answer.text = answer.text.chars().skip(usize::try_from(offset).unwrap_or(usize::MAX)).collect();
+    }
+    Ok(Begun::Said(ended(&Ended { result, view })))
+}
+
+/// `rlm_resume`: goes on with a run that was cut off, cancelled or stopped at a limit.
+pub(super) async fn resume(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    let begun = begin_again(state, context, arguments).await;
+    wait_for(state, context, "rlm_resume", begun).await
+}
+
+async fn begin_again(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    mut arguments: Arguments,
+) -> Result<Begun, Failure> {
+    state.runs.require_room()?;
+    let name = arguments.needed("run", RUN_CHARS_MAX)?;
+    let limits = read_limits(state, &mut arguments)?;
+    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    arguments.finish()?;
+    let (workspace, run) = find(state, Some(&name))?;
+    if let Some(live) = state.runs.find(&run) {
+        return Ok(Begun::Run(live, wait_ms));
+    }
+    let view = read_view(&workspace, &run)?;
+    let Some(recorded) = &view.model else {
+        let message = format!("run `{}` died before its first event", run.short());
+        return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
+    };
+    // A run of another day may have read what this server may not.
+    for source in &view.sources {
+        if let SourceSpec::Path { path, .. } = source {
+            state.admit(path)?;
+        }
+    }
+    let models = same_models(state, context, recorded, view.sub_model.as_ref())?;
+    let settings = models.settings(state, limits);
+    let request = ResumeRequest { model: models.root, sub_model: models.sub, settings, program: None };
+    let engine = state.app.engine(ScanOptions::default())?.with_sandbox(state.sandbox.clone());
+    let runtime = tokio::runtime::Handle::current();
+    let handle = blocking(move || {
+        // Reading the sources again takes a while; the run is started on the runtime of the server.
+        let _entered = runtime.enter();
+        Ok(engine.resume(&run, request, &mut |_| {})?)
+    })
+    .await?;
+    Ok(Begun::Run(state.runs.keep(handle, models.asked, None), wait_ms))
+}
+
+/// The models that a run was begun with, as far as they can be had.
+fn same_models(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    root: &ModelRef,
+    sub: Option<&ModelRef>,
+) -> Result<Models, Failure> {
+    if root.provider == sampling::PROVIDER && root.name == board::MODEL {
+        return Ok(Models::of_agents());
+    }
+    if root.provider == sampling::PROVIDER {
+        return Ok(of_client(context).ok_or_else(|| Usage {
+            message: "the run was begun with the model of a client, and this client offers none".into(),
+            hint: "ask again with `rlm_query` and a configured provider".into(),
+        })?);
+    }
+    let (settings, environment) = (&state.app.settings.model, &state.app.environment);
+    let known = |model| provider::recorded(model, settings, environment);
+    let mut models = Models::of(known(root)?);
+    models.sub = sub.map(known).transpose()?;
+    Ok(models)
+}

@@ -1,0 +1,13 @@
+//! `spelunk mcp` as clients meet it: the real binary, driven by lines of JSON-RPC over its standard streams.
+
+mod client;
+mod contexts;
+mod hostile;
+mod notes;
+mod protocol;
+mod repl;
+mod runs;
+mod sampling;
+mod sdk;
+mod tasks;
+mod thoughts;

@@ -1,0 +1,118 @@
+//! The protocol itself: both eras, what is offered, and how it ends.
+
+use expect_test::{expect, expect_file};
+use serde_json::json;
+
+use super::client::{Client, LEGACY, MODERN};
+use crate::scene::{NOTE, Scene};
+
+#[test]
+fn a_handshake_names_the_server_and_what_it_offers() {
+    let scene = Scene::new(&[]);
+    let mut client = Client::silent(&scene, &[], None);
+    let answer = client.request(
+        "initialize",
+        json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }),
+    );
+    expect![[r#"
+        {
+          "capabilities": {
+            "prompts": {},
+            "resources": {},
+            "tools": {}
+          },
+          "instructions": "Spelunk keeps text that is too large for your window outside of it. Explore with the context tools (list, peek, grep, chunk, search), run code over it with rlm_repl, and start a whole run with rlm_query only when the user asks for one.",
+          "protocolVersion": "2025-11-25",
+          "serverInfo": {
+            "name": "spelunk",
+            "version": "0.1.0"
+          }
+        }"#]]
+    .assert_eq(&format!("{:#}", answer["result"]));
+    assert_eq!(client.close(), (0, String::new()));
+}
+
+#[test]
+fn every_older_revision_is_spoken() {
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18"] {
+        let scene = Scene::new(&[]);
+        let mut client = Client::silent(&scene, &[], None);
+        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        assert_eq!(client.request("initialize", params)["result"]["protocolVersion"], version);
+    }
+}
+
+#[test]
+fn the_newest_revision_needs_no_handshake() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::modern(&scene, &[], None, &json!({}));
+    let found = client.request("server/discover", json!({}))["result"].clone();
+    assert_eq!(
+        found["supportedVersions"].as_array().unwrap().iter().filter(|one| **one == MODERN).count(),
+        1,
+        "{found}"
+    );
+    let listed = client.data("context_list", &json!({}));
+    assert_eq!(listed, json!({ "contexts": [], "total": 0, "next_offset": null }));
+    assert_eq!(client.close(), (0, String::new()));
+}
+
+#[test]
+fn the_tools_are_as_recorded() {
+    let scene = Scene::new(&[]);
+    let mut client = Client::plain(&scene);
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    expect_file!["golden/tools.json"].assert_eq(&format!("{tools:#}\n"));
+}
+
+#[test]
+fn looking_leaves_no_workspace_behind() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::plain(&scene);
+    client.call("context_list", &json!({}));
+    client.call("rlm_status", &json!({}));
+    assert_eq!(client.close(), (0, String::new()));
+    assert!(!scene.exists(".spelunk"));
+}
+
+#[test]
+fn prompts_are_filled_in() {
+    let scene = Scene::new(&[]);
+    let mut client = Client::plain(&scene);
+    let listed = client.request("prompts/list", json!({}))["result"]["prompts"].clone();
+    let names: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["rlm-session", "review-directory"]);
+    let params = json!({ "name": "rlm-session", "arguments": { "question": "How many?", "paths": "src" } });
+    let prompt = client.request("prompts/get", params)["result"]["messages"][0]["content"]["text"].clone();
+    assert!(prompt.as_str().unwrap().ends_with("Where: src\n\nQuestion: How many?"), "{prompt}");
+    let refused = client.request("prompts/get", json!({ "name": "rlm-session" }));
+    assert_eq!(refused["error"]["message"], "the argument `question` is missing");
+}
+
+#[test]
+fn contexts_and_variables_have_addresses() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::plain(&scene);
+    client.call("context_register", &json!({ "path": "notes/a.md" }));
+    client.call("state_set", &json!({ "key": "so far", "value": "42" }));
+    let listed = client.request("resources/list", json!({}))["result"]["resources"].clone();
+    assert_eq!(listed[0]["uri"], "spelunk://context/a");
+    let read = |client: &mut Client, uri: &str| {
+        let answer = client.request("resources/read", json!({ "uri": uri }));
+        match answer["result"]["contents"][0]["text"].as_str() {
+            Some(text) => text.to_owned(),
+            None => format!("{}", answer["error"]["message"]),
+        }
+    };
+    assert_eq!(read(&mut client, "spelunk://context/a"), NOTE[0].1);
+    assert_eq!(read(&mut client, "rlm://vars/so%20far"), "42");
+    assert_eq!(
+        read(&mut client, "spelunk://context/b"),
+        r#""`spelunk://context/b`: there is no context `b`""#
+    );
+    assert_eq!(
+        read(&mut client, "file:///etc/passwd"),
+        r#""`file:///etc/passwd`: it is not an address of this server""#
+    );
+}

@@ -1,0 +1,76 @@
+//! The official Python SDK as the client, with a model of its own, in both eras of the protocol. Where Python or its
+//! packages cannot be had, the test says SKIPPED and checks nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use expect_test::expect;
+
+use crate::scene::{NOTE, Scene};
+
+const PACKAGE: &str = "mcp>=2.3,<3";
+
+/// A Python that has the SDK, made once below the target directory.
+fn python() -> Option<PathBuf> {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-sdk");
+    let python = place.join("bin/python");
+    let has_sdk = || {
+        Command::new(&python).args(["-c", "import mcp.client"]).output().is_ok_and(|ran| ran.status.success())
+    };
+    if has_sdk() {
+        return Some(python);
+    }
+    let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place).output();
+    if !made.is_ok_and(|ran| ran.status.success()) {
+        return None;
+    }
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", PACKAGE];
+    drop(Command::new(&python).args(install).output());
+    has_sdk().then_some(python)
+}
+
+#[test]
+fn the_official_client_gets_along_in_both_eras() {
+    let Some(python) = python() else {
+        println!("SKIPPED: there is no Python with the package `mcp`");
+        return;
+    };
+    for mode in ["legacy", "auto"] {
+        let scene = Scene::new(&NOTE);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/sdk_client.py");
+        let mut command = Command::new(&python);
+        command.arg(script).arg(env!("CARGO_BIN_EXE_spelunk")).arg(scene.path("")).arg(mode);
+        let ran = command.output().unwrap();
+        let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        assert!(ran.status.success(), "{mode}: {stdout}{stderr}");
+        expect![[r##"
+            {
+             "tools": 31,
+             "grep": "The magic number is 42.",
+             "wrong": [
+              true,
+              "error: there is no context `nope`"
+             ],
+             "answer": "The magic number is 42.",
+             "model": "mcp/client",
+             "progress": true,
+             "cell": "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19",
+             "resources": [
+              "spelunk://context/a"
+             ],
+             "resource": "# Numbers",
+             "prompts": [
+              "rlm-session",
+              "review-directory"
+             ],
+             "prompt": "Question: Why?",
+             "ten_rounds": [
+              false,
+              "10"
+             ]
+            }
+        "##]]
+        .assert_eq(&stdout);
+    }
+}
