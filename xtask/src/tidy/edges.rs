@@ -36,7 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "spelunk-types",
         ],
     ),
-    ("spelunk-fuzz", &["spelunk-context", "spelunk-types"]),
+    ("spelunk-fuzz", &["spelunk-context", "spelunk-sandbox", "spelunk-types"]),
     ("xtask", &["spelunk-types"]),
 ];
 /// May use everything, and only tests may use it.

@@ -26,7 +26,6 @@ fn calls_are_limited() {
         &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            strategy direct (about 9 tokens fit one call)
             1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.calls_max` = 0
 
@@ -51,7 +50,6 @@ fn tokens_are_limited() {
         &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            strategy direct (about 9 tokens fit one call)
             1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.tokens_max` = 3000
 
@@ -76,7 +74,6 @@ fn cost_is_limited() {
         &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            strategy direct (about 9 tokens fit one call)
             1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.cost_microusd_max` = 50000
 
@@ -103,7 +100,6 @@ fn time_is_limited() {
     ran.check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: the run has reached `limits.run_ms_max` = 1500
 

@@ -23,7 +23,6 @@ fn a_wrong_key_is_not_tried_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401
 
@@ -44,7 +43,6 @@ fn an_unknown_model_is_not_tried_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` does not know `tiny`: scripted status 404
 
@@ -64,7 +62,6 @@ fn a_storm_of_429_ends_after_the_retries() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider asks for fewer requests
 
@@ -85,7 +82,6 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider answered with status 500: scripted status 500
                 resume with: spelunk resume SHORT
@@ -104,7 +100,6 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider has no capacity right now
                 resume with: spelunk resume SHORT
@@ -123,7 +118,6 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
                 resume with: spelunk resume SHORT
@@ -142,7 +136,6 @@ fn a_stream_that_ends_early_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply ended before its end mark
                 resume with: spelunk resume SHORT
@@ -200,7 +193,6 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                strategy direct (about 9 tokens fit one call)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider refused the request with status 400: bad [31mrequest ]0;owned second line
                 resume with: spelunk resume SHORT
@@ -220,7 +212,6 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
     ask.run().check(&expect![[r#"
         --- stderr
         openai/tiny (model.base_url is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: call `0#0` got no reply: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
 

@@ -175,7 +175,6 @@ fn a_secret_is_read_only_when_that_is_said_twice() {
           .env:1  MAGIC=42
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 3 tokens fit one call)
         1 file · 9 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

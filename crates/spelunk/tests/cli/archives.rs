@@ -30,7 +30,6 @@ fn a_zip_is_read_like_a_folder() {
               notes.zip/notes/a.md:3  The magic number is 42.
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            strategy direct (about 9 tokens fit one call)
             skipped: 1 secret, 1 unsafe-name
             1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
             --- exit 0
@@ -48,7 +47,6 @@ fn a_compressed_tar_is_read_like_a_folder() {
               notes.tar.gz/notes/a.md:3  The magic number is 42.
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            strategy direct (about 9 tokens fit one call)
             skipped: 1 secret, 1 unsafe-name
             1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
             --- exit 0

@@ -13,7 +13,6 @@ fn a_folder_is_answered_with_its_evidence() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -28,7 +27,6 @@ fn the_current_directory_is_what_is_asked_about_without_a_path() {
           notes/a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -44,7 +42,6 @@ fn anthropic_is_asked_where_its_key_is_set() {
           a.md:3  The magic number is 42.
         --- stderr
         anthropic/claude-sonnet-4-5 (ANTHROPIC_API_KEY is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -60,7 +57,6 @@ fn a_question_alone_means_ask() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -76,7 +72,6 @@ fn standard_input_is_a_document() {
           stdin:2  forty-two
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 4 tokens fit one call)
         1 file · 14 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -109,7 +104,6 @@ fn several_paths_are_one_corpus() {
           b/two.md:1  second
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 4 tokens fit one call)
         2 files · 13 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -130,7 +124,6 @@ fn what_was_skipped_and_what_was_not_found_is_said() {
           a.md:1  alpha
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 2 tokens fit one call)
         1 citation not in the sources and left out
         skipped: 1 binary, 1 hidden, 1 secret
         1 file · 6 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
@@ -224,7 +217,6 @@ fn prices_from_settings_count_dollars() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.0014 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -237,7 +229,6 @@ fn evidence_that_is_nowhere_is_said_to_be_none() {
         It is 43.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         warning: what the answer quotes is not in the sources (do not rely on this answer without checking it)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0

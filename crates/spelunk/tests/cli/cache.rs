@@ -13,7 +13,6 @@ fn the_same_question_is_answered_from_the_cache() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call (1 from cache) · 0 tokens · $0.00 · TIME · run SHORT2
         --- exit 0
     "#]]);
@@ -29,7 +28,6 @@ fn no_cache_asks_again() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT2
         --- exit 0
     "#]]);

@@ -78,8 +78,8 @@ fn help_of_ask_lists_its_flags() {
               --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>      Where runs are kept [default: .spelunk]
               --events               Print every event as a line of JSON instead of the answer
+              --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
           -q, --quiet                Print nothing but the result
           -h, --help                 Print help

@@ -58,8 +58,8 @@ fn a_directory_is_read_by_analysts_and_one_report_comes_of_it() {
           settings.toml:1  debug = true
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        task 1/2 complete: 1 finding (1 high): report.py and 1 other
-        task 2/2 complete: 1 finding (1 low): settings.toml
+        task 1/2 complete: 1 finding (1 low): settings.toml
+        task 2/2 complete: 1 finding (1 high): report.py and 1 other
         3 files · 111 B read · 5 calls · 990 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -142,8 +142,8 @@ fn a_review_of_more_than_one_call_can_hold_is_read_by_analysts_without_being_tol
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         strategy map (an analysis of more than one call can hold: every part is read)
-        task 1/2 complete: 1 finding (1 high): login.py
-        task 2/2 complete: 1 finding (1 low): settings.toml
+        task 1/2 complete: 1 finding (1 low): settings.toml
+        task 2/2 complete: 1 finding (1 high): login.py
         2 files · 84.0 kB read · 5 calls · 990 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

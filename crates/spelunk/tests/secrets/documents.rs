@@ -21,7 +21,6 @@ fn a_token_in_a_file_is_not_sent_and_that_is_said() {
           a.txt:1  user = bob
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 21 tokens fit one call)
         skipped: 1 secret
         blacked out: 1 github-token (`--allow-secrets` leaves them in)
         1 file · 84 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
@@ -46,7 +45,6 @@ fn a_token_is_sent_where_a_person_says_so() {
           a.txt:1  user = bob
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 23 tokens fit one call)
         2 files · 90 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -64,7 +62,6 @@ fn a_person_may_say_so_for_one_file() {
           a.txt:1  user = bob
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy direct (about 34 tokens fit one call)
         skipped: 1 secret
         blacked out: 1 github-token (`--allow-secrets` leaves them in)
         2 files · 133 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
