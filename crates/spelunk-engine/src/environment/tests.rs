@@ -134,7 +134,7 @@ fn what_does_not_fit_is_an_exception_that_says_what_would() {
     check(
         &opened,
         call("search", &[Value::from("x")], &[("top", Value::Int(3))]),
-        &expect!["TypeError: search() has no argument 'top'; it takes query, k"],
+        &expect!["TypeError: search() has no argument 'top'; it takes query, k, mode"],
     );
     check(
         &opened,
