@@ -240,7 +240,9 @@ fn gigabyte() {
     let code = format!("import re\nfound = re.findall(r'{pattern}', context)\nFINAL(len(found))");
     let warm = |server: &ModelServer| ask(directory.path(), server);
     let gate = Gate::new();
-    let server = ModelServer::start_blocking([on("0#0").reply(cell("FINAL(len(context[:10]))")).gate(&gate)]);
+    let server = ModelServer::start_blocking([when(|prompt| prompt.contains("Question:"))
+        .reply(cell("FINAL(len(context[:10]))"))
+        .gate(&gate)]);
     let began = Instant::now();
     let mut child = warm(&server);
     gate.reached_blocking(1);
@@ -256,12 +258,15 @@ fn gigabyte() {
     );
 
     let empty = {
-        let server = ModelServer::start_blocking([on("0#0").reply(cell("FINAL(len(context[:10]))"))]);
+        let server = ModelServer::start_blocking([
+            when(|prompt| prompt.contains("Question:")).reply(cell("FINAL(len(context[:10]))"))
+        ]);
         let began = Instant::now();
         assert!(warm(&server).wait().unwrap().success());
         began.elapsed()
     };
-    let server = ModelServer::start_blocking([on("0#0").reply(cell(&code))]);
+    let server =
+        ModelServer::start_blocking([when(|prompt| prompt.contains("Question:")).reply(cell(&code))]);
     let began = Instant::now();
     let (status, peak_mb) = wait_with_peak(warm(&server));
     assert!(status);
