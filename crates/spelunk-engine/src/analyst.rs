@@ -128,7 +128,7 @@ async fn ask(
 ) -> Result<AnalystReport, FrameError> {
     let limits = frame.limits();
     let system = system_prompt(analysis, limits.evidence_chars_max, limits.findings_max);
-    let user = material.render(&analysis.assignment(), &task.question);
+    let user = material.render(&analysis.assignment(), task.question_shown());
     let mut prompt = Prompt::single(system, user, limits.analyst_output_tokens_max);
     frame.require_time(&prompt)?;
     let reply = frame.ask_sub(prompt.clone()).await?;

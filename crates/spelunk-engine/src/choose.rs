@@ -76,7 +76,6 @@ const AGGREGATION: &[&str] = &[
     "total",
     "sum of",
     "average",
-    "mean",
     "median",
     "distribution",
     "histogram",

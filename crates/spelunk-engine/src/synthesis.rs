@@ -18,8 +18,6 @@ pub(crate) const PROMPTS: [&str; 3] = [TYPE, MERGE, CROSS];
 
 /// Places of a finding that are listed.
 const PLACES_MAX: usize = 5;
-/// The longest question that is sent.
-const QUESTION_BYTES_MAX: usize = 32_000;
 /// Rounds of putting summaries together; each makes them several times fewer.
 const ROUNDS_MAX: usize = 8;
 
@@ -92,7 +90,7 @@ pub(crate) async fn solve(
         if groups.len() <= 1 {
             break;
         }
-        let prompts = groups.iter().map(|group| prompt(frame, &system, group, &task.question));
+        let prompts = groups.iter().map(|group| prompt(frame, &system, group, task.question_shown()));
         let asking: Vec<_> = prompts.map(|prompt| frame.ask_root(prompt)).collect();
         let mut summaries = Vec::new();
         for reply in join_all(asking).await {
@@ -103,14 +101,12 @@ pub(crate) async fn solve(
         groups = grouped(&summaries, tokens_max);
     }
     let last = groups.into_iter().next().unwrap_or_default();
-    let reply = frame.ask_root(prompt(frame, &system, &last, &task.question)).await?;
+    let reply = frame.ask_root(prompt(frame, &system, &last, task.question_shown())).await?;
     let text = reply.text.trim().to_owned();
     Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
 }
 
 fn prompt(frame: &Frame, system: &str, lines: &[String], question: &str) -> Prompt {
-    let end = question.floor_char_boundary(QUESTION_BYTES_MAX);
-    let question = question.get(..end).unwrap_or_default();
     let user = format!("{}\n\nQuestion: {question}\n", lines.join("\n"));
     Prompt::single(system, user, frame.limits().root_output_tokens_max)
 }

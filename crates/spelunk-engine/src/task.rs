@@ -48,6 +48,17 @@ impl Task {
     }
 }
 
+/// The longest question that is shown to a model.
+const QUESTION_BYTES_MAX: usize = 32_000;
+
+impl Task {
+    /// The question as a model is shown it: its beginning, if it is very long.
+    pub(crate) fn question_shown(&self) -> &str {
+        let end = self.question.floor_char_boundary(QUESTION_BYTES_MAX);
+        self.question.get(..end).unwrap_or_default()
+    }
+}
+
 /// What a frame found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {

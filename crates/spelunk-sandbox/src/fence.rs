@@ -32,7 +32,7 @@ pub struct Found {
 /// One piece of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundCell {
-    /// The code, without its fence, with `\n` at its line ends and none at its end.
+    /// The code, without its fence, with `\n` at its line ends and none behind its last line; blank lines stay.
     pub code: String,
     /// The line of the reply on which the code begins, from 1; that of the whole call where it is in a tool call.
     pub line: u32,

@@ -9,9 +9,6 @@ use spelunk_context::{Chunk, SourceError, Span, View, render};
 
 use super::{Analysis, Part};
 
-/// The longest question that is sent.
-const QUESTION_BYTES_MAX: usize = 32_000;
-
 /// Texts that are in use, or were last: the parts of a long document come one after the other, and reading it for each
 /// would take longer than everything else.
 #[derive(Debug, Default)]
@@ -121,8 +118,6 @@ impl Material {
             }
             text.push_str("</document>\n");
         }
-        let end = question.floor_char_boundary(QUESTION_BYTES_MAX);
-        let question = question.get(..end).unwrap_or_default();
         write!(text, "\n{assignment}\n\nQuestion: {question}\n").expect("writing to a String cannot fail");
         text
     }

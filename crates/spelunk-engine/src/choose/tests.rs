@@ -17,6 +17,7 @@ fn questions_have_kinds_by_their_words() {
         "the accountant's recount",
         "Which services still call the v1 billing API?",
         "List all endpoints",
+        "What does error E42 mean?",
         "",
     ];
     let kinds: Vec<String> =
@@ -32,6 +33,7 @@ fn questions_have_kinds_by_their_words() {
         Open  the accountant's recount
         Open  Which services still call the v1 billing API?
         Aggregation  List all endpoints
+        Open  What does error E42 mean?
         Open  
     "#]]
     .assert_eq(&(kinds.join("\n") + "\n"));

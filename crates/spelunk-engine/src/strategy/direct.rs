@@ -15,8 +15,6 @@ pub(super) const PROMPTS: [&str; 2] = [SYSTEM, USER];
 
 /// Bytes of plain text that a token stands for, in planning.
 const BYTES_PER_TOKEN: u64 = 4;
-/// The longest question that is sent.
-const QUESTION_BYTES_MAX: usize = 32_000;
 const PASSAGES_MAX: u64 = 200;
 
 /// Answers in one call.
@@ -38,7 +36,7 @@ pub(super) async fn answer_from(
 ) -> Result<Answer, FrameError> {
     frame.note(material.chosen()).await?;
     let prompt =
-        Prompt::single(SYSTEM, material.render(&task.question), frame.limits().root_output_tokens_max);
+        Prompt::single(SYSTEM, material.render(task.question_shown()), frame.limits().root_output_tokens_max);
     let reply = frame.ask(prompt).await?;
     match reply.stop {
         StopReason::Length => {
@@ -180,8 +178,6 @@ impl Material {
                 self.bytes, self.of_bytes, self.documents, self.of_documents
             )
         };
-        let end = question.floor_char_boundary(QUESTION_BYTES_MAX);
-        let question = question.get(..end).unwrap_or_default();
         // The documents go in last, so that nothing in them is taken for a place to fill.
         let frame = USER
             .replace("{coverage}", &coverage)

@@ -28,9 +28,6 @@ const USER: &str = include_str!("../prompts/repl-user.md");
 const SUMMARY: &str = include_str!("../prompts/repl-summary.md");
 pub(super) const PROMPTS: [&str; 6] = [SYSTEM, RLM, USER, SUMMARY, conclude::PROMPT, PRELUDE];
 
-/// The longest question that is sent.
-const QUESTION_BYTES_MAX: usize = 32_000;
-
 /// Answers by exploring.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let opened = open(frame, task).await?;
@@ -118,8 +115,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
         .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
         .replace("{query_chars_max}", &limits.query_chars_max.to_string())
         .replace("{rlm}", if may_descend { RLM } else { "" });
-    let end = task.question.floor_char_boundary(QUESTION_BYTES_MAX);
-    let question = task.question.get(..end).unwrap_or_default();
+    let question = task.question_shown();
     let schema = match &task.schema {
         Some(schema) => format!(
             "\nThe answer must be JSON that fits this schema; `FINAL` takes the value:\n{}\n",

@@ -23,8 +23,6 @@ const HITS_MAX: usize = 30;
 const RANK_SOFTENER: f32 = 60.0;
 /// Tokens that the list of searches may take.
 const QUERIES_TOKENS_MAX: u64 = 300;
-/// The longest question that is sent.
-const QUESTION_BYTES_MAX: usize = 32_000;
 
 /// Answers from what a search finds.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
@@ -43,8 +41,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 
 /// The question, and what the model would look for.
 async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
-    let end = task.question.floor_char_boundary(QUESTION_BYTES_MAX);
-    let question = task.question.get(..end).unwrap_or_default();
+    let question = task.question_shown();
     let asked = format!("Question: {question}\n");
     let reply = frame.ask_sub(Prompt::single(QUERIES, asked, QUERIES_TOKENS_MAX)).await;
     let mut queries = vec![question.to_owned()];

@@ -186,7 +186,7 @@ fn others() -> Vec<Setting> {
         choice(
             "ask.strategy",
             StrategyChoice::WORDS,
-            "How a question is answered; `auto` decides by the size of the text.",
+            "How a question is answered; `auto` decides by the question and the text.",
         ),
         choice(
             "ask.sandbox",

@@ -34,8 +34,7 @@ pub(super) async fn conclude(
         ErrorCode::ModelStuck => "You are not getting further.",
         _ => "The budget is used up.",
     };
-    let end = task.question.floor_char_boundary(super::QUESTION_BYTES_MAX);
-    let question = task.question.get(..end).unwrap_or_default();
+    let question = task.question_shown();
     let said = PROMPT.replace("{why}", why).replace("{question}", question);
     let said = match &task.schema {
         // A typed answer has no place for evidence.
