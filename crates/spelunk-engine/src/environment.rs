@@ -20,8 +20,25 @@ use self::objects::Objects;
 use crate::Task;
 use crate::finder::Finder;
 
-/// Python that runs before the first cell.
+/// Python that stands before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
+
+/// The prelude of a session that is given these names too; it knows which names are nobody's variables.
+fn prelude<'a>(given: impl Iterator<Item = &'a str>) -> String {
+    let mut prelude = format!("{PRELUDE}_given = [");
+    for name in given.chain(bound_in_prelude()) {
+        prelude.push_str(&format!("\"{name}\", "));
+    }
+    prelude + "]\n"
+}
+
+/// What the prelude binds at the top.
+fn bound_in_prelude<'a>() -> impl Iterator<Item = &'a str> {
+    PRELUDE.lines().filter_map(|line| match line.strip_prefix("def ") {
+        Some(function) => function.split('(').next(),
+        None => line.split_once(" = ").map(|(name, _)| name).filter(|name| !name.starts_with(' ')),
+    })
+}
 
 /// Exceptions that host calls raise beside Python's own.
 const EXCEPTIONS: [&str; 3] = ["ModelError", "BudgetError", "NotFound"];
@@ -131,11 +148,15 @@ impl Environment {
         clock_ms: u64,
     ) -> Setup {
         let limits = &self.limits;
+        let functions: Vec<HostFunction> = functions.into_iter().chain(look::functions()).collect();
+        let names = variables.iter().map(|(name, _)| name.as_str());
+        let names = names.chain(functions.iter().map(|function| function.name.as_str()));
+        let prelude = prelude(names.chain(EXCEPTIONS));
         Setup {
-            functions: functions.into_iter().chain(look::functions()).collect(),
+            functions,
             variables,
             exceptions: EXCEPTIONS.map(str::to_owned).to_vec(),
-            prelude: PRELUDE.to_owned(),
+            prelude,
             files: Vec::new(),
             clock_ms,
             seed: 0,

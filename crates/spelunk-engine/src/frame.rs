@@ -334,7 +334,7 @@ impl Frame {
         let answer = answer.clone();
         let draft = move |blobs: &spelunk_journal::Blobs| {
             let Answer { text, citations, grounding } = answer;
-            let outcome = FrameOutcome::Answered { answer: blobs.keep(&text)?, citations, grounding };
+            let outcome = FrameOutcome::Answered { answer: blobs.keep_said(&text)?, citations, grounding };
             Ok(EventKind::FrameClosed { outcome })
         };
         self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await

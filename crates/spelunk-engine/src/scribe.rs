@@ -1,7 +1,7 @@
 //! The scribe: the one thread that writes a run's journal. Facts reach it through a queue; all that are waiting are
 //! written in one piece and made durable by one sync, so a thousand parallel calls do not wait for a thousand syncs.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use spelunk_journal::{Blobs, Journal, JournalError, Replies, RunLock};
@@ -21,7 +21,13 @@ type Broken = Arc<OnceLock<Arc<JournalError>>>;
 type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
 
 enum Entry {
-    Fact { frame: FrameId, draft: Draft, ack: Option<Ack> },
+    Fact {
+        frame: FrameId,
+        draft: Draft,
+        ack: Option<Ack>,
+    },
+    /// Nothing to write: somebody waits until all before it is written.
+    Wait(Ack),
     Chore(Chore),
 }
 
@@ -32,6 +38,8 @@ pub(crate) struct Scribe {
     queue: mpsc::UnboundedSender<Entry>,
     events: broadcast::Sender<Event>,
     seq_last: Arc<AtomicU64>,
+    /// Facts that somebody must know durable and that are not yet.
+    n_awaited: Arc<AtomicUsize>,
     /// The first fact that could not be written.
     broken: Broken,
     clock: Arc<dyn Clock>,
@@ -55,17 +63,18 @@ impl Scribe {
         let (done, finished) = oneshot::channel();
         let seq_last = Arc::new(AtomicU64::new(desk.journal.seq_last()));
         let clock = Arc::clone(&desk.clock);
-        let broken = Broken::default();
+        let (broken, n_awaited) = (Broken::default(), Arc::<AtomicUsize>::default());
         let scribe = Self {
             queue,
             events: events.clone(),
             seq_last: Arc::clone(&seq_last),
+            n_awaited: Arc::clone(&n_awaited),
             broken: Arc::clone(&broken),
             clock,
         };
         let thread = std::thread::Builder::new().name("spelunk-scribe".into());
         let started = thread.spawn(move || {
-            write_all(desk, entries, &events, &seq_last, &broken);
+            write_all(desk, entries, &events, &Told { seq_last, n_awaited, broken });
             // Nobody may be waiting any more, which is fine.
             let _unheard = done.send(());
         });
@@ -102,8 +111,20 @@ impl Scribe {
     /// Puts a fact in its place in the order of truth now; whoever needs it durable waits for the receipt.
     pub(crate) fn post(&self, frame: &FrameId, draft: Draft) -> Receipt {
         let (ack, written) = oneshot::channel();
+        self.n_awaited.fetch_add(1, Ordering::SeqCst);
         let sent = self.send(Entry::Fact { frame: frame.clone(), draft, ack: Some(ack) });
         Receipt { sent, written }
+    }
+
+    /// Waits until every fact posted so far is on disk. Whatever leaves the run waits here: it may follow from any of
+    /// them.
+    pub(crate) async fn all_written(&self) -> Result<(), Arc<JournalError>> {
+        if self.n_awaited.load(Ordering::SeqCst) == 0 {
+            return self.check();
+        }
+        let (ack, written) = oneshot::channel();
+        let sent = self.send(Entry::Wait(ack));
+        Receipt { sent, written }.written().await
     }
 
     /// Tells watchers something that is not kept.
@@ -149,12 +170,18 @@ fn gone() -> Arc<JournalError> {
     Arc::new(JournalError::Write { name: "journal.jsonl".into(), source })
 }
 
+/// What the thread tells the strategy's side.
+struct Told {
+    seq_last: Arc<AtomicU64>,
+    n_awaited: Arc<AtomicUsize>,
+    broken: Broken,
+}
+
 fn write_all(
     mut desk: Desk,
     mut entries: mpsc::UnboundedReceiver<Entry>,
     events: &broadcast::Sender<Event>,
-    seq_last: &AtomicU64,
-    broken: &Broken,
+    Told { seq_last, n_awaited, broken }: &Told,
 ) {
     let mut batch = Vec::new();
     while let Some(entry) = entries.blocking_recv() {
@@ -164,7 +191,7 @@ fn write_all(
         {
             batch.push(entry);
         }
-        let Sorted { drafts, acks, chores } = sort(&mut batch);
+        let Sorted { drafts, acks, n_awaited: n_written, chores } = sort(&mut batch);
         let written = match broken.get() {
             Some(error) => Err(Arc::clone(error)),
             None => write_batch(&mut desk, drafts).map_err(Arc::new),
@@ -181,6 +208,7 @@ fn write_all(
             // Before anyone is told, so that whoever hears of it finds every door closed.
             broken.get_or_init(|| Arc::clone(error));
         }
+        n_awaited.fetch_sub(n_written, Ordering::SeqCst);
         for ack in acks {
             drop(ack.send(outcome.clone()));
         }
@@ -194,17 +222,22 @@ fn write_all(
 struct Sorted {
     drafts: Vec<(FrameId, Draft)>,
     acks: Vec<Ack>,
+    /// How many of the drafts somebody must know durable.
+    n_awaited: usize,
     chores: Vec<Chore>,
 }
 
 fn sort(batch: &mut Vec<Entry>) -> Sorted {
-    let mut sorted = Sorted { drafts: Vec::with_capacity(batch.len()), acks: Vec::new(), chores: Vec::new() };
+    let drafts = Vec::with_capacity(batch.len());
+    let mut sorted = Sorted { drafts, acks: Vec::new(), n_awaited: 0, chores: Vec::new() };
     for entry in batch.drain(..) {
         match entry {
             Entry::Fact { frame, draft, ack } => {
+                sorted.n_awaited += usize::from(ack.is_some());
                 sorted.acks.extend(ack);
                 sorted.drafts.push((frame, draft));
             }
+            Entry::Wait(ack) => sorted.acks.push(ack),
             Entry::Chore(chore) => sorted.chores.push(chore),
         }
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use spelunk_types::{BlobId, RunId};
+use spelunk_types::{BlobId, EventKind, RunId};
 use tar::{Archive, Builder, EntryType, Header};
 
 use crate::disk::{make_parent, private, sync_parent};
@@ -155,9 +155,10 @@ fn files_of(
                 return Err(JournalError::UnknownEvent { run: run.clone(), line: seq, name });
             }
         };
-        // A missing blob is damage: an archive must not pass it on.
+        // A missing blob is damage: an archive must not pass it on. A prompt may have been lost in a power cut.
+        let is_prompt = matches!(event.kind, EventKind::CallStarted { .. });
         for blob in event.kind.blobs() {
-            if named.insert(blob.clone()) {
+            if !is_prompt && named.insert(blob.clone()) {
                 workspace.blobs().get(blob)?;
             }
         }
@@ -165,8 +166,8 @@ fn files_of(
     }
     for blob in named {
         let name = blobs::file_name(&blob);
-        let path = root.join(&name);
-        if path.is_file() {
+        let mut places = [root.join(&name), root.join(blobs::prompt_file_name(&blob))].into_iter();
+        if let Some(path) = places.find(|path| path.is_file()) {
             files.insert(name, path);
         }
     }

@@ -1,4 +1,4 @@
-//! The disk: five operations are all that durable state needs, which keeps fault injection small. Names are relative
+//! The disk: six operations are all that durable state needs, which keeps fault injection small. Names are relative
 //! and use `/`; `FileDisk` keeps directories at 0700 and files at 0600, because journals hold prompts and documents.
 #![expect(
     clippy::disallowed_methods,
@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub trait Disk: Send + Sync {
     /// Writes a whole file so that it is either there, synced, or not there at all.
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+    /// Writes a whole file as `create` does, but does not wait for it to be durable: a power cut may leave none of it, or
+    /// half. For what carries its own checksum and can be done without.
+    fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
     /// Adds bytes at the end, making the file if need be. Not durable before `sync`.
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
     /// Makes everything appended so far durable.
@@ -41,24 +44,37 @@ impl FileDisk {
         debug_assert!(!name.split('/').any(|part| part.is_empty() || part == ".."), "{name}");
         self.root.join(name)
     }
+
+    /// Writes the bytes under another name and gives them theirs when they are whole.
+    fn stage(&self, path: &Path, bytes: &[u8], must_sync: bool) -> io::Result<()> {
+        let n_staged = self.n_staged.fetch_add(1, Ordering::Relaxed);
+        let staged = self.path(&format!("tmp/{}-{n_staged}", std::process::id()));
+        make_parent(&staged)?;
+        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
+        let mut written = file.write_all(bytes);
+        if must_sync {
+            written = written.and_then(|()| file.sync_all());
+        }
+        drop(file);
+        written.and_then(|()| std::fs::rename(&staged, path)).inspect_err(|_| {
+            // The staged file is worthless; the first error is the one to tell.
+            drop(std::fs::remove_file(&staged));
+        })
+    }
 }
 
 impl Disk for FileDisk {
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(name);
         make_parent(&path)?;
-        let n_staged = self.n_staged.fetch_add(1, Ordering::Relaxed);
-        let staged = self.path(&format!("tmp/{}-{n_staged}", std::process::id()));
-        make_parent(&staged)?;
-        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
-        let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        drop(file);
-        if let Err(error) = written.and_then(|()| std::fs::rename(&staged, &path)) {
-            // The staged file is worthless; the first error is the one to tell.
-            drop(std::fs::remove_file(&staged));
-            return Err(error);
-        }
+        self.stage(&path, bytes, true)?;
         sync_parent(&path)
+    }
+
+    fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(name);
+        make_parent_unsynced(&path)?;
+        self.stage(&path, bytes, false)
     }
 
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

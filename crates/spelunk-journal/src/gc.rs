@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{BlobId, Event};
 
-use crate::{JournalError, Record, Workspace, lock};
+use crate::{JournalError, Record, Workspace, blobs, lock};
 
 /// What was, or would be, collected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,11 +29,13 @@ pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport,
     let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
     let mut report = GcReport::default();
     let mut garbage = files_below(&root.join("tmp")).map_err(unusable)?;
-    for path in files_below(&root.join("blobs")).map_err(unusable)? {
-        let blob = path.file_name().and_then(|name| name.to_str()?.parse::<BlobId>().ok());
-        match blob {
-            Some(blob) if named.contains(&blob) => report.blobs_kept += 1,
-            Some(_) | None => garbage.push(path),
+    for folder in blobs::FOLDERS {
+        for path in files_below(&root.join(folder)).map_err(unusable)? {
+            let blob = path.file_name().and_then(|name| name.to_str()?.parse::<BlobId>().ok());
+            match blob {
+                Some(blob) if named.contains(&blob) => report.blobs_kept += 1,
+                Some(_) | None => garbage.push(path),
+            }
         }
     }
     for path in garbage {

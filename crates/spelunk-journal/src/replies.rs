@@ -26,11 +26,12 @@ impl Replies {
         (blake3::hash(record).as_bytes() == sum).then(|| record.to_vec())
     }
 
-    /// Keeps a record. A cache that cannot be written is no reason to stop; the caller may say so.
+    /// Keeps a record, without waiting for the disk: its checksum tells one that a power cut tore. A cache that cannot be
+    /// written is no reason to stop; the caller may say so.
     pub fn put(&self, key: &BlobId, record: &[u8]) -> std::io::Result<()> {
         let mut bytes = blake3::hash(record).as_bytes().to_vec();
         bytes.extend_from_slice(record);
-        self.disk.create(&file_name(key), &bytes)
+        self.disk.create_unsynced(&file_name(key), &bytes)
     }
 }
 

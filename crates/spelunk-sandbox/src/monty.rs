@@ -2,6 +2,7 @@
 //! and a rewrite of the cell before it runs. It answers the operating system's calls itself (clock, scratch files) and
 //! hands everything else to the host.
 
+mod callers;
 mod capture;
 mod files;
 mod hints;
@@ -23,6 +24,7 @@ use monty_types::{
     ExcType, ExtFunctionResult, MontyException, MontyObject, NameLookupResult, NamedValues, PrintWriter,
 };
 
+use self::callers::Callers;
 use self::capture::Capture;
 use self::files::Files;
 use self::rewrite::Session;
@@ -50,6 +52,7 @@ pub struct MontyInterpreter {
     clock: Clock,
     sources: Sources,
     session: Session,
+    callers: Callers,
     /// How many classes of host objects the prelude knows.
     n_shown_classes: usize,
     cell: Cell,
@@ -344,6 +347,9 @@ impl MontyInterpreter {
 
 impl Interpreter for MontyInterpreter {
     fn feed(&mut self, code: &str) -> Result<Step, InterpreterError> {
+        if matches!(self.state, State::Idle(_)) {
+            self.run_callers_prelude(code)?;
+        }
         self.begin(code, true)
     }
 

@@ -61,6 +61,11 @@ impl Sandbox {
         }
     }
 
+    /// Whether this machine may have no such sandbox: then it should be opened before anything is paid for.
+    pub fn may_refuse(&self) -> bool {
+        self.backend() != "monty"
+    }
+
     /// Starts a worker in the background, so that the first session finds one.
     pub fn warm_up(&self) {
         match &self.place {

@@ -133,6 +133,10 @@ impl Disk for FaultDisk {
         self.write(name, whole, |_| {})
     }
 
+    fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write(name, |file| file.written = bytes.to_vec(), |_| {})
+    }
+
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
         self.write(

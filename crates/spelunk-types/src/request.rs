@@ -28,6 +28,9 @@ pub enum Text {
 impl Text {
     /// Longer text becomes a blob.
     pub const INLINE_BYTES_MAX: usize = 2048;
+    /// Longer replies and answers become blobs. More than for other text: each is written once, with an event that is
+    /// waited for anyway, and a file of its own would cost two more waits.
+    pub const SAID_INLINE_BYTES_MAX: usize = 16 << 10;
 
     /// The blob this text lives in, if it is not inline.
     pub fn blob(&self) -> Option<&BlobId> {

@@ -197,13 +197,18 @@ impl<'l> Partitioner<'l> {
 
     fn code(&self, text: &str, detected: &Detected) -> Drafts {
         let target = self.target(ContentType::SourceCode, detected.custom.as_deref());
+        let prelude = code::prelude_of(text, self.bytes_max() / BESIDE_SHARE);
+        let room = Room::around(target, self.bytes_own_max());
+        // What fits into one chunk is not cut, so nobody has to know where it could be.
+        if text.len() <= self.bytes_own_max() && count_lines(text) <= target {
+            let whole = by_lines(text, code::marks(text, &[]), &room, &|_| Overlap::None);
+            return Drafts { prelude, ..whole };
+        }
         let language = detected.language.filter(|_| self.code_rule == CodeRule::Parsed);
         let places = code::places(text, language);
-        let prelude = code::prelude_of(text, self.bytes_max() / BESIDE_SHARE);
         if !places.iter().any(|place| place.strength >= Strength::Item) {
             return Drafts { prelude, ..self.other(text, target) };
         }
-        let room = Room::around(target, self.bytes_own_max());
         let marks = code::marks(text, &places);
         let mut drafts = by_lines(text, marks, &room, &|_| Overlap::None);
         let mut start = 0;

@@ -42,5 +42,3 @@ llm_batch = llm_query_batched
 llm_query_batch = llm_query_batched
 submit = SUBMIT
 final_answer = FINAL
-_given = []
-_given = list(globals())

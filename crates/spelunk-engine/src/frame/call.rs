@@ -64,7 +64,7 @@ impl Frame {
         if let Some(reply) = known {
             // Free, and the same on replay.
             let reply = Reply { usage: Some(Usage::default()), ..reply };
-            self.record_reply(&call, &reply, Usage::default(), Served::Cache).await?;
+            self.record_reply(&call, &reply, Usage::default(), Served::Cache);
             return Ok(reply);
         }
         match self.ask_live(&call, &ask, &key).await? {
@@ -90,6 +90,8 @@ impl Frame {
             Err(exceeded) if ask.purpose != Purpose::Turn => return Ok(Paid::Refused(exceeded)),
             Err(exceeded) => return Err(Stop::Limit(exceeded).into()),
         };
+        // What is asked may follow from any reply so far: no power cut may leave a question without its reason.
+        run.scribe.all_written().await?;
         let mut reply = match self.attempt_until_settled(call, ask).await? {
             Ok(reply) => reply,
             Err(error) => {
@@ -99,7 +101,7 @@ impl Frame {
         };
         let usage = run.price_usage(ask.role, &ask.prompt, &reply);
         reply.usage = Some(usage);
-        self.record_reply(call, &reply, usage, Served::Live).await?;
+        self.record_reply(call, &reply, usage, Served::Live);
         reservation.settle(usage);
         run.keep_in_cache(key.clone(), &reply)?;
         Ok(Paid::Reply(reply))
@@ -208,25 +210,22 @@ impl Frame {
         let model = self.run().model(ask.role).reference().clone();
         let (call, prompt, digest) = (call.clone(), ask.prompt.clone(), digest.clone());
         let draft = move |blobs: &spelunk_journal::Blobs| {
-            let record = wire::prompt_record(&model, &prompt, |text| blobs.keep(text))?;
-            let text = blobs.keep(&record)?;
+            let record = wire::prompt_record(&model, &prompt, |text| blobs.keep_prompt(text))?;
+            let text = blobs.keep_prompt(&record)?;
             Ok(EventKind::CallStarted { call, model: model.to_string(), prompt: digest, text })
         };
         self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
     }
 
-    async fn record_reply(
-        &self,
-        call: &CallId,
-        reply: &Reply,
-        usage: Usage,
-        served: Served,
-    ) -> Result<(), Arc<JournalError>> {
+    /// Puts the reply on its way to the disk. Whoever gets it may compute with it at once; nothing leaves the run before
+    /// it is there.
+    fn record_reply(&self, call: &CallId, reply: &Reply, usage: Usage, served: Served) {
         let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
         let draft = move |blobs: &spelunk_journal::Blobs| {
-            let outcome = CallOutcome::Replied { reply: blobs.keep(&text)?, stop, usage };
+            let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage };
             Ok(EventKind::CallSettled { call, outcome, served })
         };
-        self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
+        // Not waited for here: `all_written` is.
+        drop(self.run().scribe.post(self.id(), Box::new(draft)));
     }
 }

@@ -40,6 +40,10 @@ impl Disk for MoodyDisk {
         self.room()?.create(name, bytes)
     }
 
+    fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.room()?.create_unsynced(name, bytes)
+    }
+
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         drop(self.released.wait_while(self.is_held.lock().unwrap(), |is_held| *is_held).unwrap());
         self.room()?.append(name, bytes)

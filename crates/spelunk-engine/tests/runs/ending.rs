@@ -181,8 +181,8 @@ async fn a_program_that_asks_something_else_is_stopped_before_it_sends() {
 
 #[tokio::test]
 async fn a_full_disk_stops_the_run_and_freed_space_lets_it_go_on() {
-    // The start takes two writes, and the shortest way to the end seven more.
-    for n in 4..=9 {
+    // The start takes two writes, and the shortest way to the end five more.
+    for n in 4..=7 {
         let stage = Stage::new(&NOTE, [on("0#0").reply("42.")]);
         let full = Arc::new(FaultDisk::sound().full_at(n));
         let stopped = stage.ask(&engine_on(full.clone()), "Which number?").await;

@@ -8,6 +8,7 @@ use monty_types::{
     PrintWriter, RandomSeed, RandomStart, ResourceLimits, ResourceTracker, SleepMode,
 };
 
+use super::callers::Callers;
 use super::capture::Capture;
 use super::files::Files;
 use super::names;
@@ -86,10 +87,11 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
         clock: Clock::new(setup.clock_ms),
         sources,
         session,
+        callers: Callers::new(&setup.prelude)?,
         n_shown_classes: n_classes,
         cell: Cell::default(),
     };
-    interpreter.run_callers_prelude(&setup.prelude)?;
+    interpreter.run_callers_prelude("")?;
     Ok(interpreter)
 }
 
@@ -109,12 +111,14 @@ fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
 }
 
 impl MontyInterpreter {
-    /// The caller's own prelude runs as a cell would, but must not ask the host for anything.
-    fn run_callers_prelude(&mut self, prelude: &str) -> Result<(), InterpreterError> {
-        if prelude.trim().is_empty() {
+    /// Runs what a cell needs of the caller's own prelude: as a cell would run, but it must not ask the host for
+    /// anything.
+    pub(super) fn run_callers_prelude(&mut self, cell: &str) -> Result<(), InterpreterError> {
+        let needed = self.callers.needed(cell);
+        if needed.is_empty() {
             return Ok(());
         }
-        let step = self.begin(prelude, false)?;
+        let step = self.begin(&needed.join("\n"), false)?;
         if matches!(step, Step::Finished(CellEnd::Done { .. })) {
             return Ok(());
         }

@@ -194,7 +194,12 @@ fn show_call(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCo
         return Err(Usage { message: format!("the run has no call `{name}`"), hint }.into());
     };
     let blobs = workspace.blobs();
-    print(&prompt_text(workspace, &blobs.text(&call.prompt)?)?);
+    match blobs.text(&call.prompt).and_then(|record| prompt_text(workspace, &record)) {
+        Ok(prompt) => print(&prompt),
+        // Nobody waits for the text of a prompt to be on disk.
+        Err(JournalError::Blob { .. }) => print("--- the prompt was lost when the machine stopped ---\n"),
+        Err(error) => return Err(error.into()),
+    }
     match &call.state {
         CallState::Replied { reply, .. } => print(&format!("--- reply ---\n{}\n", safe(&blobs.text(reply)?))),
         CallState::Failed { code } => print(&format!("--- failed: {code} ---\n")),
@@ -204,7 +209,7 @@ fn show_call(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCo
 }
 
 /// A prompt record with its long texts in place.
-fn prompt_text(workspace: &Workspace, record: &str) -> Result<String, Failure> {
+fn prompt_text(workspace: &Workspace, record: &str) -> Result<String, JournalError> {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
     let text = |value: &Value| -> Result<String, JournalError> {
         match value["blob"].as_str().and_then(|blob| blob.parse().ok()) {

@@ -142,18 +142,22 @@ fn a_journal_of_a_newer_format_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_blob_that_is_gone_is_named() {
+fn a_prompt_that_is_gone_is_told_and_the_reply_shown() {
     let text = "The magic number is 42, as everybody knows by now.\n".repeat(200);
     let scene = Scene::new(&[("notes/long.md", &text)]);
     scene.answered(&answering(REPLY));
-    std::fs::remove_dir_all(scene.path(".spelunk/blobs")).unwrap();
-    scene.spelunk(["show", "--call", "0#0"]).run().check(&expect![[r"
-        --- stderr
-        error: blob `HASH` is missing
+    std::fs::remove_dir_all(scene.path(".spelunk/prompts")).unwrap();
+    scene.spelunk(["show", "--call", "0#0"]).run().check(&expect![[r#"
+        --- the prompt was lost when the machine stopped ---
+        --- reply ---
+        The magic number is 42.
 
-        hint: restore the workspace from a backup, or ask again
-        --- exit 1
-    "]]);
+        ```evidence
+        a.md:3: The magic number is 42.
+        ```
+        --- stderr
+        --- exit 0
+    "#]]);
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(super) struct Session<'a> {
     pub(super) environment: Environment,
     setup: Setup,
     interpreter: Option<Box<dyn Interpreter>>,
+    /// The interpreter that is being started while the model thinks about its first cell.
+    opening: Option<Opening>,
     /// Cells whose effects the variables hold.
     done: Vec<DoneCell>,
     n_cells: u64,
@@ -32,6 +34,8 @@ pub(super) struct Session<'a> {
     /// The answer of the current cell.
     pub(super) given: Option<Given>,
 }
+
+type Opening = tokio::task::JoinHandle<Result<Box<dyn Interpreter>, InterpreterError>>;
 
 /// What it takes to run a cell again.
 struct DoneCell {
@@ -57,6 +61,7 @@ impl<'a> Session<'a> {
             environment,
             setup,
             interpreter: None,
+            opening: None,
             done: Vec::new(),
             n_cells: 0,
             gate: Gate::new(task.schema.clone()),
@@ -64,8 +69,19 @@ impl<'a> Session<'a> {
             effects: Vec::new(),
             given: None,
         };
-        session.interpreter = Some(session.start().await?);
+        session.opening = Some(session.start());
+        if frame.sandbox().may_refuse() {
+            session.ready().await?;
+        }
         Ok(session)
+    }
+
+    /// Waits until there is an interpreter.
+    async fn ready(&mut self) -> Result<(), FrameError> {
+        let Some(opening) = self.opening.take() else { return Ok(()) };
+        let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        self.interpreter = Some(opened.map_err(|error| broken(self.frame, error))?);
+        Ok(())
     }
 
     pub(super) fn may_run(&self) -> bool {
@@ -76,6 +92,7 @@ impl<'a> Session<'a> {
     pub(super) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
         self.n_cells += 1;
         self.gate.saw_code(code);
+        self.ready().await?;
         if let Some(recorded) = self.frame.limited_cell() {
             let shown = limited(&recorded.output, &recorded.outcome);
             self.frame.record_cell(CellRecord { code: code.to_owned(), ..recorded }).await?;
@@ -181,6 +198,7 @@ impl<'a> Session<'a> {
     }
 
     async fn variable(&mut self, name: &str) -> Result<Option<spelunk_sandbox::Value>, FrameError> {
+        self.ready().await?;
         let name = name.to_owned();
         let looked = self.with(move |interpreter| interpreter.variable(&name)).await;
         looked.map_err(|error| broken(self.frame, error))
@@ -212,17 +230,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn start(&mut self) -> Result<Box<dyn Interpreter>, FrameError> {
+    fn start(&self) -> Opening {
         let (sandbox, setup) = (self.frame.sandbox().clone(), self.setup.clone());
-        let opening = tokio::task::spawn_blocking(move || sandbox.open(&setup));
-        let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        opened.map_err(|error| broken(self.frame, error))
+        tokio::task::spawn_blocking(move || sandbox.open(&setup))
     }
 
     /// The variables as they were before the cell that broke them.
     async fn rebuild(&mut self) -> Result<(), FrameError> {
         self.effects.clear();
-        self.interpreter = Some(self.start().await?);
+        self.opening = Some(self.start());
+        self.ready().await?;
         for DoneCell { code, effects } in std::mem::take(&mut self.done) {
             self.replay(&code, &effects).await?;
             self.done.push(DoneCell { code, effects });
