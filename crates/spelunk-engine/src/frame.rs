@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all};
 use spelunk_context::Detector;
+use spelunk_index::IndexProgress;
 use spelunk_journal::JournalError;
 use spelunk_model::{Prompt, Reply, estimate_tokens};
 use spelunk_sandbox::Sandbox;
@@ -112,6 +113,12 @@ impl Frame {
     /// Tells watchers something that is not kept.
     pub(crate) fn show(&self, kind: EventKind) {
         self.run().scribe.show(self.id(), kind);
+    }
+
+    /// Shows how far an index is.
+    pub(crate) fn show_indexing(&self, so_far: IndexProgress) {
+        let IndexProgress { bytes_done: done, bytes_total: total, .. } = so_far;
+        self.show(EventKind::ProgressTicked { what: "indexing".to_owned(), done, total });
     }
 
     /// Tells the types of documents.

@@ -42,11 +42,20 @@ impl Frame {
         what: &str,
         read: impl FnOnce() -> String,
     ) -> Result<String, FrameError> {
+        self.observe_later(what, async { Ok(read()) }).await
+    }
+
+    /// The same for what takes a while to read.
+    pub(crate) async fn observe_later(
+        &self,
+        what: &str,
+        reading: impl Future<Output = Result<String, FrameError>>,
+    ) -> Result<String, FrameError> {
         let idx = self.shared.n_observed.fetch_add(1, Ordering::Relaxed);
         if let Some(value) = self.run().replay.observed(self.id(), idx) {
             return Ok(value.to_owned());
         }
-        let value = read();
+        let value = reading.await?;
         let kind = EventKind::ValueObserved { what: what.to_owned(), value: value.clone() };
         self.run().scribe.record(self.id(), kind).await?;
         Ok(value)

@@ -18,7 +18,7 @@ pub(crate) struct Coverage {
     pub(crate) failed: Vec<(String, ErrorCode)>,
     /// Documents that could not be read.
     pub(crate) unreadable: Vec<String>,
-    /// Parts that were not read because they share no word with the question.
+    /// Parts that were not read because nothing in them is near the question.
     pub(crate) parts_passed_over: u64,
     /// Findings that could not be used.
     pub(crate) rejected: u64,
@@ -57,7 +57,7 @@ impl Coverage {
     /// What was not read. The same however the rest was come by.
     pub(crate) fn gaps(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let passed_over = "Parts not read because they share no word with the question";
+        let passed_over = "Parts not read because nothing in them is near the question";
         say(&mut lines, self.parts_passed_over, passed_over);
         say(&mut lines, self.unreadable.len() as u64, "Documents that could not be read");
         say(&mut lines, self.failed.len() as u64, "Failed and not covered");

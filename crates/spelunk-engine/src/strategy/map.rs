@@ -4,6 +4,7 @@
 //! Parts are the same for every question, and every part gets the same question. A part that fails is named in the
 //! report and never ends the run.
 
+mod likely;
 mod recall;
 
 use std::collections::BTreeMap;
@@ -11,8 +12,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use spelunk_context::{Mode, Plan, PlanOptions, View, Work, plan as make_plan};
-use spelunk_index::{RankOptions, rank};
+use spelunk_context::{Mode, Plan, PlanOptions, plan as make_plan};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::recall::Recalled;
@@ -26,21 +26,19 @@ use crate::{Answer, Frame, FrameError, Task};
 
 /// Citations that a report carries.
 const CITATIONS_MAX: usize = 50;
-/// Passages that `hybrid` looks for.
-const PASSAGES_MAX: u64 = 500;
 
 /// Which parts are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// All of them.
     All,
-    /// Those that share words with the question, or all if none does.
+    /// Those that share words with the question or mean something near to it, or all if none does.
     Likely,
 }
 
 /// Answers with a report.
 pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
-    let Planned { plan, passed_over } = plan(frame, task, reach).await;
+    let Planned { plan, passed_over } = plan(frame, task, reach).await?;
     let Recalled { reports: recalled, analyses } = recall::recall(frame, task, &plan).await?;
     frame.note(planned(&plan, &analyses)).await?;
     let mut coverage = Coverage {
@@ -69,48 +67,25 @@ struct Planned {
     passed_over: u64,
 }
 
-async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Planned {
+async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, FrameError> {
     let options = PlanOptions {
         limits: frame.limits().clone(),
         detector: frame.detector().clone(),
         mode: Mode::ByType,
         files_left_out: 0,
     };
-    let (view, question) = (task.view.clone(), task.question.clone());
+    let likely = match reach {
+        Reach::All => None,
+        Reach::Likely => Some(likely::find(frame, task).await?),
+    };
+    let view = task.view.clone();
     // Cutting a large view keeps the cores busy; the executor has other calls to serve.
     let planning = tokio::task::spawn_blocking(move || {
         let mut plan = make_plan(&view, &options);
-        let passed_over = match reach {
-            Reach::All => 0,
-            Reach::Likely => keep_likely(&mut plan, &view, &question),
-        };
+        let passed_over = likely.map_or(0, |likely| likely.narrow(&mut plan));
         Planned { plan, passed_over }
     });
-    planning.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
-}
-
-/// Keeps the parts in which a passage was found; says how many it did not keep.
-fn keep_likely(plan: &mut Plan, view: &View, question: &str) -> u64 {
-    // Short ones, so that a passage at the edge of a part does not bring in its neighbour.
-    let options = RankOptions { passage_lines: 4, ..RankOptions::new(PASSAGES_MAX, u64::MAX) };
-    let passages =
-        rank(view, question, &options, &mut |_| {}).map(|ranking| ranking.passages).unwrap_or_default();
-    if passages.is_empty() {
-        return 0;
-    }
-    let mut lines: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-    for passage in &passages {
-        lines.entry(passage.doc_idx).or_default().push((passage.line_start, passage.line_end));
-    }
-    let n_before = plan.tasks.len() + plan.manifest.len();
-    plan.tasks.retain(|task| match &task.work {
-        Work::Chunk(chunk) => lines.get(&chunk.document_idx).is_some_and(|passages| {
-            passages.iter().any(|(first, last)| first <= chunk.lines.end() && last >= chunk.lines.start())
-        }),
-        Work::Batch(_) => true,
-    });
-    plan.manifest.retain(|row| row.n_chunks > 0 || lines.contains_key(&row.document_idx));
-    (n_before - plan.tasks.len() - plan.manifest.len()) as u64
+    Ok(planning.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())))
 }
 
 fn planned(plan: &Plan, analyses: &[Analysis]) -> EventKind {

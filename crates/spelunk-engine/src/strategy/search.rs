@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use spelunk_index::Mode;
 use spelunk_model::Prompt;
-use spelunk_types::{EventKind, Explain, Grounding};
+use spelunk_types::{Explain, Grounding};
 
 use super::direct::{self, Material};
 use crate::finder::FoundPassage;
@@ -69,13 +69,7 @@ async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<Fo
     let finding = tokio::task::spawn_blocking(move || {
         let mut rankings = Vec::new();
         for query in &queries {
-            let mut tell = |so_far: spelunk_index::IndexProgress| {
-                frame_here.show(EventKind::ProgressTicked {
-                    what: "indexing".to_owned(),
-                    done: so_far.bytes_done,
-                    total: so_far.bytes_total,
-                });
-            };
+            let mut tell = |so_far| frame_here.show_indexing(so_far);
             rankings.push(frame_here.finder().find(&view, query, Mode::Hybrid, HITS_MAX, &mut tell)?);
         }
         Ok::<_, spelunk_index::IndexError>(joined(rankings))

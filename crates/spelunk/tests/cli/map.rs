@@ -174,3 +174,39 @@ fn a_focus_that_is_none_is_refused_with_those_there_are() {
         --- exit 2
     "#]]);
 }
+
+#[test]
+fn hybrid_reads_what_shares_words_with_the_question_or_means_something_near() {
+    let filler = |word: &str| (0..300).map(|idx| format!("{word} {idx}\n")).collect::<String>();
+    let with_filler = |text: &str, word: &str| format!("{text}\n\n# Other\n\n{}", filler(word));
+    let words = "# Notes\n\nThe password must be changed each year.";
+    let near = "# Signing in\n\nUsers authenticate with a secret phrase that they renew annually.";
+    let files = [
+        ("docs/words.md", with_filler(words, "stone")),
+        ("docs/near.md", with_filler(near, "tree")),
+        ("docs/far.md", filler("river")),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let scene = Scene::new(&files);
+    let server = ModelServer::start_blocking([when(|_| true).reply("[]")]);
+    let question = "How often do people have to update the password they log in with?";
+    let ask = |strategy: &'static str| {
+        let arguments = ["ask", question, "docs", "--strategy", strategy, "--set=limits.small_lines_max=10"];
+        assert_eq!(scene.spelunk(arguments).server(&server).run().code, 0);
+        let mut read: Vec<String> = Vec::new();
+        for request in server.requests() {
+            let text = request.prompt();
+            read.extend(
+                ["words.md", "near.md", "far.md"]
+                    .map(str::to_owned)
+                    .into_iter()
+                    .filter(|name| text.contains(name.as_str())),
+            );
+        }
+        read.sort();
+        read.dedup();
+        read
+    };
+    assert_eq!(ask("hybrid"), ["near.md", "words.md"]);
+    assert_eq!(ask("map"), ["far.md", "near.md", "words.md"]);
+}

@@ -1,0 +1,96 @@
+//! What is likely to matter: the lines that share words with the question, and those whose meaning is near to it. The
+//! `hybrid` strategy reads only the parts they are in. They are recorded, because an index may be gone when a run goes
+//! on, and the parts must be the same.
+
+use std::collections::BTreeMap;
+
+use spelunk_context::{Plan, View, Work};
+use spelunk_index::{IndexError, Mode, RankOptions, rank};
+use spelunk_types::Explain;
+
+use crate::{Frame, FrameError, Task};
+
+/// Passages that are looked for by words.
+const WORDS_PASSAGES_MAX: u64 = 500;
+/// Passages that are looked for by meaning, and how near they must be. Questions that have nothing to do with this
+/// project's own documentation stay below 0.23 there; those that it answers reach 0.28 to 0.53.
+const MEANING_PASSAGES_MAX: usize = 40;
+const SIMILARITY_MIN: f32 = 0.25;
+
+/// The first and the last line of a passage.
+type Lines = (u64, u64);
+
+/// Lines, by document.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Likely(BTreeMap<u32, Vec<Lines>>);
+
+/// Looks for them, or takes them from the record.
+pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Likely, FrameError> {
+    let recorded = frame.observe_later("likely lines", look(frame, task)).await?;
+    Ok(Likely(serde_json::from_str(&recorded).unwrap_or_default()))
+}
+
+async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
+    let (here, view, question) = (frame.clone(), task.view.clone(), task.question.clone());
+    let looking = tokio::task::spawn_blocking(move || {
+        let mut likely = by_words(&view, &question);
+        let near = by_meaning(&here, &view, &question).map(|near| likely.add(near));
+        (likely, near.err())
+    });
+    let (likely, failed) =
+        looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    if let Some(error) = failed {
+        let hint = error.hint().unwrap_or_default();
+        frame.warn(format!("searched by words alone: {error}"), hint).await?;
+    }
+    Ok(serde_json::to_string(&likely.0).unwrap_or_default())
+}
+
+fn by_words(view: &View, question: &str) -> Likely {
+    // Short ones, so that a passage at the edge of a part does not bring in its neighbour.
+    let options = RankOptions { passage_lines: 4, ..RankOptions::new(WORDS_PASSAGES_MAX, u64::MAX) };
+    let ranking = rank(view, question, &options, &mut |_| {});
+    let passages = ranking.map(|ranking| ranking.passages).unwrap_or_default();
+    let mut likely = Likely::default();
+    likely.add(passages.iter().map(|passage| (passage.doc_idx, (passage.line_start, passage.line_end))));
+    likely
+}
+
+fn by_meaning(
+    frame: &Frame,
+    view: &View,
+    question: &str,
+) -> Result<impl Iterator<Item = (u32, Lines)>, IndexError> {
+    let mut tell = |so_far| frame.show_indexing(so_far);
+    let found = frame.finder().find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut tell)?;
+    let near =
+        found.into_iter().filter(|passage| passage.similarity.is_some_and(|near| near >= SIMILARITY_MIN));
+    Ok(near.map(|passage| {
+        let n_lines = passage.text.lines().count().max(1) as u64;
+        (passage.doc_idx, (passage.line_start, passage.line_start + n_lines - 1))
+    }))
+}
+
+impl Likely {
+    fn add(&mut self, lines: impl Iterator<Item = (u32, Lines)>) {
+        for (document, lines) in lines {
+            self.0.entry(document).or_default().push(lines);
+        }
+    }
+
+    /// Keeps the parts that hold some of the lines, or all where there are none; says how many it did not keep.
+    pub(super) fn narrow(&self, plan: &mut Plan) -> u64 {
+        if self.0.is_empty() {
+            return 0;
+        }
+        let n_before = plan.tasks.len() + plan.manifest.len();
+        plan.tasks.retain(|task| match &task.work {
+            Work::Chunk(chunk) => self.0.get(&chunk.document_idx).is_some_and(|lines| {
+                lines.iter().any(|(first, last)| first <= chunk.lines.end() && last >= chunk.lines.start())
+            }),
+            Work::Batch(_) => true,
+        });
+        plan.manifest.retain(|row| row.n_chunks > 0 || self.0.contains_key(&row.document_idx));
+        (n_before - plan.tasks.len() - plan.manifest.len()) as u64
+    }
+}
