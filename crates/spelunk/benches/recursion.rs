@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::StreamExt as _;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunSettings, SystemClock};
 use spelunk_journal::Workspace;
@@ -173,6 +174,31 @@ async fn batched() {
     let ratio = took.as_secs_f64() / limit.as_secs_f64();
     let what = format!("200 batched, 100 in flight, a 20 ms model ({ratio:.2}x)");
     row(&what, &ms(took), &ms(limit), "under 1.3x", ratio < 1.3);
+    // The same requests with nothing around them: client and server share the cores of this machine.
+    let bare = bare_batch(&server, CALLS).await;
+    let ratio = took.as_secs_f64() / bare.as_secs_f64();
+    row(&format!("the same beside the bare client ({ratio:.2}x)"), &ms(took), &ms(bare), "", true);
+}
+
+/// So many requests, a hundred in flight, with the HTTP client alone.
+async fn bare_batch(server: &ModelServer, n_calls: u32) -> Duration {
+    let model = http_model(server);
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let began = Instant::now();
+        let asking = (0..n_calls).map(|ordinal| {
+            let model = Arc::clone(&model);
+            async move {
+                let call = CallId { frame: FrameId::root(), ordinal };
+                let prompt = Prompt::single("", format!("question {ordinal}"), 100);
+                // The first place is the root's own turn; its reply is as good as any.
+                collect(model.stream(&prompt, &call), 10_000, |_| {}).await.unwrap();
+            }
+        });
+        futures_util::stream::iter(asking).buffer_unordered(100).for_each(|()| async {}).await;
+        times.push(began.elapsed());
+    }
+    median(times)
 }
 
 async fn child(floor: Duration) {
