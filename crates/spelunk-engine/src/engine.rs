@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View};
+use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, JournalError, Workspace};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
@@ -15,7 +16,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::finder::{Finder, index_folder};
+use crate::finder::{Finder, OpenEmbedder, index_folder};
 use crate::flights::Flights;
 use crate::gate::Gate;
 use crate::replay::Replay;
@@ -40,6 +41,8 @@ pub struct Engine {
     roster: Roster,
     /// How fast models may be asked.
     paces: Paces,
+    /// What turns texts into vectors, for the index.
+    embedder: OpenEmbedder,
     /// Tells the types of documents.
     detector: Detector,
     /// What tells settings of the detector apart.
@@ -141,6 +144,7 @@ impl Engine {
             sandbox: Sandbox::in_process(),
             roster: Roster::default(),
             paces: Paces::default(),
+            embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
             detector: Detector::default(),
             detector_key: String::new(),
             live: Arc::default(),
@@ -163,6 +167,15 @@ impl Engine {
     #[must_use]
     pub fn with_paces(self, paces: Paces) -> Self {
         Self { paces, ..self }
+    }
+
+    /// The same engine, with another model for the index; it is opened when something is first searched for.
+    #[must_use]
+    pub fn with_embedder(
+        self,
+        open: impl Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { embedder: Arc::new(open), ..self }
     }
 
     /// The same engine, with content types of the user's own. `key` is another one where the types are.
@@ -307,6 +320,7 @@ impl Engine {
     fn finder(&self, whole: &View) -> Finder {
         Finder {
             directory: self.workspace.root().map(|root| root.join(index_folder(whole))),
+            embedder: Arc::clone(&self.embedder),
             detector: self.detector.clone(),
             detector_key: self.detector_key.clone(),
             whole: whole.clone(),

@@ -2,6 +2,7 @@
 //! Finding none is not an error here; `ask` then shows passages.
 
 mod bounded;
+mod embedding;
 mod keys;
 mod open;
 mod survey;
@@ -14,6 +15,7 @@ use spelunk_model::{FallbackModel, ListShape, Model, ModelError, ModelOptions, l
 use spelunk_types::{ErrorCode, Explain, ModelRef};
 
 use self::bounded::BoundedModel;
+pub(crate) use self::embedding::{client as embedding_client, embedder};
 use self::keys::{Commands, Keys, OPENROUTER_URL, Place, place, probe};
 use self::open::open;
 use self::survey::usual;
@@ -49,6 +51,8 @@ pub(crate) enum ProviderError {
     NameMissing { provider: String },
     #[error("`{section}` leads to no provider: none is set, and no key was found")]
     Nobody { section: String },
+    #[error("vectors are asked for in OpenAI's format, and {provider} has another")]
+    NoEmbeddings { provider: &'static str },
     #[error("there is no model `{name}`")]
     Unknown { name: String, known: String },
     #[error("the server at `{base_url}` offers no model")]
@@ -69,6 +73,7 @@ impl Explain for ProviderError {
             | Self::AddressMissing { .. }
             | Self::NameMissing { .. }
             | Self::Nobody { .. }
+            | Self::NoEmbeddings { .. }
             | Self::Unknown { .. }
             | Self::NoModels { .. }
             | Self::OfClient => ErrorCode::ModelNotConfigured,
@@ -91,6 +96,9 @@ impl Explain for ProviderError {
             Self::AddressMissing { variable, .. } => Some(format!("set `{variable}` or `model.base_url`")),
             Self::NameMissing { .. } => Some("name it with `--model`, or in the settings".into()),
             Self::Nobody { section } => Some(format!("set `{section}.provider` and its key")),
+            Self::NoEmbeddings { .. } => {
+                Some("name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into())
+            }
             Self::Unknown { known, .. } if known.is_empty() => {
                 Some("define it with `[models.NAME]` in `spelunk.toml`".into())
             }

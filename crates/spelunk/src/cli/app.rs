@@ -117,6 +117,8 @@ impl App {
         let engine = Engine::new(self.workspace()?, Arc::new(SystemClock), scan);
         let roster = provider::roster(&self.settings, &self.environment);
         let engine = engine.with_roster(roster).with_paces(self.paces.clone());
+        let (settings, environment) = (self.settings.clone(), self.environment.clone());
+        let engine = engine.with_embedder(move || provider::embedder(&settings, &environment));
         Ok(engine.with_detector(self.settings.detector(), self.detector_key()))
     }
 

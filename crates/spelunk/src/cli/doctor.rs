@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use spelunk_model::{Model, Price, Prompt, collect};
+use spelunk_model::{EmbeddingModel as _, Model, Price, Prompt, collect};
 use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 
@@ -78,7 +78,25 @@ async fn other_roles(app: &App, root: &Found, with_question: bool) -> Vec<Check>
             Err(error) => checks.push(bad(name, &error)),
         }
     }
+    checks.extend(embedding(app).await);
     checks
+}
+
+/// The model of the index, where another than the built-in one is set.
+async fn embedding(app: &App) -> Option<Check> {
+    let name = "embedding";
+    let client = match provider::embedding_client(&app.settings, &app.environment) {
+        Ok(client) => client?,
+        Err(error) => return Some(bad(name, &error)),
+    };
+    Some(match client.embed(&["ready?".to_owned()]).await {
+        Ok(embedded) => {
+            let n = embedded.vectors.first().map_or(0, Vec::len);
+            let detail = format!("{} gives vectors of {n} numbers", client.reference());
+            Check { name, outcome: Outcome::Good, detail }
+        }
+        Err(error) => bad(name, &error),
+    })
 }
 
 async fn of_model(name: &'static str, found: &Found, with_question: bool) -> Vec<Check> {

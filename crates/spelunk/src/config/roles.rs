@@ -18,6 +18,8 @@ pub(crate) struct Roles {
     pub(crate) sub: RoleModel,
     /// Puts findings together.
     pub(crate) synthesis: RoleModel,
+    /// Turns texts into vectors; unset, a built-in table does.
+    pub(crate) embedding: RoleModel,
 }
 
 /// The model of a role.
@@ -54,6 +56,7 @@ impl Roles {
             root: root(layer, models)?,
             sub: sub(layer, models)?,
             synthesis: of_role(layer, "roles.synthesis", models)?,
+            embedding: of_role(layer, "roles.embedding", models)?,
         })
     }
 }

@@ -198,6 +198,15 @@ fn roles() -> Vec<Setting> {
             "The model of sub-calls and analysts; empty takes `model.sub`, else the root's.",
         ),
         text("roles.synthesis", "", "The model that puts findings together; empty takes the root's."),
+        // A search is no request to ask anybody, so a stranger's repository may not make it one.
+        Setting {
+            reach: Reach::UserOnly,
+            ..text(
+                "roles.embedding",
+                "",
+                "The model that turns texts into vectors for the index, in OpenAI's format; empty takes the built-in table.",
+            )
+        },
     ]
 }
 

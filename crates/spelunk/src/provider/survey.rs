@@ -60,6 +60,9 @@ pub(crate) fn survey(settings: &Settings, environment: &Environment) -> Vec<Surv
             }
         }
     }
+    if settings.roles.embedding != RoleModel::Unset {
+        give(&mut surveyed, "embedding", &settings.roles.embedding, settings, environment);
+    }
     surveyed
 }
 
