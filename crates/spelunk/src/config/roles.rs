@@ -68,9 +68,12 @@ fn root(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleMode
     if nearness(layer, "roles.root") > 0 && nearness(layer, "roles.root") >= nearest {
         return of_role(layer, "roles.root", models);
     }
-    let is_none = matches!(text(layer, "model.provider"), Some(("none", _)));
+    // `--model openai/fast` and `--model fast --base-url …` say where a model of that name is.
+    let of_name = nearness(layer, "model.name");
+    let is_placed =
+        ["model.provider", "model.base_url"].iter().any(|key| nearness(layer, key) >= of_name.max(1));
     Ok(match text(layer, "model.name") {
-        Some((name, origin)) if !is_none && models.contains_key(name) => named(name, "model.name", origin),
+        Some((name, origin)) if !is_placed && models.contains_key(name) => named(name, "model.name", origin),
         Some(_) | None => RoleModel::Unset,
     })
 }

@@ -178,6 +178,10 @@ fn what_is_said_nearer_to_the_user_wins() {
     assert_eq!(roles(&toml, &flag), (RoleModel::Unset, same));
     let flag = [("--model", "model.provider", "none")];
     assert_eq!(roles(&toml, &flag).0, RoleModel::Unset);
+    // A provider or an address that is named with it says where the model is.
+    for placed in [("--model", "model.provider", "openai"), ("--base-url", "model.base_url", "http://x")] {
+        assert_eq!(roles(&toml, &[("--model", "model.name", "fast"), placed]).0, RoleModel::Unset);
+    }
     // In one and the same file, the role is the more deliberate word.
     assert_eq!(roles(&format!("model.name = 'gpt-5'\n{toml}"), &[]), of_files);
 }
