@@ -1,6 +1,7 @@
 //! Analysts: who reads a part of the text, what it is told, and what it must report. An analyst sees one part and
 //! nothing else: a fresh call each, so that no part colours what is said about another.
 
+mod form;
 mod material;
 mod place;
 mod reply;
@@ -130,6 +131,7 @@ async fn ask(
     let system = system_prompt(analysis, limits.evidence_chars_max, limits.findings_max);
     let user = material.render(&analysis.assignment(), task.question_shown());
     let mut prompt = Prompt::single(system, user, limits.analyst_output_tokens_max);
+    prompt.schema = Some(form::schema(analysis.analyst));
     frame.require_time(&prompt)?;
     let reply = frame.ask_sub(prompt.clone()).await?;
     let faults = match parse(&reply.text, analysis, limits, Reading::First) {

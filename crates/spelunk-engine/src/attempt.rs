@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use spelunk_model::{Model, ModelError, ModelStream, Prompt, Reply, collect};
+use spelunk_model::{Feature, Model, ModelError, ModelStream, Prompt, Reply, collect};
 use spelunk_types::{CallId, Limits};
 use tokio::time::timeout;
 
@@ -21,6 +21,11 @@ pub(crate) async fn attempt(
         Ok(reply) => reply,
         Err(_) => Err(ModelError::TimedOut { after_ms: limits.call_ms_max }),
     }
+}
+
+/// Whether the provider says that it cannot hold this model to a schema.
+pub(crate) fn refuses_schema(error: &ModelError) -> bool {
+    matches!(error, ModelError::FeatureRefused { feature: Feature::Schema, .. })
 }
 
 /// How long to wait before another attempt; `None` if there is to be none. `n_failed` counts from 1.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View};
+use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, JournalError, Workspace};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
@@ -15,7 +16,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::finder::{Finder, index_folder};
+use crate::finder::{Finder, OpenEmbedder, index_folder};
 use crate::flights::Flights;
 use crate::gate::Gate;
 use crate::replay::Replay;
@@ -24,8 +25,8 @@ use crate::scribe::{Desk, Scribe};
 use crate::start::Start;
 use crate::watch::EventStream;
 use crate::{
-    Cancel, Clock, EngineError, FrameError, Program, Purse, RunResult, RunSettings, RunView, Schema, Stop,
-    Task,
+    Cancel, Clock, EngineError, FrameError, Paces, Program, Purse, Roster, RunResult, RunSettings, RunView,
+    Schema, Stop, Task,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -36,6 +37,12 @@ pub struct Engine {
     scan: ScanOptions,
     /// Where cells run.
     sandbox: Sandbox,
+    /// Models that code may name.
+    roster: Roster,
+    /// How fast models may be asked.
+    paces: Paces,
+    /// What turns texts into vectors, for the index.
+    embedder: OpenEmbedder,
     /// Tells the types of documents.
     detector: Detector,
     /// What tells settings of the detector apart.
@@ -64,6 +71,8 @@ pub struct RunRequest {
     pub model: Arc<dyn Model>,
     /// Whom sub-calls ask, if not the same.
     pub sub_model: Option<Arc<dyn Model>>,
+    /// Who puts findings together, if not the root's.
+    pub synthesis_model: Option<Arc<dyn Model>>,
     /// The JSON Schema of the answer, as text.
     pub schema: Option<String>,
     /// What an analysis looks for first.
@@ -80,6 +89,8 @@ pub struct ResumeRequest {
     pub model: Arc<dyn Model>,
     /// The same sub-model it was started with, if it had one.
     pub sub_model: Option<Arc<dyn Model>>,
+    /// The same model for putting findings together, if it had one.
+    pub synthesis_model: Option<Arc<dyn Model>>,
     /// Limits on spending may differ from before; the others are taken from the journal.
     pub settings: RunSettings,
     /// With [`Strategy::Program`]: the program it was started with.
@@ -126,14 +137,45 @@ impl RunHandle {
 impl Engine {
     /// An engine on this workspace.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>, scan: ScanOptions) -> Self {
-        let (sandbox, detector) = (Sandbox::in_process(), Detector::default());
-        Self { workspace, clock, scan, sandbox, detector, detector_key: String::new(), live: Arc::default() }
+        Self {
+            workspace,
+            clock,
+            scan,
+            sandbox: Sandbox::in_process(),
+            roster: Roster::default(),
+            paces: Paces::default(),
+            embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
+            detector: Detector::default(),
+            detector_key: String::new(),
+            live: Arc::default(),
+        }
     }
 
     /// The same engine, with cells run elsewhere than in this process.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
         Self { sandbox, ..self }
+    }
+
+    /// The same engine, with models that code may ask by name.
+    #[must_use]
+    pub fn with_roster(self, roster: Roster) -> Self {
+        Self { roster, ..self }
+    }
+
+    /// The same engine, keeping pace with others that ask the same models.
+    #[must_use]
+    pub fn with_paces(self, paces: Paces) -> Self {
+        Self { paces, ..self }
+    }
+
+    /// The same engine, with another model for the index; it is opened when something is first searched for.
+    #[must_use]
+    pub fn with_embedder(
+        self,
+        open: impl Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { embedder: Arc::new(open), ..self }
     }
 
     /// The same engine, with content types of the user's own. `key` is another one where the types are.
@@ -187,7 +229,7 @@ impl Engine {
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
         let blobs = self.workspace.blobs();
-        let start = Start::of_request(&request, &self.scan, &blobs).map_err(of_run)?;
+        let start = Start::of_request(&request, self.roster.names(), &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
         let start = start.with_corpus(&view_of_all, &blobs).map_err(of_run)?;
@@ -202,7 +244,7 @@ impl Engine {
             ..Task::new(request.question, view_of_all, request.strategy)
         };
         let (settings, program) = (request.settings, request.program);
-        let models = models(request.model, request.sub_model);
+        let models = self.models(request.model, request.sub_model, request.synthesis_model);
         let view = RunView::of(&events);
         Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
@@ -223,7 +265,7 @@ impl Engine {
             return Err(EngineError::Finished { run: run.clone() });
         }
         let start = Start::of(run, &events).map_err(of_run)?;
-        let limits = start.check(run, &request)?;
+        let limits = start.check(run, &request, self.roster.names())?;
         let corpus = self.read_sources(&start.sources, &start.scan, progress)?;
         if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
@@ -244,7 +286,7 @@ impl Engine {
         let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
-        let models = models(request.model, request.sub_model);
+        let models = self.models(request.model, request.sub_model, request.synthesis_model);
         Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
 
@@ -262,10 +304,23 @@ impl Engine {
         live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
+    /// Whom a run asks: the root's model where no other was named.
+    fn models(
+        &self,
+        root: Arc<dyn Model>,
+        sub: Option<Arc<dyn Model>>,
+        synthesis: Option<Arc<dyn Model>>,
+    ) -> Models {
+        let or_root = |model: Option<Arc<dyn Model>>| model.unwrap_or_else(|| Arc::clone(&root));
+        let (sub, synthesis) = (or_root(sub), or_root(synthesis));
+        Models { root, sub, synthesis, roster: self.roster.clone() }
+    }
+
     /// The finder of a corpus.
     fn finder(&self, whole: &View) -> Finder {
         Finder {
             directory: self.workspace.root().map(|root| root.join(index_folder(whole))),
+            embedder: Arc::clone(&self.embedder),
             detector: self.detector.clone(),
             detector_key: self.detector_key.clone(),
             whole: whole.clone(),
@@ -294,8 +349,10 @@ impl Engine {
             replay,
             scribe: scribe.clone(),
             gate: Gate::new(settings.limits.calls_parallel_max),
+            paces: self.paces.clone(),
             flights: Flights::default(),
             limits_told: Mutex::default(),
+            stand_ins_told: Mutex::default(),
             settings,
             blobs,
             replies,
@@ -314,11 +371,6 @@ impl Engine {
         });
         RunHandle { run: id, events: stream, cancel, driver, written }
     }
-}
-
-fn models(root: Arc<dyn Model>, sub: Option<Arc<dyn Model>>) -> Models {
-    let sub = sub.unwrap_or_else(|| Arc::clone(&root));
-    Models { root, sub }
 }
 
 /// Where start and resume meet: a run with all its parts in hand.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use spelunk_context::{Detector, View};
 use spelunk_index::{
-    Index, IndexError, IndexOptions, IndexProgress, Mode, Query, RankOptions, StaticEmbedder, UpdateOptions,
-    rank,
+    EmbedError, Embedder, Index, IndexError, IndexOptions, IndexProgress, Mode, Query, RankOptions,
+    UpdateOptions, rank,
 };
 
 /// Names that tell one corpus from another.
@@ -23,6 +23,9 @@ pub fn index_folder(whole: &View) -> PathBuf {
     let key = spelunk_journal::digest(names.join("\n").as_bytes());
     PathBuf::from("index-v1").join(key.as_str().get(..16).unwrap_or_default())
 }
+
+/// Opens what turns texts into vectors.
+pub(crate) type OpenEmbedder = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync>;
 
 /// A passage that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +43,8 @@ pub(crate) struct FoundPassage {
 pub(crate) struct Finder {
     /// Where its index is kept, if there is a place for it.
     pub(crate) directory: Option<PathBuf>,
+    /// What turns texts into vectors, opened when it is needed.
+    pub(crate) embedder: OpenEmbedder,
     pub(crate) detector: Detector,
     /// What tells settings of the detector apart.
     pub(crate) detector_key: String,
@@ -61,7 +66,7 @@ impl Finder {
         let Some(directory) = &self.directory else { return Ok(by_reading(view, text, hits_max)) };
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         if index.is_none() {
-            let embedder = Arc::new(StaticEmbedder::embedded()?);
+            let embedder = (self.embedder)()?;
             let mut opened = Index::open(directory, IndexOptions { embedder: Some(embedder) })?;
             let options = UpdateOptions {
                 detector: self.detector.clone(),

@@ -18,7 +18,7 @@ use futures_util::future::{BoxFuture, FutureExt, join_all};
 use spelunk_context::Detector;
 use spelunk_index::IndexProgress;
 use spelunk_journal::JournalError;
-use spelunk_model::{Prompt, Reply, estimate_tokens};
+use spelunk_model::{Model, Prompt, Reply, estimate_tokens};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
     CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits, Served,
@@ -30,7 +30,7 @@ use crate::frame::call::{Ask, Purpose};
 pub(crate) use crate::frame::record::CellRecord;
 use crate::run::{Role, Run};
 use crate::scribe::Receipt;
-use crate::{Answer, FrameError, Program, Stop, Task, strategy};
+use crate::{Answer, FrameError, Program, Roster, Stop, Task, strategy};
 
 /// One recursive invocation inside a run. Cloning gives another handle on the same frame.
 #[derive(Clone)]
@@ -41,6 +41,8 @@ pub struct Frame {
 struct Shared {
     run: Arc<Run>,
     id: FrameId,
+    /// Whom this frame asks, where its parent named somebody.
+    model: Option<Arc<dyn Model>>,
     n_calls: AtomicU32,
     n_children: AtomicU32,
     n_notes: AtomicUsize,
@@ -68,9 +70,15 @@ enum Failure {
 
 impl Frame {
     pub(crate) fn new(run: Arc<Run>, id: FrameId) -> Self {
+        Self::asking(run, id, None)
+    }
+
+    /// A frame that asks this model.
+    fn asking(run: Arc<Run>, id: FrameId, model: Option<Arc<dyn Model>>) -> Self {
         let shared = Shared {
             run,
             id,
+            model,
             n_calls: AtomicU32::new(0),
             n_children: AtomicU32::new(0),
             n_notes: AtomicUsize::new(0),
@@ -142,15 +150,21 @@ impl Frame {
         self.run().started_at_ms
     }
 
-    /// On whose behalf this frame asks.
-    fn role(&self) -> Role {
-        if self.id().depth() == 0 { Role::Root } else { Role::Sub }
+    /// Whom this frame asks.
+    fn model(&self) -> &Arc<dyn Model> {
+        let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
+        self.shared.model.as_ref().unwrap_or_else(|| self.run().model(role))
+    }
+
+    /// The models that code may name.
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.run().models.roster
     }
 
     /// Asks the model of this frame. The call's place in the tree is taken now, before anything is awaited: identity
     /// follows program order.
     pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        self.ask_in(Ask { prompt, role: self.role(), purpose: Purpose::Turn })
+        self.ask_in(Ask { prompt, model: Arc::clone(self.model()), purpose: Purpose::Turn })
     }
 
     /// Asks a sub-model a smaller question. It leaves the frames above it enough to conclude with: out of that, the
@@ -159,16 +173,27 @@ impl Frame {
         &self,
         prompt: Prompt,
     ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        self.ask_in(Ask { prompt, role: Role::Sub, purpose: Purpose::Part })
+        self.ask_sub_of(prompt, None)
     }
 
-    /// Asks the root model from a frame below it: what puts findings together is its own work. Out of budget, the call is
+    /// The same of a model that was named.
+    pub(crate) fn ask_sub_of(
+        &self,
+        prompt: Prompt,
+        named: Option<Arc<dyn Model>>,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        let model = named.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
+        self.ask_in(Ask { prompt, model, purpose: Purpose::Part })
+    }
+
+    /// Asks the model that puts findings together, from a frame below the root. Out of budget, the call is
     /// refused and the run goes on.
-    pub(crate) fn ask_root(
+    pub(crate) fn ask_synthesis(
         &self,
         prompt: Prompt,
     ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        self.ask_in(Ask { prompt, role: Role::Root, purpose: Purpose::Whole })
+        let model = Arc::clone(self.run().model(Role::Synthesis));
+        self.ask_in(Ask { prompt, model, purpose: Purpose::Whole })
     }
 
     fn ask_in(&self, ask: Ask) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
@@ -207,7 +232,8 @@ impl Frame {
         let frame = self.clone();
         Box::pin(async move {
             durable(past).await?;
-            let solving = Self::new(Arc::clone(&frame.shared.run), child.clone()).solve(task);
+            let run = Arc::clone(&frame.shared.run);
+            let solving = Self::asking(run, child.clone(), task.model.clone()).solve(task);
             let answer = match door {
                 Door::Planned => solving.await,
                 Door::Counted => {

@@ -1,5 +1,6 @@
-//! The gate: how many calls are in flight, over the whole tree. It opens to `calls_parallel_max`, halves when the provider
-//! asks for less, waits as long as the provider says, and widens again by one after each full round of successes.
+//! The gate: how many calls are in flight. It opens to a limit, halves when the provider asks for less, waits as long as
+//! the provider says, and widens again by one after each full round of successes. A tree has one that stays as wide as
+//! `calls_parallel_max`; each model has one that follows its provider (`pace.rs`).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -57,6 +58,11 @@ impl Gate {
     /// The provider asked for fewer requests: half as many from now on, none before `wait` is over. Refusals that arrive
     /// during the pause belong to the same wave and narrow it no further.
     pub(crate) fn narrow(&self, wait: Duration) {
+        self.narrow_above(wait, 1);
+    }
+
+    /// The same, but never below `floor`. Half is half of what was in flight: a gate may stand wider than anyone needs.
+    pub(crate) fn narrow_above(&self, wait: Duration, floor: usize) {
         let mut state = self.lock();
         let now = Instant::now();
         let is_same_wave = state.closed_until.is_some_and(|until| until > now);
@@ -65,8 +71,16 @@ impl Gate {
         if is_same_wave {
             return;
         }
-        let width = (state.width / 2).max(1);
-        state.owed += state.width - width;
+        let n_issued = state.width.saturating_add(state.owed);
+        let n_busy = n_issued.saturating_sub(self.permits.available_permits());
+        let in_use = if n_busy == 0 { state.width } else { state.width.min(n_busy) };
+        let width = (in_use / 2).max(floor.max(1));
+        if width >= state.width {
+            return;
+        }
+        let n_withdrawn = state.width - width;
+        let n_idle = self.permits.forget_permits(n_withdrawn);
+        state.owed += n_withdrawn - n_idle;
         (state.width, state.n_successes) = (width, 0);
     }
 

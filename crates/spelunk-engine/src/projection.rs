@@ -52,7 +52,7 @@ struct Start {
     sources: Vec<SourceSpec>,
     scan: ScanOptions,
     model: ModelRef,
-    sub_model: Option<ModelRef>,
+    sub_model: Option<Box<ModelRef>>,
     schema: Option<Text>,
     corpus: Option<Box<CorpusRecord>>,
     corpus_digest: BlobId,

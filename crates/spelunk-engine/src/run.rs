@@ -22,7 +22,9 @@ use crate::gate::Gate;
 use crate::purse::Kept;
 use crate::replay::Replay;
 use crate::scribe::Scribe;
-use crate::{Answer, BudgetExceeded, Cancel, Frame, FrameError, Program, Purse, Stop, Task, wire};
+use crate::{
+    Answer, BudgetExceeded, Cancel, Frame, FrameError, Paces, Program, Purse, Roster, Stop, Task, wire,
+};
 
 /// What a run is held to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +54,10 @@ pub(crate) struct Models {
     pub(crate) root: Arc<dyn Model>,
     /// The same as the root's, unless another was named.
     pub(crate) sub: Arc<dyn Model>,
+    /// The same as the root's, unless another was named.
+    pub(crate) synthesis: Arc<dyn Model>,
+    /// Those that code may name.
+    pub(crate) roster: Roster,
 }
 
 /// On whose behalf a model is asked.
@@ -61,6 +67,8 @@ pub(crate) enum Role {
     Root,
     /// Everything below it.
     Sub,
+    /// Putting findings together.
+    Synthesis,
 }
 
 /// Calls that sub-calls leave for the frames above them.
@@ -82,9 +90,12 @@ pub(crate) struct Run {
     pub(crate) replay: Replay,
     pub(crate) scribe: Scribe,
     pub(crate) gate: Gate,
+    pub(crate) paces: Paces,
     pub(crate) flights: Flights,
     /// Limits that were said to be reached.
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,
+    /// What was said about models that stand in for others.
+    pub(crate) stand_ins_told: Mutex<HashSet<String>>,
     pub(crate) blobs: Blobs,
     pub(crate) replies: Replies,
     pub(crate) program: Option<Program>,
@@ -96,6 +107,7 @@ impl Run {
         match role {
             Role::Root => &self.models.root,
             Role::Sub => &self.models.sub,
+            Role::Synthesis => &self.models.synthesis,
         }
     }
 
@@ -103,8 +115,8 @@ impl Run {
     /// what there is.
     pub(crate) fn kept_for_conclusions(&self) -> Kept {
         let limits = &self.settings.limits;
-        let conclusion = self.with_price(
-            Role::Root,
+        let conclusion = with_price(
+            self.models.root.as_ref(),
             Usage {
                 input_tokens: limits.transcript_tokens_max,
                 output_tokens: limits.root_output_tokens_max,
@@ -143,34 +155,34 @@ impl Run {
     }
 
     /// What a call may cost at most.
-    pub(crate) fn estimate(&self, role: Role, prompt: &Prompt) -> Usage {
+    pub(crate) fn estimate(model: &dyn Model, prompt: &Prompt) -> Usage {
         let usage = Usage {
             input_tokens: prompt_tokens(prompt),
             output_tokens: prompt.output_tokens_max,
             ..Usage::default()
         };
-        self.with_price(role, usage)
+        with_price(model, usage)
     }
 
     /// What a call cost. Where the provider does not say how many tokens, they are estimated.
-    pub(crate) fn price_usage(&self, role: Role, prompt: &Prompt, reply: &Reply) -> Usage {
+    pub(crate) fn price_usage(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usage {
         let usage = reply.usage.unwrap_or_else(|| Usage {
             input_tokens: prompt_tokens(prompt),
             output_tokens: estimate_tokens(&reply.text),
             ..Usage::default()
         });
         // A provider that says what it charged knows best, and so does the model of a chain that answered.
-        let is_told = reply.answered_by.is_some() || self.model(role).price().is_none();
+        let is_told = reply.answered_by.is_some() || model.price().is_none();
         if is_told && usage.cost_microusd > 0 {
             return usage;
         }
-        self.with_price(role, usage)
+        with_price(model, usage)
     }
+}
 
-    fn with_price(&self, role: Role, usage: Usage) -> Usage {
-        let cost_microusd = self.model(role).price().map_or(0, |price| price.cost_microusd(&usage));
-        Usage { cost_microusd, ..usage }
-    }
+fn with_price(model: &dyn Model, usage: Usage) -> Usage {
+    let cost_microusd = model.price().map_or(0, |price| price.cost_microusd(&usage));
+    Usage { cost_microusd, ..usage }
 }
 
 /// Drives a run to its end and records how it ended.
@@ -181,6 +193,7 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
         Err(error) => (None, Some(error)),
     };
     let outcome = outcome_of(answer.as_ref(), error.as_ref());
+    trim_cache(&run);
     let recorded = record_end(&run, error.as_ref(), outcome.clone()).await;
     let (outcome, error) = match recorded {
         Ok(()) => (outcome, error),
@@ -226,6 +239,12 @@ fn outcome_of(answer: Option<&Answer>, error: Option<&FrameError>) -> RunOutcome
         }
         Some(error) => RunOutcome::Failed { code: error.code(), message: error.to_string() },
     }
+}
+
+/// Makes room in the reply cache, on the scribe's thread. A cache that cannot be trimmed is large, not wrong.
+fn trim_cache(run: &Run) {
+    let bytes_max = run.settings.limits.cache_bytes_max;
+    drop(run.scribe.chore(Box::new(move |replies| drop(replies.trim(bytes_max)))));
 }
 
 /// A journal that cannot be written cannot record that either; the error is on its way to the user.

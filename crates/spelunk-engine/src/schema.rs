@@ -16,6 +16,7 @@ pub(crate) use extract::extract_json;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use regex::Regex;
 use serde_json::{Number, Value};
@@ -84,6 +85,11 @@ impl Schema {
     /// The schema as it was given.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The schema as a provider is given it.
+    pub(crate) fn json(&self) -> Option<Arc<Value>> {
+        serde_json::from_str(&self.text).ok().map(Arc::new)
     }
 
     /// Checks a value and says in what it does not fit.

@@ -3,8 +3,8 @@
 use spelunk_context::{DocEntry, View};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{
-    BlobId, CorpusRecord, Event, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, RunId, ScanOptions,
-    SourceSpec, Strategy, Text,
+    BlobId, CorpusRecord, Event, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, OtherModels, RunId,
+    ScanOptions, SourceSpec, Strategy, Text,
 };
 
 use crate::{EngineError, ResumeRequest, RunRequest, strategy};
@@ -21,6 +21,9 @@ pub(crate) struct Start {
     pub(crate) scan: ScanOptions,
     pub(crate) model: ModelRef,
     pub(crate) sub_model: Option<ModelRef>,
+    pub(crate) synthesis_model: Option<ModelRef>,
+    /// The names under which code could ask other models.
+    pub(crate) model_names: Vec<String>,
     pub(crate) schema: Option<Text>,
     pub(crate) focus: Focus,
     pub(crate) corpus_digest: BlobId,
@@ -32,12 +35,20 @@ pub(crate) struct Start {
 impl Start {
     pub(crate) fn of_request(
         request: &RunRequest,
+        model_names: &[String],
         scan: &ScanOptions,
         blobs: &Blobs,
     ) -> Result<Self, JournalError> {
         let (model, strategy) = (request.model.reference().clone(), request.strategy);
         let sub_model = request.sub_model.as_ref().map(|model| model.reference().clone());
+        let synthesis_model = request.synthesis_model.as_ref().map(|model| model.reference().clone());
         let limits = request.settings.limits.clone();
+        let named = Named {
+            root: &model,
+            sub: sub_model.as_ref(),
+            synthesis: synthesis_model.as_ref(),
+            names: model_names,
+        };
         Ok(Self {
             question: blobs.keep(&request.question)?,
             strategy,
@@ -45,9 +56,11 @@ impl Start {
             scan: scan.clone(),
             corpus_digest: request.corpus.digest().clone(),
             corpus: None,
-            settings_digest: settings_digest(&model, sub_model.as_ref(), strategy, &limits),
+            settings_digest: settings_digest(&named, strategy, &limits),
             model,
             sub_model,
+            synthesis_model,
+            model_names: model_names.to_vec(),
             schema: request.schema.as_deref().map(|text| blobs.keep(text)).transpose()?,
             focus: request.focus,
             limits,
@@ -64,6 +77,7 @@ impl Start {
                 scan,
                 model,
                 sub_model,
+                other_models,
                 schema,
                 focus,
                 corpus_digest,
@@ -73,13 +87,16 @@ impl Start {
                 ..
             }) => {
                 let (scan, limits) = (*scan, *limits);
+                let others = other_models.map(|others| *others).unwrap_or_default();
                 Ok(Self {
                     question,
                     strategy,
                     sources,
                     scan,
                     model,
-                    sub_model,
+                    sub_model: sub_model.map(|model| *model),
+                    synthesis_model: others.synthesis,
+                    model_names: others.names,
                     schema,
                     focus,
                     corpus_digest,
@@ -106,6 +123,7 @@ impl Start {
     }
 
     pub(crate) fn into_event(self) -> EventKind {
+        let others = OtherModels { synthesis: self.synthesis_model, names: self.model_names };
         EventKind::RunStarted {
             format: JOURNAL_FORMAT,
             engine: env!("CARGO_PKG_VERSION").to_owned(),
@@ -114,7 +132,8 @@ impl Start {
             sources: self.sources,
             scan: Box::new(self.scan),
             model: self.model,
-            sub_model: self.sub_model,
+            sub_model: self.sub_model.map(Box::new),
+            other_models: (others != OtherModels::default()).then(|| Box::new(others)),
             schema: self.schema,
             focus: self.focus,
             corpus_digest: self.corpus_digest,
@@ -125,7 +144,12 @@ impl Start {
     }
 
     /// Refuses to go on as something else than was started; gives the limits to go on with.
-    pub(crate) fn check(&self, run: &RunId, request: &ResumeRequest) -> Result<Limits, EngineError> {
+    pub(crate) fn check(
+        &self,
+        run: &RunId,
+        request: &ResumeRequest,
+        model_names: &[String],
+    ) -> Result<Limits, EngineError> {
         let changed = |what, recorded: String, now: String| EngineError::SettingsChanged {
             run: run.clone(),
             what,
@@ -138,11 +162,23 @@ impl Start {
         }
         let sub_model = request.sub_model.as_ref().map(|model| model.reference());
         let named = |model: Option<&ModelRef>| model.map_or_else(|| "none".to_owned(), ToString::to_string);
-        if named(self.sub_model.as_ref()) != named(sub_model) {
-            return Err(changed("sub-model", named(self.sub_model.as_ref()), named(sub_model)));
+        let synthesis = request.synthesis_model.as_ref().map(|model| model.reference());
+        for (what, recorded, now) in [
+            ("sub-model", self.sub_model.as_ref(), sub_model),
+            ("model for the synthesis", self.synthesis_model.as_ref(), synthesis),
+        ] {
+            if named(recorded) != named(now) {
+                return Err(changed(what, named(recorded), named(now)));
+            }
+        }
+        if self.model_names != model_names {
+            let listed =
+                |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(changed("names of models", listed(&self.model_names), listed(model_names)));
         }
         let limits = self.resumed_limits(&request.settings.limits);
-        let now = settings_digest(model, sub_model, self.strategy, &limits);
+        let named = Named { root: model, sub: sub_model, synthesis, names: model_names };
+        let now = settings_digest(&named, self.strategy, &limits);
         if now != self.settings_digest {
             let short = |digest: &BlobId| digest.as_str().chars().take(8).collect();
             return Err(changed("prompts and settings", short(&self.settings_digest), short(&now)));
@@ -187,17 +223,25 @@ fn listed(view: &View) -> String {
     view.documents().map(line).collect()
 }
 
+/// Whom a run asks, by name.
+struct Named<'a> {
+    root: &'a ModelRef,
+    sub: Option<&'a ModelRef>,
+    synthesis: Option<&'a ModelRef>,
+    names: &'a [String],
+}
+
 /// Everything besides the corpus and the question that shapes the path of a run: the model, the strategy, its prompts,
 /// and the limits that are not about spending.
-fn settings_digest(
-    model: &ModelRef,
-    sub_model: Option<&ModelRef>,
-    strategy: Strategy,
-    limits: &Limits,
-) -> BlobId {
-    let mut text = format!("settings-v1\n{model}\n{strategy}\n{}\n", strategy::prompts_digest());
-    if let Some(sub_model) = sub_model {
-        text += &format!("sub={sub_model}\n");
+fn settings_digest(models: &Named<'_>, strategy: Strategy, limits: &Limits) -> BlobId {
+    let mut text = format!("settings-v1\n{}\n{strategy}\n{}\n", models.root, strategy::prompts_digest());
+    for (role, model) in [("sub", models.sub), ("synthesis", models.synthesis)] {
+        if let Some(model) = model {
+            text += &format!("{role}={model}\n");
+        }
+    }
+    if !models.names.is_empty() {
+        text += &format!("names={}\n", models.names.join(","));
     }
     for limit in Limits::ALL.iter().filter(|limit| !limit.may_change_on_resume) {
         text += &format!("{}={}\n", limit.name, limits.get(limit.name).unwrap_or_default());

@@ -91,7 +91,7 @@ pub(crate) async fn solve(
             break;
         }
         let prompts = groups.iter().map(|group| prompt(frame, &system, group, task.question_shown()));
-        let asking: Vec<_> = prompts.map(|prompt| frame.ask_root(prompt)).collect();
+        let asking: Vec<_> = prompts.map(|prompt| frame.ask_synthesis(prompt)).collect();
         let mut summaries = Vec::new();
         for reply in join_all(asking).await {
             summaries.push(format!("<summary>\n{}\n</summary>", reply?.text.trim()));
@@ -101,7 +101,7 @@ pub(crate) async fn solve(
         groups = grouped(&summaries, tokens_max);
     }
     let last = groups.into_iter().next().unwrap_or_default();
-    let reply = frame.ask_root(prompt(frame, &system, &last, task.question_shown())).await?;
+    let reply = frame.ask_synthesis(prompt(frame, &system, &last, task.question_shown())).await?;
     let text = reply.text.trim().to_owned();
     Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
 }

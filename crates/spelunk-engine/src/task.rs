@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use spelunk_context::View;
+use spelunk_model::Model;
 use spelunk_types::{Citation, Focus, Grounding, Strategy};
 
 use crate::analyst::Analysis;
@@ -25,6 +26,8 @@ pub struct Task {
     pub strategy: Strategy,
     /// What an analysis looks for first.
     pub focus: Focus,
+    /// Whom it asks, where its parent named somebody.
+    pub model: Option<Arc<dyn Model>>,
     /// What an analyst or a synthesis is given, within `map`.
     pub assignment: Option<Assignment>,
 }
@@ -44,7 +47,7 @@ impl Task {
     /// A task without a note and without a schema.
     pub fn new(question: impl Into<String>, view: View, strategy: Strategy) -> Self {
         let (question, focus) = (question.into(), Focus::General);
-        Self { question, view, note: None, schema: None, strategy, focus, assignment: None }
+        Self { question, view, note: None, schema: None, strategy, focus, model: None, assignment: None }
     }
 }
 

@@ -21,6 +21,8 @@ pub struct RunView {
     pub model: Option<ModelRef>,
     /// Whom sub-calls ask, if not the same.
     pub sub_model: Option<ModelRef>,
+    /// Who puts findings together, if not the root's.
+    pub synthesis_model: Option<ModelRef>,
     /// Over what.
     pub sources: Vec<SourceSpec>,
     /// Under which limits.
@@ -201,15 +203,7 @@ impl RunView {
         self.seq_last = self.seq_last.max(event.seq);
         let at_ms = event.at_ms;
         match &event.kind {
-            EventKind::RunStarted { question, strategy, sources, model, sub_model, limits, .. } => {
-                self.sub_model.clone_from(sub_model);
-                self.question = Some(question.clone());
-                self.strategy = Some(*strategy);
-                self.sources.clone_from(sources);
-                self.model = Some(model.clone());
-                self.limits = Some(limits.as_ref().clone());
-                (self.started_at_ms, self.segment_at_ms) = (at_ms, at_ms);
-            }
+            EventKind::RunStarted { .. } => self.start(&event.kind, at_ms),
             EventKind::RunResumed { .. } => {
                 self.outcome = None;
                 self.n_resumed += 1;
@@ -261,6 +255,23 @@ impl RunView {
             | EventKind::CallStreamed { .. }
             | EventKind::ProgressTicked { .. } => {}
         }
+    }
+
+    fn start(&mut self, kind: &EventKind, at_ms: u64) {
+        let EventKind::RunStarted {
+            question, strategy, sources, model, sub_model, other_models, limits, ..
+        } = kind
+        else {
+            return;
+        };
+        self.synthesis_model = other_models.as_ref().and_then(|others| others.synthesis.clone());
+        self.sub_model = sub_model.as_deref().cloned();
+        self.question = Some(question.clone());
+        self.strategy = Some(*strategy);
+        self.sources.clone_from(sources);
+        self.model = Some(model.clone());
+        self.limits = Some(limits.as_ref().clone());
+        (self.started_at_ms, self.segment_at_ms) = (at_ms, at_ms);
     }
 
     fn count_failed_task(&mut self, event: &Event, outcome: &FrameOutcome) {

@@ -69,7 +69,7 @@ impl Workspace {
 
     /// The reply cache of all runs.
     pub fn replies(&self) -> Replies {
-        Replies::new(Arc::clone(&self.disk))
+        Replies::new(Arc::clone(&self.disk), self.root.clone())
     }
 
     /// Takes the run for writing; `None` where there are no locks.

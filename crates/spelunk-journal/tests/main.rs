@@ -35,6 +35,7 @@ fn started() -> EventKind {
             base_url: "http://127.0.0.1:1/v1".into(),
         },
         sub_model: None,
+        other_models: None,
         schema: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: spelunk_journal::digest(b"corpus"),

@@ -15,7 +15,7 @@ use crate::wire::error::{ErrorField, ProviderError};
 use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker};
 
 /// The version of the format we speak.
-const VERSION: &str = "2023-06-01";
+pub(crate) const API_VERSION: &str = "2023-06-01";
 
 /// A model behind `POST {base_url}/v1/messages`.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl AnthropicModel {
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
         let key_header = KeyHeader { name: HeaderName::from_static("x-api-key"), prefix: "" };
         let caller = Caller::open("anthropic", options, &key_header, "/v1")?;
-        Ok(Self { caller: caller.with_header("anthropic-version", VERSION) })
+        Ok(Self { caller: caller.with_header("anthropic-version", API_VERSION) })
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
@@ -242,6 +242,7 @@ fn stop_reason(reason: &str) -> StopReason {
         "end_turn" | "stop_sequence" => StopReason::Finished,
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "refusal" => StopReason::Filtered,
+        "tool_use" => StopReason::ToolUse,
         _ => StopReason::Other,
     }
 }

@@ -202,6 +202,7 @@ impl Decoder {
             Some("guardrail_intervened" | "content_filtered") => StopReason::Filtered,
             // The tool was ours, and its call was the answer.
             Some("tool_use") if self.has_answered => StopReason::Finished,
+            Some("tool_use") => StopReason::ToolUse,
             Some(_) | None => StopReason::Other,
         });
     }

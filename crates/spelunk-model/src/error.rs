@@ -145,30 +145,25 @@ impl Explain for ModelError {
 
     fn hint(&self) -> Option<String> {
         let own = match self {
-            Self::Overloaded { .. } | Self::ServerError { .. } => {
-                "try again in a few minutes, or name another model with `--model`"
-            }
             Self::CommandFailed { .. } => "run the command by hand with a prompt on its standard input",
-            Self::RequestRefused { .. } => {
-                "check that the model takes such requests, or name another with `--model`"
-            }
             Self::FeatureRefused { feature: Feature::Schema, .. } => {
                 "ask without a schema, or name another model"
             }
             Self::FeatureRefused { feature: Feature::Tools, .. } => "name a model that can call tools",
-            Self::StreamCut => "try again; if it happens every time, look for a proxy that ends long replies",
-            Self::ReplyMalformed { .. } => {
-                "check that `--base-url` is the address of the API, not of a web page"
-            }
             Self::Unauthorized { .. }
             | Self::KeysMissing { .. }
             | Self::NotFound { .. }
             | Self::RateLimited { .. }
+            | Self::Overloaded { .. }
+            | Self::ServerError { .. }
+            | Self::RequestRefused { .. }
             | Self::PromptTooLong { .. }
             | Self::Unreachable { .. }
             | Self::TimedOut { .. }
-            | Self::ReplyTooLong { .. } => "run `spelunk doctor`",
+            | Self::StreamCut
+            | Self::ReplyMalformed { .. }
+            | Self::ReplyTooLong { .. } => self.code().hint().unwrap_or("run `spelunk doctor`"),
         };
-        Some(self.code().hint().unwrap_or(own).to_owned())
+        Some(own.to_owned())
     }
 }

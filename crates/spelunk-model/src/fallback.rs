@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 use spelunk_types::{CallId, ModelRef};
 
-use crate::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt};
+use crate::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Rate};
 
 /// Models in the order in which they are asked.
 #[derive(Clone)]
@@ -33,6 +33,11 @@ impl Model for FallbackModel {
     fn price(&self) -> Option<Price> {
         let prices = self.others.iter().filter_map(|model| model.price());
         self.first.price().into_iter().chain(prices).reduce(dearest)
+    }
+
+    /// That of the first: it is the one that is asked as long as it is there.
+    fn rate(&self) -> Rate {
+        self.first.rate()
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

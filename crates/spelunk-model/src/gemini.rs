@@ -159,7 +159,7 @@ impl Decoder {
 
     fn done(&self, stop: StopReason) -> ModelDelta {
         // The provider calls it a plain stop when the model wants a tool.
-        let stop = if stop == StopReason::Finished && self.n_calls > 0 { StopReason::Other } else { stop };
+        let stop = if stop == StopReason::Finished && self.n_calls > 0 { StopReason::ToolUse } else { stop };
         ModelDelta::Done { stop, usage: self.usage }
     }
 }

@@ -40,7 +40,7 @@ pub use embedding::{Embedded, EmbeddingClient, EmbeddingFuture, EmbeddingModel, 
 pub use error::{Feature, ModelError};
 pub use fallback::FallbackModel;
 pub use gemini::GeminiModel;
-pub use list::list_models;
+pub use list::{ListShape, list_models, list_models_as};
 pub use model::{Model, ModelDelta, ModelStream, Reply, collect};
 pub use openai::OpenAiModel;
 pub use options::ModelOptions;

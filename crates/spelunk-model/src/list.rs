@@ -1,14 +1,39 @@
-//! The list of models behind an address: how a local server is recognised.
+//! The list of models behind an address: how a local server is recognised, and whether a provider has a model.
 
 use std::time::Duration;
 
 use reqwest::header::AUTHORIZATION;
 
+use crate::anthropic::API_VERSION;
 use crate::http::Endpoint;
 use crate::refusal::Asked;
 use crate::reply::{accept, content_type, read_text};
+use crate::wire::gemini::GeminiList;
 use crate::wire::openai::ModelList;
 use crate::{ModelError, Secret};
+
+/// In whose format the list is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListShape {
+    /// `GET {base_url}/models`, with a bearer key.
+    OpenAi,
+    /// `GET {base_url}/v1/models`, with `x-api-key`.
+    Anthropic,
+    /// `GET {base_url}/models`, with `x-goog-api-key`; names come as `models/NAME`.
+    Gemini,
+}
+
+impl ListShape {
+    /// The shape of a provider, if it has one: Bedrock and Azure list models elsewhere, and a program has none.
+    pub fn of(provider: &str) -> Option<Self> {
+        match provider {
+            "openai" | "openai-responses" => Some(Self::OpenAi),
+            "anthropic" => Some(Self::Anthropic),
+            "gemini" => Some(Self::Gemini),
+            _ => None,
+        }
+    }
+}
 
 /// The names behind `GET {base_url}/models`, in the server's order. Anything but a list in the OpenAI shape is an error:
 /// other services answer on the usual ports too.
@@ -17,10 +42,36 @@ pub async fn list_models(
     key: Option<&Secret>,
     timeout: Duration,
 ) -> Result<Vec<String>, ModelError> {
+    list_models_as(ListShape::OpenAi, base_url, key, timeout).await
+}
+
+/// The same in the format of another provider. Only the first page is read.
+pub async fn list_models_as(
+    shape: ListShape,
+    base_url: &str,
+    key: Option<&Secret>,
+    timeout: Duration,
+) -> Result<Vec<String>, ModelError> {
     let endpoint = Endpoint::open(base_url)?;
-    let mut request = endpoint.client.get(format!("{}/models", endpoint.base_url)).timeout(timeout);
-    if let Some(authorization) = endpoint.key_header(key, "Bearer ")? {
-        request = request.header(AUTHORIZATION, authorization);
+    let address = match shape {
+        ListShape::OpenAi => format!("{}/models", endpoint.base_url),
+        ListShape::Anthropic => {
+            let base_url = endpoint.base_url.strip_suffix("/v1").unwrap_or(&endpoint.base_url);
+            format!("{base_url}/v1/models?limit=1000")
+        }
+        ListShape::Gemini => format!("{}/models?pageSize=1000", endpoint.base_url),
+    };
+    let (header, prefix) = match shape {
+        ListShape::OpenAi => (AUTHORIZATION.as_str(), "Bearer "),
+        ListShape::Anthropic => ("x-api-key", ""),
+        ListShape::Gemini => ("x-goog-api-key", ""),
+    };
+    let mut request = endpoint.client.get(address).timeout(timeout);
+    if shape == ListShape::Anthropic {
+        request = request.header("anthropic-version", API_VERSION);
+    }
+    if let Some(value) = endpoint.key_header(key, prefix)? {
+        request = request.header(header, value);
     }
     let asked =
         Asked::new(endpoint.base_url.clone(), "models".to_owned(), key.cloned().into_iter().collect());
@@ -36,7 +87,19 @@ pub async fn list_models(
         return Err(asked.malformed(&format!("its content type is `{content_type}`")));
     }
     let body = read_text(response, &asked).await?;
-    let list: ModelList = serde_json::from_str(&body)
-        .map_err(|error| asked.malformed(&format!("the list cannot be read: {error}")))?;
-    Ok(list.data.into_iter().map(|model| model.id).collect())
+    names(shape, &body).map_err(|error| asked.malformed(&format!("the list cannot be read: {error}")))
+}
+
+fn names(shape: ListShape, body: &str) -> Result<Vec<String>, serde_json::Error> {
+    Ok(match shape {
+        ListShape::OpenAi | ListShape::Anthropic => {
+            let list: ModelList = serde_json::from_str(body)?;
+            list.data.into_iter().map(|model| model.id).collect()
+        }
+        ListShape::Gemini => {
+            let list: GeminiList = serde_json::from_str(body)?;
+            let bare = |name: String| name.strip_prefix("models/").map(str::to_owned).unwrap_or(name);
+            list.models.into_iter().map(|model| bare(model.name)).collect()
+        }
+    })
 }

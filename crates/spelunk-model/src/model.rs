@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::{ModelError, Price, Prompt, ToolCall};
+use crate::{ModelError, Price, Prompt, Rate, ToolCall};
 
 /// A piece of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,11 @@ pub trait Model: Send + Sync {
 
     /// What it costs, if known.
     fn price(&self) -> Option<Price>;
+
+    /// What its provider takes in a minute, where that is known; the engine keeps to it.
+    fn rate(&self) -> Rate {
+        Rate::default()
+    }
 
     /// Sends the prompt. `call` names the request in tests; it reaches the wire only where the adapter was told so.
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;

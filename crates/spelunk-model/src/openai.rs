@@ -283,6 +283,7 @@ fn stop_reason(reason: &str) -> StopReason {
         "stop" => StopReason::Finished,
         "length" => StopReason::Length,
         "content_filter" => StopReason::Filtered,
+        "tool_calls" | "function_call" => StopReason::ToolUse,
         _ => StopReason::Other,
     }
 }

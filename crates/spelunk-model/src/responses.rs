@@ -170,6 +170,7 @@ impl Decoder {
             (_, Some("max_output_tokens")) => StopReason::Length,
             (_, Some("content_filter")) => StopReason::Filtered,
             ("completed", None) if self.n_calls == 0 => StopReason::Finished,
+            ("completed", None) => StopReason::ToolUse,
             _ => StopReason::Other,
         };
         deltas.push(ModelDelta::Done { stop, usage: response.usage.map(usage_of) });

@@ -85,7 +85,7 @@ impl Rule {
             name: name.to_owned(),
             arguments: arguments.to_owned(),
         });
-        self.manner.stop = StopReason::Other;
+        self.manner.stop = StopReason::ToolUse;
         self
     }
 

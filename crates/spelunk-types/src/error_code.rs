@@ -109,7 +109,7 @@ error_codes! {
     /// A context has that id already.
     ContextExists = "context-exists", User;
     /// No model is configured and none was found.
-    ModelNotConfigured = "model-not-configured", Settings;
+    ModelNotConfigured = "model-not-configured", Settings, "run `spelunk doctor`, or see what is set up with `spelunk model list`";
     /// The provider does not accept the key.
     ModelUnauthorized = "model-unauthorized", Settings, "check the key in the environment, then run `spelunk doctor`";
     /// The provider does not know the model or the address.
@@ -117,11 +117,11 @@ error_codes! {
     /// The provider asks for fewer requests.
     ModelRateLimited = "model-rate-limited", Upstream, "wait a little, or lower `limits.calls_parallel_max`";
     /// The provider has no capacity right now.
-    ModelOverloaded = "model-overloaded", Upstream;
+    ModelOverloaded = "model-overloaded", Upstream, "try again in a few minutes, name another model with `--model`, or set a `fallback`";
     /// The provider broke.
-    ModelServerError = "model-server-error", Upstream;
+    ModelServerError = "model-server-error", Upstream, "try again in a few minutes, name another model with `--model`, or set a `fallback`";
     /// The provider does not accept the request.
-    ModelRequestRefused = "model-request-refused", Upstream;
+    ModelRequestRefused = "model-request-refused", Upstream, "check that the model takes such requests (`spelunk model test`), or name another with `--model`";
     /// The prompt is longer than the model's window.
     ModelPromptTooLong = "model-prompt-too-long", Upstream, "lower `limits.direct_tokens_max`, or choose a model with a longer window";
     /// No connection to the provider.
@@ -129,9 +129,9 @@ error_codes! {
     /// The provider took too long.
     ModelTimedOut = "model-timed-out", Upstream, "raise `limits.call_ms_max` or `limits.call_idle_ms_max`";
     /// The reply ended before its end mark.
-    ModelStreamCut = "model-stream-cut", Upstream;
+    ModelStreamCut = "model-stream-cut", Upstream, "try again; if it happens every time, look for a proxy that ends long replies";
     /// The reply is not in the provider's own format.
-    ModelReplyMalformed = "model-reply-malformed", Upstream;
+    ModelReplyMalformed = "model-reply-malformed", Upstream, "check that `--base-url` is the address of the API, not of a web page";
     /// The reply is longer than is accepted.
     ModelReplyTooLong = "model-reply-too-long", Upstream, "raise `limits.reply_bytes_max`";
     /// The run has made all the calls it may.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BlobId, CallId, CallOutcome, CellOutcome, Citation, CorpusRecord, ErrorCode, Focus, Found, FrameId,
-    FrameOutcome, Limits, ModelRef, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
+    FrameOutcome, Limits, ModelRef, OtherModels, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -81,7 +81,10 @@ pub enum EventKind {
         model: ModelRef,
         /// Whom sub-calls ask, if not the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        sub_model: Option<ModelRef>,
+        sub_model: Option<Box<ModelRef>>,
+        /// Who else can be asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        other_models: Option<Box<OtherModels>>,
         /// The JSON Schema of the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<Text>,

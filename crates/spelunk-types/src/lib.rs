@@ -20,5 +20,5 @@ pub use id::{BlobId, CallId, FrameId, IdError, RunId};
 pub use limits::{Limit, Limits};
 pub use moment::iso_time;
 pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};
-pub use request::{CorpusRecord, FileOrder, ModelRef, ScanOptions, SourceSpec, Strategy, Text};
+pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy, Text};
 pub use usage::Usage;

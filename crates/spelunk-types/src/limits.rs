@@ -75,6 +75,8 @@ limits! {
     spend cost_microusd_max = 5_000_000;
     /// How long a run may take.
     spend run_ms_max = 1_800_000;
+    /// Bytes of replies and findings that are kept to save calls; the oldest go when a run ends.
+    spend cache_bytes_max = 1_000_000_000;
     /// How long one worker frame may take.
     spend frame_ms_max = 300_000;
     /// How long one call may take, retries not counted.

@@ -36,6 +36,8 @@ pub enum StopReason {
     Length,
     /// The provider withheld the rest.
     Filtered,
+    /// It waits for what the tools say that it called.
+    ToolUse,
     /// Anything else the provider said.
     Other,
 }

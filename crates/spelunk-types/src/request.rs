@@ -226,6 +226,17 @@ pub struct ModelRef {
     pub base_url: String,
 }
 
+/// Whom a run may ask besides its root's model and that of its sub-calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherModels {
+    /// Who puts findings together, if not the root's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<ModelRef>,
+    /// The names under which code can ask other models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
 impl fmt::Display for ModelRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.provider, self.name)

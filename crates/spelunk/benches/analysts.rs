@@ -73,6 +73,7 @@ impl Stage {
             strategy: Strategy::Map,
             model: http_model(server),
             sub_model: None,
+            synthesis_model: None,
             schema: None,
             focus: Focus::General,
             settings: RunSettings { limits: self.limits.clone(), cache_replies: self.caches },

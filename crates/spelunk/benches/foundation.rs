@@ -107,6 +107,7 @@ impl Stage {
             strategy,
             model,
             sub_model: None,
+            synthesis_model: None,
             schema: None,
             focus: spelunk_types::Focus::General,
             settings,
@@ -238,6 +239,7 @@ async fn replay() {
     let request = ResumeRequest {
         model: Instantly::new(),
         sub_model: None,
+        synthesis_model: None,
         settings,
         program: Some(fan_out(CALLS, false)),
     };

@@ -84,6 +84,7 @@ impl Stage {
             strategy: Strategy::Repl,
             model: http_model(server),
             sub_model: None,
+            synthesis_model: None,
             schema: None,
             focus: spelunk_types::Focus::General,
             settings: RunSettings { limits: self.limits.clone(), cache_replies: false },
@@ -244,7 +245,13 @@ async fn replay() {
     gate.open();
     let began = Instant::now();
     let settings = RunSettings { limits: stage.limits.clone(), cache_replies: false };
-    let request = ResumeRequest { model: http_model(&server), sub_model: None, settings, program: None };
+    let request = ResumeRequest {
+        model: http_model(&server),
+        sub_model: None,
+        synthesis_model: None,
+        settings,
+        program: None,
+    };
     let result = stage.engine.resume(&run, request, &mut |_| {}).unwrap().join().await;
     let took = began.elapsed();
     assert!(result.answer.is_some(), "{:?}", result.error);

@@ -8,7 +8,9 @@ mod context;
 mod demo;
 mod doctor;
 mod gc;
+mod limits;
 mod mcp;
+mod model;
 mod outline;
 mod plan;
 mod repair;
@@ -76,9 +78,12 @@ pub(crate) struct Common {
 /// Which model to ask.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelFlags {
-    /// The model: NAME, or PROVIDER/NAME with provider openai, openai-responses, anthropic, gemini, bedrock, azure or command; `none` asks nobody
+    /// The model: a NAME of `[models.NAME]` or of the provider, or PROVIDER/NAME with provider openai, openai-responses, anthropic, gemini, bedrock, azure or command; `none` asks nobody
     #[arg(long, short, value_name = "MODEL")]
     model: Option<String>,
+    /// The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a model of the same provider
+    #[arg(long, value_name = "MODEL")]
+    sub_model: Option<String>,
     /// Where requests go, such as `http://127.0.0.1:11434/v1`
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -87,7 +92,7 @@ pub(crate) struct ModelFlags {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Answer a question from files, directories or standard input
-    Ask(ask::AskArgs),
+    Ask(Box<ask::AskArgs>),
     /// Go on with a run that was stopped, crashed or reached a limit
     Resume(resume::ResumeArgs),
     /// Show how files would be cut into tasks and what that would cost; nothing is spent
@@ -110,6 +115,8 @@ enum Command {
     Run(run::RunArgs),
     /// The settings in force and where each comes from
     Config(config::ConfigArgs),
+    /// The models that can be asked: what they cost and whether they work
+    Model(model::ModelArgs),
     /// Check settings, workspace and model, and say what to do
     Doctor(doctor::DoctorArgs),
     /// See a whole run, a crash and its resume, without a key: the model is scripted
@@ -122,7 +129,7 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "ask",
     "resume",
     "plan",
@@ -135,6 +142,7 @@ const COMMANDS: [&str; 18] = [
     "tail",
     "run",
     "config",
+    "model",
     "doctor",
     "demo",
     "repair",
@@ -158,7 +166,8 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let app = match App::new(cli.common.clone(), model_flags(&cli.command)) {
+    let flags = (model_flags(&cli.command), limit_flags(&cli.command));
+    let app = match App::new(cli.common.clone(), flags) {
         Ok(app) => Arc::new(app),
         Err(failure) => return app::report_plain(&failure, cli.common.json),
     };
@@ -170,7 +179,7 @@ pub(crate) fn main() -> ExitCode {
 
 fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Ask(args) => app::block_on(ask::ask(app, args)),
+        Command::Ask(args) => app::block_on(ask::ask(app, *args)),
         Command::Resume(args) => app::block_on(resume::resume(app, args)),
         Command::Plan(args) => plan::plan(app, &args),
         Command::Outline(args) => outline::outline(app, &args),
@@ -182,6 +191,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
         Command::Run(args) => run::run(app, &args),
         Command::Config(args) => config::config(app, &args),
+        Command::Model(args) => app::block_on(model::model(app, args)),
         Command::Doctor(args) => app::block_on(doctor::doctor(app, args)),
         Command::Demo => app::block_on(demo::demo(app)),
         Command::Repair(args) => repair::repair(app, &args),
@@ -194,11 +204,12 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
     match command {
         Command::Ask(args) => Some(args.model.clone()),
         Command::Resume(args) => Some(args.model.clone()),
+        Command::Plan(args) => Some(args.model.clone()),
+        Command::Model(args) => Some(args.flags().clone()),
         Command::Doctor(args) => Some(args.model.clone()),
         Command::Repl(args) => Some(args.model.clone()),
         Command::Mcp(args) => Some(args.model.clone()),
-        Command::Plan(_)
-        | Command::Outline(_)
+        Command::Outline(_)
         | Command::Search(_)
         | Command::Context(_)
         | Command::Show(_)
@@ -212,12 +223,36 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
     }
 }
 
+fn limit_flags(command: &Command) -> limits::LimitFlags {
+    match command {
+        Command::Ask(args) => args.limits.clone(),
+        Command::Resume(args) => args.limits.clone(),
+        Command::Plan(_)
+        | Command::Outline(_)
+        | Command::Search(_)
+        | Command::Repl(_)
+        | Command::Context(_)
+        | Command::Mcp(_)
+        | Command::Show(_)
+        | Command::Tail(_)
+        | Command::Run(_)
+        | Command::Config(_)
+        | Command::Model(_)
+        | Command::Doctor(_)
+        | Command::Demo
+        | Command::Repair(_)
+        | Command::Gc(_)
+        | Command::Completions(_) => limits::LimitFlags::default(),
+    }
+}
+
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 16] = [
+const VALUE_FLAGS: [&str; 21] = [
     "--set",
     "--workspace",
     "--model",
     "-m",
+    "--sub-model",
     "--base-url",
     "--strategy",
     "--schema",
@@ -230,6 +265,10 @@ const VALUE_FLAGS: [&str; 16] = [
     "--allow-secret",
     "--report",
     "--run",
+    "--max-cost",
+    "--max-tokens",
+    "--max-calls",
+    "--max-time",
 ];
 
 /// `spelunk "question" PATH` means `spelunk ask "question" PATH`. A single word is left to clap, which may know which

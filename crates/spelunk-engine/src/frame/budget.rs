@@ -8,6 +8,7 @@ use spelunk_types::ErrorCode;
 
 use super::Frame;
 use crate::FrameError;
+use crate::run::Run;
 
 impl Frame {
     /// What is left, for the model to read. Not the same each time: go through [`Frame::observe`].
@@ -47,7 +48,7 @@ impl Frame {
     /// Whether that many calls as long as this prompt could still be paid.
     pub(crate) fn affords_calls(&self, n_calls: u64, prompt: &Prompt) -> bool {
         let (calls, tokens, cost_microusd) = self.run().purse.left();
-        let one = self.run().estimate(self.role(), prompt);
+        let one = Run::estimate(self.model().as_ref(), prompt);
         calls >= n_calls
             && tokens >= one.tokens().saturating_mul(n_calls)
             && cost_microusd >= one.cost_microusd.saturating_mul(n_calls)

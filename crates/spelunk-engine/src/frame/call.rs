@@ -1,22 +1,25 @@
 //! A call from its start to its settlement: replay, gate, cache, purse, attempts, record.
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use spelunk_journal::JournalError;
-use spelunk_model::{ModelError, Prompt, Reply};
+use spelunk_model::{Model, ModelError, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
+
+use tokio::time::Instant;
 
 use super::{Failure, Frame};
 use crate::purse::{BudgetExceeded, Reservation};
-use crate::run::Role;
+use crate::run::Run;
 use crate::{FrameError, Stop, attempt, wire};
 
 /// What is asked of whom.
 pub(super) struct Ask {
     pub(super) prompt: Prompt,
-    pub(super) role: Role,
+    pub(super) model: Arc<dyn Model>,
     pub(super) purpose: Purpose,
 }
 
@@ -40,7 +43,7 @@ enum Paid {
 impl Frame {
     pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
         let run = self.run();
-        let model = run.model(ask.role);
+        let model = &ask.model;
         let digest = wire::prompt_digest(model.reference(), &ask.prompt);
         if run.replay.prompt(&call).is_some_and(|recorded| *recorded != digest) {
             return Err(Stop::Diverged { call }.into());
@@ -99,12 +102,27 @@ impl Frame {
                 return Err(self.remember_failure(call.clone(), error.code(), error.to_string()));
             }
         };
-        let usage = run.price_usage(ask.role, &ask.prompt, &reply);
+        self.tell_stand_in(ask, &reply).await?;
+        let usage = Run::price_usage(ask.model.as_ref(), &ask.prompt, &reply);
         reply.usage = Some(usage);
         self.record_reply(call, &reply, usage, Served::Live);
         reservation.settle(usage);
         run.keep_in_cache(key.clone(), &reply)?;
         Ok(Paid::Reply(reply))
+    }
+
+    /// Says once for each process that another model of a chain answers: it may cost more, and know less.
+    async fn tell_stand_in(&self, ask: &Ask, reply: &Reply) -> Result<(), Arc<JournalError>> {
+        let Some(answering) = &reply.answered_by else { return Ok(()) };
+        let run = self.run();
+        let message = format!("{} is out: {answering} answers in its place", ask.model.reference());
+        let is_new =
+            run.stand_ins_told.lock().unwrap_or_else(PoisonError::into_inner).insert(message.clone());
+        if is_new {
+            let hint = "see what is wrong with `spelunk doctor`".to_owned();
+            run.scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?;
+        }
+        Ok(())
     }
 
     /// Says once for each process that a limit was reached; the run goes on.
@@ -120,7 +138,7 @@ impl Frame {
 
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
         let run = self.run();
-        let estimate = run.estimate(ask.role, &ask.prompt);
+        let estimate = Run::estimate(ask.model.as_ref(), &ask.prompt);
         if ask.purpose == Purpose::Part {
             run.purse.reserve_leaving(estimate, &run.kept_for_conclusions())
         } else {
@@ -135,21 +153,38 @@ impl Frame {
         ask: &Ask,
     ) -> Result<Result<Reply, ModelError>, FrameError> {
         let run = self.run();
-        let model = run.model(ask.role);
+        let pace = run.paces.of(ask.model.as_ref());
+        let tokens = Run::estimate(ask.model.as_ref(), &ask.prompt).tokens();
+        let mut prompt = Cow::Borrowed(&ask.prompt);
         let mut n_failed = 0;
         loop {
+            if prompt.schema.as_ref().is_some_and(|schema| !pace.takes_schema(schema)) {
+                // The answer is held against the schema here, too; the model is told of it in words.
+                prompt.to_mut().schema = None;
+            }
+            let turn = pace.enter(tokens).await;
+            let began = Instant::now();
+            let mut first_word = None;
             let on_text = |text: &str| {
-                run.scribe
-                    .show(self.id(), EventKind::CallStreamed { call: call.clone(), text: text.to_owned() });
+                first_word.get_or_insert_with(|| began.elapsed());
+                let text = text.to_owned();
+                run.scribe.show(self.id(), EventKind::CallStreamed { call: call.clone(), text });
             };
-            let attempted = attempt::attempt(model.as_ref(), &ask.prompt, call, self.limits(), on_text).await;
+            let attempted = attempt::attempt(ask.model.as_ref(), &prompt, call, self.limits(), on_text).await;
             let error = match attempted {
                 Ok(reply) => {
-                    run.gate.widen();
+                    turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
+                    pace.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
                     return Ok(Ok(reply));
                 }
                 Err(error) => error,
             };
+            drop(turn);
+            if let Some(schema) = prompt.schema.clone().filter(|_| attempt::refuses_schema(&error)) {
+                pace.refuse_schema(&schema);
+                prompt.to_mut().schema = None;
+                continue;
+            }
             n_failed += 1;
             let Some(wait_ms) = attempt::wait_ms(&error, call, n_failed, self.limits()) else {
                 return Ok(Err(error));
@@ -159,7 +194,7 @@ impl Frame {
             run.scribe.record(self.id(), kind).await?;
             let wait = Duration::from_millis(wait_ms);
             if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
-                run.gate.narrow(wait);
+                pace.refused(wait);
             }
             tokio::time::sleep(wait).await;
         }
@@ -194,7 +229,7 @@ impl Frame {
         let ordinal = self.shared.n_calls.load(Ordering::Relaxed);
         let call = CallId { frame: self.id().clone(), ordinal };
         let recorded = self.run().replay.prompt(&call)?;
-        Some(*recorded == wire::prompt_digest(self.run().model(self.role()).reference(), prompt))
+        Some(*recorded == wire::prompt_digest(self.model().reference(), prompt))
     }
 
     /// A resumed run that sends a request again has the start on record already.
@@ -207,7 +242,7 @@ impl Frame {
         if self.run().replay.prompt(call).is_some() {
             return Ok(());
         }
-        let model = self.run().model(ask.role).reference().clone();
+        let model = ask.model.reference().clone();
         let (call, prompt, digest) = (call.clone(), ask.prompt.clone(), digest.clone());
         let draft = move |blobs: &spelunk_journal::Blobs| {
             let record = wire::prompt_record(&model, &prompt, |text| blobs.keep_prompt(text))?;

@@ -31,8 +31,7 @@ async fn a_refusal_halves_it_and_a_wave_of_refusals_halves_it_once() {
         gate.narrow(Duration::from_millis(500));
     }
     assert_eq!(gate.width(), 4);
-    // The first places that come free are withdrawn.
-    assert_eq!(peak(&gate, 100).await, 8);
+    // Places that nobody has are withdrawn at once.
     assert_eq!(peak(&gate, 100).await, 4);
 }
 
@@ -66,6 +65,17 @@ async fn it_never_closes_for_good() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     assert_eq!(gate.width(), 1);
-    assert_eq!(peak(&gate, 3).await, 2);
     assert_eq!(peak(&gate, 3).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_is_half_of_what_was_in_flight_and_places_in_use_are_withdrawn_when_they_come_back() {
+    let gate = Arc::new(Gate::new(100));
+    let passes = join_all((0..6).map(async |_| gate.enter().await)).await;
+    gate.narrow(Duration::ZERO);
+    assert_eq!(gate.width(), 3);
+    drop(passes);
+    assert_eq!(peak(&gate, 100).await, 3);
+    gate.narrow_above(Duration::ZERO, 8);
+    assert_eq!(gate.width(), 3);
 }

@@ -4,7 +4,7 @@
 use spelunk_context::{DocEntry, SourceError, View};
 use spelunk_index::{Passage, RankOptions, rank};
 use spelunk_model::Prompt;
-use spelunk_types::{EventKind, StopReason};
+use spelunk_types::{ErrorCode, EventKind, Explain, StopReason};
 
 use crate::finder::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
@@ -19,8 +19,15 @@ const PASSAGES_MAX: u64 = 200;
 
 /// Answers in one call.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
-    let material = gather(frame, task).await?;
-    answer_from(frame, task, &material).await
+    let material = gather(task, bytes_max(frame)).await?;
+    match answer_from(frame, task, &material).await {
+        // The model's window is smaller than was thought: half as much is tried, once.
+        Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
+            let half = gather(task, material.text.len() as u64 / 2).await?;
+            answer_from(frame, task, &half).await
+        }
+        answered => answered,
+    }
 }
 
 /// How much text one call takes.
@@ -47,7 +54,7 @@ pub(super) async fn answer_from(
             let hint = "ask in other words, or ask another model".to_owned();
             frame.warn("the provider withheld a part of the answer".to_owned(), hint).await?;
         }
-        StopReason::Finished | StopReason::Other => {}
+        StopReason::Finished | StopReason::ToolUse | StopReason::Other => {}
     }
     evidence::check(frame, &task.view, &reply.text).await
 }
@@ -61,8 +68,7 @@ pub(super) struct Material {
     of_bytes: u64,
 }
 
-async fn gather(frame: &Frame, task: &Task) -> Result<Material, FrameError> {
-    let bytes_max = bytes_max(frame);
+async fn gather(task: &Task, bytes_max: u64) -> Result<Material, FrameError> {
     let (view, question) = (task.view.clone(), task.question.clone());
     // Reading and ranking a large view keeps a core busy; the executor has other calls to serve.
     let gathering = tokio::task::spawn_blocking(move || {

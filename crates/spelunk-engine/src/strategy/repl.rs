@@ -24,9 +24,10 @@ use crate::{Answer, Frame, FrameError, Stop, Task};
 
 const SYSTEM: &str = include_str!("../prompts/repl-system.md");
 const RLM: &str = include_str!("../prompts/repl-rlm.md");
+const MODELS: &str = include_str!("../prompts/repl-models.md");
 const USER: &str = include_str!("../prompts/repl-user.md");
 const SUMMARY: &str = include_str!("../prompts/repl-summary.md");
-pub(super) const PROMPTS: [&str; 6] = [SYSTEM, RLM, USER, SUMMARY, conclude::PROMPT, PRELUDE];
+pub(super) const PROMPTS: [&str; 7] = [SYSTEM, RLM, MODELS, USER, SUMMARY, conclude::PROMPT, PRELUDE];
 
 /// Answers by exploring.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
@@ -114,7 +115,8 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     let system = SYSTEM
         .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
         .replace("{query_chars_max}", &limits.query_chars_max.to_string())
-        .replace("{rlm}", if may_descend { RLM } else { "" });
+        .replace("{rlm}", if may_descend { RLM } else { "" })
+        + &models_line(frame.roster().names());
     let question = task.question_shown();
     let schema = match &task.schema {
         Some(schema) => format!(
@@ -134,6 +136,12 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
         output_chars_max: limits.stdout_chars_max,
     };
     Transcript::new(system, user, bounds)
+}
+
+/// Which models code may name; nothing where there are none.
+fn models_line(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    if quoted.is_empty() { String::new() } else { MODELS.replace("{models}", &quoted.join(", ")) }
 }
 
 fn turns_left(frame: &Frame, turn: u64) -> String {

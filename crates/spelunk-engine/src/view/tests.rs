@@ -20,6 +20,7 @@ fn started() -> EventKind {
         scan: Box::default(),
         model: ModelRef { provider: "openai".into(), name: "scripted".into(), base_url: "http://x".into() },
         sub_model: None,
+        other_models: None,
         schema: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: BlobId::from_hash([1; 32]),

@@ -7,6 +7,7 @@ mod ending;
 mod examples;
 mod hostile_loop;
 mod map;
+mod models;
 mod projection;
 mod refusals;
 mod resume;

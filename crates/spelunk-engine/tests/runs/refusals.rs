@@ -37,7 +37,13 @@ async fn another_model_is_refused() {
     let (base_url, name) = (stage.server.base_url(), "other".to_owned());
     let options = ModelOptions { base_url, name, key: None, price: None, label_calls: true };
     let model = Arc::new(OpenAiModel::new(options).unwrap());
-    let request = ResumeRequest { model, sub_model: None, settings: stage.settings(), program: None };
+    let request = ResumeRequest {
+        model,
+        sub_model: None,
+        synthesis_model: None,
+        settings: stage.settings(),
+        program: None,
+    };
     let refused = refusal(engine.resume(&run, request, &mut |_| {}));
     expect![[r"
         settings-changed: run `RUN` was started with model openai/scripted, not openai/other

@@ -27,6 +27,7 @@ async fn ask(stage: &Stage, engine: &Engine, model: Arc<dyn Model>) -> RunResult
         strategy: if stage.program.is_some() { Strategy::Program } else { Strategy::Direct },
         model,
         sub_model: None,
+        synthesis_model: None,
         schema: None,
         focus: spelunk_types::Focus::General,
         settings: stage.settings(),

@@ -114,6 +114,7 @@ async fn report(documents: &tempfile::TempDir, seed: u64, rates: Rates) -> (Stri
         strategy: Strategy::Map,
         model: Arc::new(WeakModel { reference, seed, rates }),
         sub_model: None,
+        synthesis_model: None,
         schema: None,
         focus: Focus::General,
         settings: RunSettings { limits, cache_replies: false },

@@ -99,6 +99,7 @@ impl Stage {
             strategy: if self.program.is_some() { Strategy::Program } else { self.strategy },
             model: model(&self.server.base_url()),
             sub_model: None,
+            synthesis_model: None,
             schema: self.schema.clone(),
             focus: self.focus,
             settings: self.settings(),
@@ -111,6 +112,7 @@ impl Stage {
         let request = ResumeRequest {
             model,
             sub_model: None,
+            synthesis_model: None,
             settings: self.settings(),
             program: self.program.clone(),
         };

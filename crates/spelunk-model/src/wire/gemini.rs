@@ -160,3 +160,14 @@ pub(crate) struct Usage {
     #[serde(default)]
     pub(crate) thoughts_token_count: Option<u64>,
 }
+
+/// The list of models.
+#[derive(Debug, Deserialize)]
+pub(crate) struct GeminiList {
+    pub(crate) models: Vec<GeminiListed>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct GeminiListed {
+    pub(crate) name: String,
+}

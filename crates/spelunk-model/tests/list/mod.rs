@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spelunk_model::{ModelError, Secret, list_models};
+use spelunk_model::{ListShape, ModelError, Secret, list_models, list_models_as};
 use spelunk_testkit::{ClosedPort, Fault, ModelServer, on, status};
 
 use crate::adapter::KEY;
@@ -76,4 +76,45 @@ async fn a_server_that_says_nothing_is_left_after_the_timeout() {
     let server = ModelServer::start([on("models").always(Fault::StallBeforeHeaders)]).await;
     let error = list_models(&server.base_url(), None, Duration::from_millis(20)).await;
     assert_eq!(error, Err(ModelError::TimedOut { after_ms: 20 }));
+}
+
+/// What a server that gives this body is asked, and what is made of it.
+async fn listed(
+    shape: ListShape,
+    body: &str,
+) -> (Result<Vec<String>, ModelError>, String, Vec<Option<String>>) {
+    let server = ModelServer::start([on("models").always(json(body))]).await;
+    let key = Secret::new(KEY);
+    let names = list_models_as(shape, &server.base_url(), Some(&key), TIMEOUT).await;
+    let request = server.requests().remove(0);
+    let headers = ["authorization", "x-api-key", "anthropic-version", "x-goog-api-key"];
+    (names, request.path.clone(), headers.map(|header| request.header(header).map(str::to_owned)).to_vec())
+}
+
+#[tokio::test]
+async fn anthropic_is_asked_in_its_own_way() {
+    let body = r#"{"data":[{"type":"model","id":"claude-a","display_name":"A"},{"id":"claude-b"}],"has_more":false}"#;
+    let (names, path, headers) = listed(ListShape::Anthropic, body).await;
+    assert_eq!(names, Ok(vec!["claude-a".to_owned(), "claude-b".to_owned()]));
+    assert_eq!(path, "/v1/models?limit=1000");
+    assert_eq!(headers, [None, Some(KEY.to_owned()), Some("2023-06-01".to_owned()), None]);
+}
+
+#[tokio::test]
+async fn gemini_is_asked_in_its_own_way() {
+    let body = r#"{"models":[{"name":"models/gemini-a","inputTokenLimit":1},{"name":"tuned/b"}]}"#;
+    let (names, path, headers) = listed(ListShape::Gemini, body).await;
+    assert_eq!(names, Ok(vec!["gemini-a".to_owned(), "tuned/b".to_owned()]));
+    assert_eq!(path, "/v1/models?pageSize=1000");
+    assert_eq!(headers, [None, None, None, Some(KEY.to_owned())]);
+    let (names, ..) = listed(ListShape::Gemini, r#"{"data":[]}"#).await;
+    assert_eq!(names, malformed("the list cannot be read: missing field `models` at line 1 column 11"));
+}
+
+#[test]
+fn providers_that_list_elsewhere_have_no_shape() {
+    let shapes = ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "azure", "command"]
+        .map(ListShape::of);
+    let (openai, anthropic, gemini) = (ListShape::OpenAi, ListShape::Anthropic, ListShape::Gemini);
+    assert_eq!(shapes, [Some(openai), Some(openai), Some(anthropic), Some(gemini), None, None, None]);
 }

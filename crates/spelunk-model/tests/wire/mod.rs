@@ -34,7 +34,7 @@ payload_tests! { Adapter::OpenAi, "openai":
     fragments_of_tool_calls_are_joined "tool_calls" expect![[r#"
         ToolCall(ToolCall { id: "call_a", name: "grep", arguments: "{\"pattern\":\"x\"}", signature: None })
         ToolCall(ToolCall { id: "call_b", name: "now", arguments: "{}", signature: None })
-        Done { stop: Other, usage: None }"#]];
+        Done { stop: ToolUse, usage: None }"#]];
     openai_tells_usage_after_the_finish "chat" expect![[r#"
         Text("Forty")
         Text("-two.")
@@ -81,7 +81,7 @@ payload_tests! { Adapter::Anthropic, "anthropic":
     anthropic_calls_a_tool "tool_use" expect![[r#"
         Text("Looking.")
         ToolCall(ToolCall { id: "toolu_1", name: "grep", arguments: "{\"pattern\": \"x\"}", signature: None })
-        Done { stop: Other, usage: Some(Usage { input_tokens: 472, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 89, cost_microusd: 0 }) }"#]];
+        Done { stop: ToolUse, usage: Some(Usage { input_tokens: 472, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 89, cost_microusd: 0 }) }"#]];
     anthropic_counts_three_kinds_of_input "message" expect![[r#"
         Text("Forty")
         Text("-two.")
@@ -118,7 +118,7 @@ payload_tests! { Adapter::Responses, "responses":
     a_response_in_its_last_event_alone_is_read "only_completed" expect![[r#"
         Text("All at once.")
         ToolCall(ToolCall { id: "c", name: "grep", arguments: "{}", signature: None })
-        Done { stop: Other, usage: None }"#]];
+        Done { stop: ToolUse, usage: None }"#]];
     a_failed_response_is_an_error "broken_failed" expect![[r#"
         Text("half")
         ServerError { status: 500, detail: "The model failed to generate a response." }"#]];

@@ -117,6 +117,7 @@ fn stop_name(stop: StopReason) -> &'static str {
         StopReason::Finished => "end_turn",
         StopReason::Length => "max_tokens",
         StopReason::Filtered => "refusal",
-        StopReason::Other => "tool_use",
+        StopReason::ToolUse => "tool_use",
+        StopReason::Other => "pause_turn",
     }
 }

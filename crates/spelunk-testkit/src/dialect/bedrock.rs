@@ -123,6 +123,7 @@ fn stop_name(stop: StopReason) -> &'static str {
         StopReason::Finished => "end_turn",
         StopReason::Length => "max_tokens",
         StopReason::Filtered => "guardrail_intervened",
-        StopReason::Other => "tool_use",
+        StopReason::ToolUse => "tool_use",
+        StopReason::Other => "another_reason",
     }
 }

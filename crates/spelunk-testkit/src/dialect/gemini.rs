@@ -82,10 +82,9 @@ fn usage(usage: Usage) -> Value {
 
 fn stop_name(spoken: &Spoken) -> &'static str {
     match spoken.stop {
-        StopReason::Finished => "STOP",
+        StopReason::Finished | StopReason::ToolUse => "STOP",
         StopReason::Length => "MAX_TOKENS",
         StopReason::Filtered => "SAFETY",
-        StopReason::Other if !spoken.tool_calls.is_empty() => "STOP",
         StopReason::Other => "OTHER",
     }
 }

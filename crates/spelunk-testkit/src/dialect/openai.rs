@@ -92,6 +92,7 @@ fn stop_name(stop: StopReason) -> &'static str {
         StopReason::Finished => "stop",
         StopReason::Length => "length",
         StopReason::Filtered => "content_filter",
-        StopReason::Other => "tool_calls",
+        StopReason::ToolUse => "tool_calls",
+        StopReason::Other => "another_reason",
     }
 }

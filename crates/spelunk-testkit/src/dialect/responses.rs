@@ -97,10 +97,9 @@ pub(super) fn whole(spoken: &Spoken) -> Value {
     output.extend(spoken.tool_calls.iter().enumerate().map(|(idx, call)| item(call, &format!("fc_{idx}"))));
     body["output"] = Value::Array(output);
     let reason = match spoken.stop {
-        StopReason::Finished => None,
+        StopReason::Finished | StopReason::ToolUse => None,
         StopReason::Length => Some("max_output_tokens"),
         StopReason::Filtered => Some("content_filter"),
-        StopReason::Other if !spoken.tool_calls.is_empty() => None,
         StopReason::Other => Some("another_reason"),
     };
     body["status"] = json!(if reason.is_some() { "incomplete" } else { "completed" });

@@ -230,7 +230,9 @@ struct Other {
 impl Other {
     fn of(request: &Recorded, body: &Value) -> Option<Self> {
         match (request.method.as_str(), request.path.as_str()) {
-            ("GET", "/v1/models") => Some(Self { name: "models", body: model_list() }),
+            ("GET", path) if path.split('?').next() == Some("/v1/models") => {
+                Some(Self { name: "models", body: model_list() })
+            }
             ("POST", "/v1/embeddings" | "/api/embed") => {
                 Some(Self { name: "embed", body: vectors(&request.path, body) })
             }

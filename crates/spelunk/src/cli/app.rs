@@ -7,14 +7,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use spelunk_context::ScanOptions;
-use spelunk_engine::{Engine, RunSettings, SystemClock};
+use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::Explain;
 
+use crate::cli::limits::LimitFlags;
 use crate::cli::{Common, ModelFlags};
 use crate::config::{self, ColorChoice, FlagValue, ProviderChoice, SandboxChoice, Settings};
 use crate::env::{self, Environment};
+use crate::provider;
 use crate::render::error::{Paint, error_json, error_text, exit_code};
 
 /// An error on its way to the user.
@@ -49,6 +51,8 @@ pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) environment: Environment,
     pub(crate) current_dir: PathBuf,
+    /// How fast models may be asked, over all runs of the process.
+    paces: Paces,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     /// Colours on stdout.
@@ -58,7 +62,10 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub(crate) fn new(common: Common, model: Option<ModelFlags>) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        common: Common,
+        (model, limits): (Option<ModelFlags>, LimitFlags),
+    ) -> Result<Self, Failure> {
         let environment = Environment::capture();
         let current_dir =
             std::env::current_dir().map_err(|source| JournalError::Workspace { path: ".".into(), source })?;
@@ -68,6 +75,7 @@ impl App {
         }
         flags.extend(common.workspace.map(|path| FlagValue::new("--workspace", "workspace.path", path)));
         flags.extend(model.into_iter().flat_map(model_values));
+        flags.extend(limits.values()?);
         let settings = config::load(&environment, &current_dir, &flags)?;
         let no_color = environment.text(env::NO_COLOR.name).is_some();
         let paint = |is_terminal: bool| match settings.color {
@@ -80,6 +88,7 @@ impl App {
             settings,
             environment,
             current_dir,
+            paces: Paces::default(),
             json: common.json,
             quiet: common.quiet,
             paint,
@@ -106,6 +115,10 @@ impl App {
     /// The engine on the workspace; new runs read their sources so.
     pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
         let engine = Engine::new(self.workspace()?, Arc::new(SystemClock), scan);
+        let roster = provider::roster(&self.settings, &self.environment);
+        let engine = engine.with_roster(roster).with_paces(self.paces.clone());
+        let (settings, environment) = (self.settings.clone(), self.environment.clone());
+        let engine = engine.with_embedder(move || provider::embedder(&settings, &environment));
         Ok(engine.with_detector(self.settings.detector(), self.detector_key()))
     }
 
@@ -197,6 +210,7 @@ fn model_values(flags: ModelFlags) -> Vec<FlagValue> {
             _ => values.push(FlagValue::new("--model", "model.name", model)),
         }
     }
+    values.extend(flags.sub_model.map(|model| FlagValue::new("--sub-model", "model.sub", model)));
     values.extend(flags.base_url.map(|url| FlagValue::new("--base-url", "model.base_url", url)));
     values
 }

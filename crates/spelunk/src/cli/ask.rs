@@ -11,6 +11,7 @@ use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus, SourceSpec, Strategy};
 
 use super::app::{App, Failure, Usage, print};
+use super::limits::LimitFlags;
 use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_status};
 use super::show::find;
 use super::{ModelFlags, report, watch};
@@ -37,6 +38,8 @@ pub(crate) struct AskArgs {
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
     /// How to answer: auto, direct, repl, search, map or hybrid
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
@@ -72,7 +75,7 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
     let targets = report::targets(app, &args.report)?;
     refuse_paths_with_run(&args)?;
     let schema = args.schema.as_deref().map(|path| read_schema(app, path)).transpose()?;
-    let Some(chosen) = provider::choose(&app.settings.model, &app.environment).await? else {
+    let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
         return show_passages(app, &args);
     };
     // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
@@ -96,6 +99,7 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
         strategy,
         model: chosen.model,
         sub_model: chosen.sub_model,
+        synthesis_model: chosen.synthesis_model,
         schema,
         focus,
         settings,

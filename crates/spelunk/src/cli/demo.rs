@@ -69,6 +69,7 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     ResumeRequest {
         model: Arc::new(ScriptedModel::new()),
         sub_model: None,
+        synthesis_model: None,
         settings,
         program: Some(survey()),
     }
@@ -76,7 +77,7 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
 
 async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -> Result<RunId, Failure> {
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
-    let ResumeRequest { model, sub_model, settings, program } = resume_request(app);
+    let ResumeRequest { model, sub_model, synthesis_model, settings, program } = resume_request(app);
     app.say(&format!("question: {QUESTION}"));
     let (question, strategy) = (QUESTION.to_owned(), Strategy::Program);
     let handle = engine.start(RunRequest {
@@ -86,6 +87,7 @@ async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -
         strategy,
         model,
         sub_model,
+        synthesis_model,
         schema: None,
         focus: spelunk_types::Focus::General,
         settings,

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use spelunk_model::{Model, Price, Prompt, collect, list_models};
+use spelunk_model::{EmbeddingModel as _, Model, Price, Prompt, collect};
 use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 
 use super::ModelFlags;
 use super::app::{App, Failure, print};
 use crate::config::{project_path, user_path};
-use crate::provider;
+use crate::provider::{self, Found};
 use crate::render::units::{count, dollars, head, time};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
@@ -41,16 +41,10 @@ enum Outcome {
 
 pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Failure> {
     let mut checks = vec![settings(app), workspace(app), sandbox(app)];
-    match provider::choose(&app.settings.model, &app.environment).await {
-        Ok(Some(chosen)) => {
-            let detail = format!("{} ({})", chosen.model.reference(), chosen.because);
-            checks.push(Check { name: "model", outcome: Outcome::Good, detail });
-            checks.push(price(chosen.model.as_ref()));
-            checks.push(if args.ask {
-                ask(chosen.model.as_ref()).await
-            } else {
-                reach(chosen.model.as_ref()).await
-            });
+    match provider::find_root(&app.settings, &app.environment).await {
+        Ok(Some(root)) => {
+            checks.extend(of_model("model", &root, args.ask).await);
+            checks.extend(other_roles(app, &root, args.ask).await);
         }
         Ok(None) => {
             let detail = "none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages";
@@ -71,6 +65,50 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
         }
     }
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The models of sub-calls and of the synthesis, where they are others than the root's.
+async fn other_roles(app: &App, root: &Found, with_question: bool) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let roles = &app.settings.roles;
+    for (name, role) in [("sub", &roles.sub), ("synthesis", &roles.synthesis)] {
+        match provider::find_role(&app.settings, &app.environment, role, root) {
+            Ok(None) => {}
+            Ok(Some(found)) => checks.extend(of_model(name, &found, with_question).await),
+            Err(error) => checks.push(bad(name, &error)),
+        }
+    }
+    checks.extend(embedding(app).await);
+    checks
+}
+
+/// The model of the index, where another than the built-in one is set.
+async fn embedding(app: &App) -> Option<Check> {
+    let name = "embedding";
+    let client = match provider::embedding_client(&app.settings, &app.environment) {
+        Ok(client) => client?,
+        Err(error) => return Some(bad(name, &error)),
+    };
+    Some(match client.embed(&["ready?".to_owned()]).await {
+        Ok(embedded) => {
+            let n = embedded.vectors.first().map_or(0, Vec::len);
+            let detail = format!("{} gives vectors of {n} numbers", client.reference());
+            Check { name, outcome: Outcome::Good, detail }
+        }
+        Err(error) => bad(name, &error),
+    })
+}
+
+async fn of_model(name: &'static str, found: &Found, with_question: bool) -> Vec<Check> {
+    let detail = format!("{} ({})", found.model.reference(), found.because);
+    let answers = if with_question { ask(found.model.as_ref()).await } else { reach(found).await };
+    let mut checks =
+        vec![Check { name, outcome: Outcome::Good, detail }, price(found.model.as_ref()), answers];
+    checks.extend(found.left_out.iter().map(|(alias, error)| {
+        let detail = format!("`{alias}` cannot stand in: {}", head(&error.to_string(), 200));
+        Check { name: "fallback", outcome: Outcome::Note, detail }
+    }));
+    checks
 }
 
 fn word(outcome: Outcome) -> &'static str {
@@ -154,25 +192,26 @@ fn price(model: &dyn Model) -> Check {
 }
 
 /// Whether the server answers, without spending anything.
-async fn reach(model: &dyn Model) -> Check {
-    let reference = model.reference();
-    if reference.provider == "anthropic" {
-        let detail = "not tried: `spelunk doctor --ask` sends one short question".to_owned();
-        return Check { name: "reach", outcome: Outcome::Note, detail };
-    }
-    match list_models(&reference.base_url, None, Duration::from_secs(10)).await {
-        Ok(models) if models.contains(&reference.name) => {
-            Check { name: "reach", outcome: Outcome::Good, detail: format!("{} has it", reference.base_url) }
+async fn reach(found: &Found) -> Check {
+    let name = "reach";
+    let reference = found.model.reference();
+    match found.offered(Duration::from_secs(10)).await {
+        Ok(None) => {
+            let detail = "not tried: `spelunk doctor --ask` sends one short question".to_owned();
+            Check { name, outcome: Outcome::Note, detail }
         }
-        Ok(_) => {
+        Ok(Some(models)) if models.contains(&reference.name) => {
+            Check { name, outcome: Outcome::Good, detail: format!("{} has it", reference.base_url) }
+        }
+        Ok(Some(_)) => {
             let detail = format!("{} does not list `{}`", reference.base_url, reference.name);
-            Check { name: "reach", outcome: Outcome::Note, detail }
+            Check { name, outcome: Outcome::Note, detail }
         }
-        Err(spelunk_model::ModelError::Unauthorized { .. }) => {
+        Err(spelunk_model::ModelError::Unauthorized { .. }) if !found.has_key() => {
             let detail = format!("{} answers; `spelunk doctor --ask` tries the key", reference.base_url);
-            Check { name: "reach", outcome: Outcome::Good, detail }
+            Check { name, outcome: Outcome::Good, detail }
         }
-        Err(error) => bad("reach", &error),
+        Err(error) => bad(name, &error),
     }
 }
 

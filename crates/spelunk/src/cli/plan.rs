@@ -6,10 +6,12 @@ use std::sync::Arc;
 use clap::Args;
 use spelunk_context::{BadOverride, Corpus, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
 
+use super::ModelFlags;
 use super::app::{App, Failure, Usage, print};
 use super::scan::{ScanFlags, inputs, redacted, say_left_out, scan, skipped};
 use crate::config::nearest;
-use crate::render::plan::{LeftOut, plan_json, plan_text};
+use crate::provider;
+use crate::render::plan::{LeftOut, Reader, plan_json, plan_text};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -29,6 +31,8 @@ pub(crate) struct PlanArgs {
     #[arg(long = "type", value_name = "GLOB=TYPE")]
     types: Vec<String>,
     #[command(flatten)]
+    pub(super) model: ModelFlags,
+    #[command(flatten)]
     scan: ScanFlags,
 }
 
@@ -46,13 +50,21 @@ pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
         files_left_out,
     };
     let plan: Plan = make_plan(&view, &options);
+    let reader = reader(app);
     print(&if app.json {
-        plan_json(&plan, &args.query, limits, &left_out(&corpus))
+        plan_json(&plan, &args.query, limits, &left_out(&corpus), reader.as_ref())
     } else {
-        plan_text(&plan, &args.query, limits, args.tasks)
+        plan_text(&plan, &args.query, limits, args.tasks, reader.as_ref())
     });
     say_left_out(app, &corpus);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The model that would read the parts, as far as it is known without asking anybody.
+fn reader(app: &App) -> Option<Reader> {
+    let surveyed = provider::survey(&app.settings, &app.environment);
+    let sub = surveyed.into_iter().find(|model| model.roles.contains(&"sub"))?;
+    Some(Reader { name: sub.reference?.to_string(), price: sub.price })
 }
 
 fn detector(app: &App, types: &[String]) -> Result<Detector, Failure> {

@@ -38,10 +38,10 @@ pub(crate) struct ReplArgs {
 }
 
 pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure> {
-    let chosen = provider::choose(&app.settings.model, &app.environment).await?;
-    let (model, sub_model): (Arc<dyn Model>, _) = match chosen {
-        Some(chosen) => (chosen.model, chosen.sub_model),
-        None => (Arc::new(Nobody::new()), None),
+    let chosen = provider::choose(&app.settings, &app.environment).await?;
+    let (model, sub_model, synthesis_model): (Arc<dyn Model>, _, _) = match chosen {
+        Some(chosen) => (chosen.model, chosen.sub_model, chosen.synthesis_model),
+        None => (Arc::new(Nobody::new()), None, None),
     };
     let inputs = inputs(app, &args.paths)?;
     let options = args.scan.options(ALL_FILES)?;
@@ -59,6 +59,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
         strategy: Strategy::Program,
         model,
         sub_model,
+        synthesis_model,
         schema: None,
         focus: spelunk_types::Focus::General,
         settings,

@@ -9,6 +9,7 @@ use spelunk_journal::Workspace;
 use spelunk_types::{ModelRef, RunId, RunOutcome};
 
 use super::app::{App, Failure, Usage};
+use super::limits::LimitFlags;
 use super::scan::scan_status;
 use super::show::{find, read_view};
 use super::{ModelFlags, demo, watch};
@@ -22,6 +23,8 @@ pub(crate) struct ResumeArgs {
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
     /// What runs the code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
@@ -43,7 +46,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
             format!("run `{}` died before its first event: there is nothing to go on with", run.short());
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     };
-    let request = request(app, &args.model, recorded, view.sub_model.as_ref()).await?;
+    let request = request(app, &args.model, recorded, &view).await?;
     let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let mut progress = Progress::new(app.quiet);
     let handle = engine.resume(&run, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
@@ -62,22 +65,26 @@ async fn request(
     app: &App,
     flags: &ModelFlags,
     recorded: &ModelRef,
-    recorded_sub: Option<&ModelRef>,
+    view: &RunView,
 ) -> Result<ResumeRequest, Failure> {
     if demo::is_demo(recorded) {
         return Ok(demo::resume_request(app));
     }
-    let named = if flags.model.is_some() || flags.base_url.is_some() {
-        provider::choose(&app.settings.model, &app.environment).await?
+    let named = if flags.model.is_some() || flags.sub_model.is_some() || flags.base_url.is_some() {
+        provider::choose(&app.settings, &app.environment).await?
     } else {
         None
     };
-    let known = |model: &ModelRef| provider::recorded(model, &app.settings.model, &app.environment);
-    let (model, sub_model) = match named {
-        Some(chosen) => (chosen.model, chosen.sub_model),
-        None => (known(recorded)?, recorded_sub.map(known).transpose()?),
+    let known = |model: &ModelRef| provider::recorded(model, &app.settings, &app.environment);
+    let (model, sub_model, synthesis_model) = match named {
+        Some(chosen) => (chosen.model, chosen.sub_model, chosen.synthesis_model),
+        None => (
+            known(recorded)?,
+            view.sub_model.as_ref().map(known).transpose()?,
+            view.synthesis_model.as_ref().map(known).transpose()?,
+        ),
     };
-    Ok(ResumeRequest { model, sub_model, settings: app.run_settings(), program: None })
+    Ok(ResumeRequest { model, sub_model, synthesis_model, settings: app.run_settings(), program: None })
 }
 
 /// The result of a run that has ended, as its journal holds it.

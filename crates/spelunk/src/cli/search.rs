@@ -9,10 +9,11 @@ use clap::Args;
 use serde_json::json;
 use spelunk_context::View;
 use spelunk_engine::index_folder;
-use spelunk_index::{Found, Hit, Index, IndexOptions, Mode, Notice, Query, StaticEmbedder, UpdateOptions};
+use spelunk_index::{Found, Hit, Index, IndexOptions, Mode, Notice, Query, UpdateOptions};
 
 use super::app::{App, Failure, Usage, print};
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use crate::provider;
 use crate::render::error::Paint;
 use crate::render::passages::highlighted;
 use crate::render::progress::Progress;
@@ -65,7 +66,7 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
 fn level(app: &App, view: &View) -> Result<Index, Failure> {
     let workspace = app.workspace()?;
     let root = workspace.root().map_or_else(|| app.workspace_root(), std::path::Path::to_path_buf);
-    let embedder = Arc::new(StaticEmbedder::embedded()?);
+    let embedder = provider::embedder(&app.settings, &app.environment)?;
     let mut index = Index::open(&root.join(index_folder(view)), IndexOptions { embedder: Some(embedder) })?;
     let options = UpdateOptions {
         detector: app.settings.detector(),

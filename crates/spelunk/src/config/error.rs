@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use spelunk_types::{ErrorCode, Explain};
 
 use super::layer::Origin;
-use super::table::TYPES;
-use super::types;
+use super::table::{MODELS, TYPES};
+use super::{models, types};
 
 /// Settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +78,36 @@ pub(crate) enum ConfigError {
         /// Where.
         origin: Origin,
     },
+    /// A model with a name that it cannot have.
+    #[error("`{name}` cannot be the name of a model ({origin})")]
+    ModelName {
+        /// What was written.
+        name: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// A field that a model does not have.
+    #[error("there is no setting `{key}` ({origin})")]
+    UnknownOfModel {
+        /// What was written.
+        key: String,
+        /// What was probably meant.
+        meant: Option<String>,
+        /// Where.
+        origin: Origin,
+    },
+    /// A name that no model has.
+    #[error("`{key}` names the model `{name}`, which is not defined ({origin})")]
+    UnknownModel {
+        /// The setting.
+        key: String,
+        /// The name.
+        name: String,
+        /// Which names there are.
+        advice: Box<str>,
+        /// Where.
+        origin: Origin,
+    },
     /// A key written as a setting.
     #[error("a key does not belong in settings: `{key}` ({origin})")]
     KeyInSettings {
@@ -98,7 +128,7 @@ pub(crate) enum ConfigError {
     #[error("`{key}` has no value, but the other price has one ({origin})")]
     HalfPrice {
         /// The price that is missing.
-        key: &'static str,
+        key: String,
         /// Where the other one was set.
         origin: Origin,
     },
@@ -142,12 +172,15 @@ pub(crate) enum ConfigError {
 impl Explain for ConfigError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::Unknown { .. } | Self::UnknownVariable { .. } | Self::UnknownOfType { .. } => {
-                ErrorCode::SettingUnknown
-            }
+            Self::Unknown { .. }
+            | Self::UnknownVariable { .. }
+            | Self::UnknownOfType { .. }
+            | Self::UnknownOfModel { .. } => ErrorCode::SettingUnknown,
             Self::Invalid { .. }
             | Self::NotASection { .. }
             | Self::TypeName { .. }
+            | Self::ModelName { .. }
+            | Self::UnknownModel { .. }
             | Self::TypeWithoutFiles { .. }
             | Self::KeyInSettings { .. }
             | Self::NotFromProject { .. }
@@ -163,7 +196,8 @@ impl Explain for ConfigError {
         match self {
             Self::Unknown { meant: Some(meant), .. }
             | Self::UnknownVariable { meant: Some(meant), .. }
-            | Self::UnknownOfType { meant: Some(meant), .. } => Some(format!("did you mean `{meant}`?")),
+            | Self::UnknownOfType { meant: Some(meant), .. }
+            | Self::UnknownOfModel { meant: Some(meant), .. } => Some(format!("did you mean `{meant}`?")),
             Self::Unknown { meant: None, .. } => {
                 Some("run `spelunk config show` to see every setting".to_owned())
             }
@@ -171,6 +205,11 @@ impl Explain for ConfigError {
                 Some(format!("unset `{variable}`, or run `spelunk config show` to see every setting"))
             }
             Self::UnknownOfType { meant: None, .. } => Some(format!("a content type has {}", types::words())),
+            Self::UnknownOfModel { meant: None, .. } => Some(format!("a model has {}", models::words())),
+            Self::ModelName { .. } => {
+                Some("use 1 to 40 small letters, digits, `_` or `-`, and not `none`".to_owned())
+            }
+            Self::UnknownModel { advice, .. } => Some(advice.to_string()),
             Self::TypeName { .. } => {
                 Some("use 1 to 40 small letters, digits, `_` or `-`, and no built-in name".to_owned())
             }
@@ -178,16 +217,19 @@ impl Explain for ConfigError {
                 Some("write `extensions = [\"proto\"]` or `names = [\"BUILD\"]` there".to_owned())
             }
             Self::Invalid { meant, .. } => meant.map(|meant| format!("did you mean `{meant}`?")),
-            Self::NotASection { section, .. } if section == TYPES => {
-                Some(format!("open a group for each with `[{TYPES}.NAME]`"))
+            Self::NotASection { section, .. } if section == TYPES || section == MODELS => {
+                Some(format!("open a group for each with `[{section}.NAME]`"))
             }
             Self::NotASection { section, .. } => {
                 Some(format!("open the group with `[{section}]` and write one setting per line"))
             }
-            Self::KeyInSettings { .. } => Some(
-                "put the key in an environment variable and name that variable with `model.key_env`"
-                    .to_owned(),
-            ),
+            Self::KeyInSettings { key, .. } => {
+                let section = key.rsplit_once('.').map_or("", |(section, _)| section);
+                let section = if section.starts_with(MODELS) { section } else { "model" };
+                Some(format!(
+                    "put the key in an environment variable and name that variable with `{section}.key_env`"
+                ))
+            }
             Self::NotFromProject { .. } => Some(
                 "move it to your own `~/.config/spelunk/config.toml`, the environment or a flag".to_owned(),
             ),

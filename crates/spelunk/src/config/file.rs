@@ -11,7 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
 use super::layer::{Layer, Origin, named};
-use super::table::{Reach, SECTIONS, TYPES};
+use super::models::{self, WrittenModel};
+use super::table::{MODELS, Reach, SECTIONS, TYPES};
 use super::types::{self, CustomType};
 use super::value::Written;
 use crate::env::{Environment, HOME, XDG_CONFIG_HOME};
@@ -65,6 +66,10 @@ pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, Conf
             layer.put_type(read_type(name, value, origin, &place)?);
             continue;
         }
+        if let (Some(name), Some(value)) = (models::name_in(&written.key), written.value) {
+            layer.put_model(read_model(name, value, origin, &place, owner)?);
+            continue;
+        }
         let setting = match written.value {
             Some(_) => named(&written.key, &origin)?,
             None => return Err(ConfigError::NotASection { section: written.key, origin }),
@@ -109,7 +114,7 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for (section, content) in document {
         let name = section.get_ref().as_ref();
-        let is_known = name == TYPES || SECTIONS.iter().any(|(known, _)| *known == name);
+        let is_known = [TYPES, MODELS].contains(&name) || SECTIONS.iter().any(|(known, _)| *known == name);
         match content.get_ref().as_table() {
             Some(settings) if is_known || !settings.is_empty() => {
                 lines.extend(settings.iter().map(|(word, value)| Line {
@@ -146,6 +151,32 @@ fn read_type(
         with_written(value, |written| custom.read(word.get_ref(), written, place.shown(value), origin))?;
     }
     custom.checked()
+}
+
+/// The model that a table names.
+fn read_model(
+    name: &str,
+    value: &Spanned<DeValue<'_>>,
+    origin: Origin,
+    place: &Place<'_>,
+    owner: Owner,
+) -> Result<WrittenModel, ConfigError> {
+    let Some(fields) = value.get_ref().as_table() else {
+        return Err(ConfigError::NotASection { section: format!("{MODELS}.{name}"), origin });
+    };
+    let mut model = WrittenModel::new(name, origin)?;
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by_key(|(word, _)| word.span().start);
+    for (word, value) in fields {
+        let origin = place.origin(&word.span());
+        let field = model.field(word.get_ref(), &origin)?;
+        if owner == Owner::Project && field.reach == Reach::UserOnly {
+            let key = format!("{MODELS}.{name}.{}", field.word());
+            return Err(ConfigError::NotFromProject { key, origin });
+        }
+        with_written(value, |written| model.read(field, written, place.shown(value), origin))?;
+    }
+    Ok(model)
 }
 
 /// Hands on a value in the form that settings are read from.

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::error::ConfigError;
+use super::models::WrittenModel;
 use super::suggest::nearest;
 use super::table::{self, Display, Fallback, Kind, Setting};
 use super::types::CustomType;
@@ -93,6 +94,7 @@ impl FlagValue {
 pub(crate) struct Layer {
     entries: BTreeMap<&'static str, Entry>,
     types: BTreeMap<String, CustomType>,
+    models: BTreeMap<String, WrittenModel>,
 }
 
 impl Layer {
@@ -139,10 +141,11 @@ impl Layer {
     /// This layer laid over a lower one: what is set here wins.
     #[must_use]
     pub(crate) fn over(self, lower: Self) -> Self {
-        let (mut entries, mut types) = (lower.entries, lower.types);
+        let (mut entries, mut types, mut models) = (lower.entries, lower.types, lower.models);
         entries.extend(self.entries);
         types.extend(self.types);
-        Self { entries, types }
+        models.extend(self.models);
+        Self { entries, types, models }
     }
 
     /// What is said about a setting, if anything is.
@@ -158,6 +161,17 @@ impl Layer {
     /// Keeps a content type. One of the same name in a lower layer is replaced whole.
     pub(super) fn put_type(&mut self, custom: CustomType) {
         self.types.insert(custom.name().to_owned(), custom);
+    }
+
+    /// The models that are named here, by name.
+    pub(crate) fn models(&self) -> impl Iterator<Item = &WrittenModel> {
+        self.models.values()
+    }
+
+    /// Keeps a model. One of the same name in a lower layer is replaced whole, so that the key of one place never goes to
+    /// an address of another.
+    pub(super) fn put_model(&mut self, model: WrittenModel) {
+        self.models.insert(model.name().to_owned(), model);
     }
 
     /// Turns what was written into a value and keeps it. `shown` is what an error repeats.
@@ -234,7 +248,7 @@ fn unknown_variable(variable: &str, origin: Origin) -> ConfigError {
 }
 
 /// Words under which people look for a place to put a key.
-fn is_secret_name(word: &str) -> bool {
+pub(super) fn is_secret_name(word: &str) -> bool {
     let word = word.to_ascii_lowercase().replace('-', "_");
     let endings = ["api_key", "apikey", "secret", "password", "auth_token", "access_token"];
     word == "key" || word == "token" || endings.iter().any(|ending| word.ends_with(ending))

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::table::{self, Fallback, Kind, Reach, SECTIONS, Setting, TYPES};
-use super::types;
+use super::table::{self, Fallback, Kind, MODELS, Reach, SECTIONS, Setting, TYPES};
+use super::{models, types};
 use crate::env::VARIABLES;
 
 /// Every setting with its default, as it is checked in at `docs/reference/defaults.toml`. Every line is a comment until
@@ -22,9 +22,16 @@ pub(crate) fn defaults_toml() -> String {
             );
         }
     }
-    push(&mut page, format_args!("\n# {}\n# [{TYPES}.{}]\n", types::DOC, types::EXAMPLE));
-    for field in types::fields() {
-        push(&mut page, format_args!("\n# {}{}\n{}\n", field.doc, words(field), default_line(field)));
+    let groups = [
+        (TYPES, types::DOC, types::EXAMPLE, types::fields()),
+        (MODELS, models::DOC, models::EXAMPLE, models::fields()),
+    ];
+    for (group, doc, example, fields) in groups {
+        push(&mut page, format_args!("\n# {doc}\n# [{group}.{example}]\n"));
+        for field in fields {
+            let remark = words(field) + reach(field);
+            push(&mut page, format_args!("\n# {}{remark}\n{}\n", field.doc, default_line(field)));
+        }
     }
     page
 }
@@ -72,11 +79,14 @@ fn remark(setting: &Setting) -> String {
         Fallback::Value(_) => {}
         Fallback::Unset { .. } => remark.push_str(" No default; an example:"),
     }
+    remark + reach(setting)
+}
+
+fn reach(setting: &Setting) -> &'static str {
     match setting.reach {
-        Reach::Everywhere => {}
-        Reach::UserOnly => remark.push_str(" Not in a project file."),
+        Reach::Everywhere => "",
+        Reach::UserOnly => " Not in a project file.",
     }
-    remark
 }
 
 fn words(setting: &Setting) -> String {

@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::table::{self, Fallback, Kind, Reach, SECTIONS, Setting, TYPES};
-use super::types;
+use super::table::{self, Fallback, Kind, MODELS, Reach, SECTIONS, Setting, TYPES};
+use super::{models, types};
 
 /// The schema, as it is checked in at `docs/reference/spelunk.schema.json`.
 pub(crate) fn schema() -> String {
     let mut sections: Map<String, Json> =
         SECTIONS.iter().map(|(section, doc)| ((*section).to_owned(), section_schema(section, doc))).collect();
-    sections.insert(TYPES.to_owned(), types_schema());
+    sections.insert(TYPES.to_owned(), group_schema(types::DOC, types::fields(), types::NAME_PATTERN));
+    sections.insert(MODELS.to_owned(), group_schema(models::DOC, models::fields(), models::NAME_PATTERN));
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "spelunk.toml",
@@ -30,13 +31,14 @@ fn section_schema(section: &str, doc: &str) -> Json {
     json!({"description": doc, "type": "object", "additionalProperties": false, "properties": settings})
 }
 
-fn types_schema() -> Json {
+/// Settings under names that the user chooses.
+fn group_schema(doc: &str, fields: &[Setting], names: &str) -> Json {
     let fields: Map<String, Json> =
-        types::fields().iter().map(|field| (field.word().to_owned(), setting_schema(field))).collect();
+        fields.iter().map(|field| (field.word().to_owned(), setting_schema(field))).collect();
     json!({
-        "description": types::DOC,
+        "description": doc,
         "type": "object",
-        "propertyNames": {"pattern": "^[a-z0-9_-]{1,40}$"},
+        "propertyNames": {"pattern": names},
         "additionalProperties": {"type": "object", "additionalProperties": false, "properties": fields},
     })
 }

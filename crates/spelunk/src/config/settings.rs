@@ -1,6 +1,7 @@
 //! Settings as the program uses them: typed, complete, each with its origin. Made by one function from the joined layers;
 //! nothing after it asks whether something was set.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use spelunk_context::Detector;
@@ -10,6 +11,8 @@ use spelunk_types::Limits;
 use super::choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 use super::error::ConfigError;
 use super::layer::{Entry, Layer, Origin};
+use super::models::{NamedModel, WrittenModel};
+use super::roles::Roles;
 use super::types::CustomType;
 use super::value::{Decimal, Value};
 
@@ -22,6 +25,10 @@ const PRICE_OUTPUT: &str = "model.price_output_usd_per_mtok";
 pub(crate) struct Settings {
     /// Who answers calls.
     pub(crate) model: ModelSettings,
+    /// Models that the user named, by name.
+    pub(crate) models: BTreeMap<String, NamedModel>,
+    /// Which model does which work.
+    pub(crate) roles: Roles,
     /// How a question is answered.
     pub(crate) strategy: StrategyChoice,
     /// What runs the code that models write.
@@ -42,6 +49,8 @@ pub(crate) struct Settings {
 /// Who answers calls, and how they are paid for. `None` leaves the choice to the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelSettings {
+    /// Where this is set, for messages: `model`, `models.fast`.
+    pub(crate) section: String,
     /// Whose wire format.
     pub(crate) provider: ProviderChoice,
     /// The model, as the provider names it.
@@ -70,6 +79,7 @@ impl Settings {
     /// Resolves the joined layers, the defaults among them.
     pub(crate) fn resolve(layer: Layer) -> Result<Self, ConfigError> {
         let model = ModelSettings {
+            section: "model".to_owned(),
             provider: choice(&layer, "model.provider", ProviderChoice::of),
             name: optional_text(&layer, "model.name"),
             sub: optional_text(&layer, "model.sub"),
@@ -82,8 +92,12 @@ impl Settings {
             price: price(&layer)?,
             probe_local: yes_no(&layer, "model.probe_local"),
         };
+        let models = named_models(&layer)?;
+        let roles = Roles::resolve(&layer, &models)?;
         Ok(Self {
             model,
+            models,
+            roles,
             strategy: choice(&layer, "ask.strategy", StrategyChoice::of),
             sandbox: choice(&layer, "ask.sandbox", SandboxChoice::of),
             workspace_path: PathBuf::from(text(&layer, "workspace.path")),
@@ -105,6 +119,11 @@ impl Settings {
         self.layer.types()
     }
 
+    /// The models that the user named, as they are written.
+    pub(crate) fn written_models(&self) -> impl Iterator<Item = &WrittenModel> {
+        self.layer.models()
+    }
+
     /// Tells content types, those of the user among them.
     pub(crate) fn detector(&self) -> Detector {
         self.types().fold(Detector::default(), |detector, custom| detector.with_custom(custom.kind()))
@@ -114,6 +133,11 @@ impl Settings {
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.layer.get(key)
     }
+}
+
+fn named_models(layer: &Layer) -> Result<BTreeMap<String, NamedModel>, ConfigError> {
+    let known: Vec<&str> = layer.models().map(WrittenModel::name).collect();
+    layer.models().map(|model| Ok((model.name().to_owned(), model.resolve(&known)?))).collect()
 }
 
 fn limits(layer: &Layer) -> Limits {
@@ -145,9 +169,9 @@ fn price(layer: &Layer) -> Result<Option<Price>, ConfigError> {
     }
 }
 
-fn half_price(layer: &Layer, key: &'static str, present: &str) -> ConfigError {
+fn half_price(layer: &Layer, key: &str, present: &str) -> ConfigError {
     let origin = layer.get(present).map_or(Origin::Default, |entry| entry.origin.clone());
-    ConfigError::HalfPrice { key, origin }
+    ConfigError::HalfPrice { key: key.to_owned(), origin }
 }
 
 fn value<'a>(layer: &'a Layer, key: &str) -> Option<&'a Value> {

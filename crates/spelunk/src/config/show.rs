@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::error::ConfigError;
 use super::layer::{Origin, unknown};
+use super::models::WrittenModel;
 use super::settings::Settings;
-use super::table::{self, Display, Setting, TYPES};
+use super::table::{self, Display, MODELS, Setting, TYPES};
 use super::types::CustomType;
 use super::value::Value;
 
@@ -60,9 +61,12 @@ fn matching<'a>(settings: &'a Settings, prefix: &str) -> Result<Vec<Row<'a>>, Co
         value: Some(entry.value.clone()),
         origin: &entry.origin,
     });
-    let rows = table::all().iter().map(of_setting).chain(of_types);
+    let of_models = settings.written_models().flat_map(WrittenModel::entries).map(|(key, field, entry)| {
+        Row { key, value: Some(shown(&entry.value, field.display)), origin: &entry.origin }
+    });
+    let rows = table::all().iter().map(of_setting).chain(of_types).chain(of_models);
     let found: Vec<Row<'_>> = rows.filter(|row| row.key.starts_with(prefix)).collect();
-    if found.is_empty() && prefix.trim_end_matches('.') != TYPES {
+    if found.is_empty() && ![TYPES, MODELS].contains(&prefix.trim_end_matches('.')) {
         return Err(unknown(prefix, Origin::Flag { flag: "config show".to_owned() }));
     }
     Ok(found)

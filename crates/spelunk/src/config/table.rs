@@ -115,6 +115,7 @@ pub(crate) fn find(key: &str) -> Option<&'static Setting> {
 /// The sections, in the order of the reference, each with the line that introduces it.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("model", "Who answers calls."),
+    ("roles", "Which model does which work, by the names of `[models.NAME]` or as PROVIDER/NAME."),
     ("ask", "How questions are answered."),
     ("workspace", "Where runs are kept."),
     ("run", "How long runs are kept."),
@@ -126,8 +127,15 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
 /// The name of the section whose settings are under names that the user chooses: `[types.protobuf]`.
 pub(crate) const TYPES: &str = "types";
 
-static TABLE: LazyLock<Vec<Setting>> =
-    LazyLock::new(|| model().into_iter().chain(others()).chain(Limits::ALL.iter().map(limit)).collect());
+/// The same for models that the user names: `[models.fast]`.
+pub(crate) const MODELS: &str = "models";
+
+/// The version of Azure's interface, unless another is set.
+pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
+
+static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(|| {
+    model().into_iter().chain(roles()).chain(others()).chain(Limits::ALL.iter().map(limit)).collect()
+});
 
 fn model() -> Vec<Setting> {
     vec![
@@ -169,7 +177,7 @@ fn model() -> Vec<Setting> {
             )
         },
         no("model.command_json", "That program writes JSON lines instead of plain text."),
-        text("model.azure_api_version", "2024-10-21", "The version of Azure's interface."),
+        text("model.azure_api_version", AZURE_API_VERSION, "The version of Azure's interface."),
         price("model.price_input_usd_per_mtok", 3_000_000, "Dollars per million tokens sent."),
         price(
             "model.price_cached_usd_per_mtok",
@@ -178,6 +186,27 @@ fn model() -> Vec<Setting> {
         ),
         price("model.price_output_usd_per_mtok", 15_000_000, "Dollars per million tokens generated."),
         yes("model.probe_local", "Look for a model server on this machine's usual ports."),
+    ]
+}
+
+fn roles() -> Vec<Setting> {
+    vec![
+        text("roles.root", "", "The model that leads; empty takes `model.*`."),
+        text(
+            "roles.sub",
+            "",
+            "The model of sub-calls and analysts; empty takes `model.sub`, else the root's.",
+        ),
+        text("roles.synthesis", "", "The model that puts findings together; empty takes the root's."),
+        // A search is no request to ask anybody, so a stranger's repository may not make it one.
+        Setting {
+            reach: Reach::UserOnly,
+            ..text(
+                "roles.embedding",
+                "",
+                "The model that turns texts into vectors for the index, in OpenAI's format; empty takes the built-in table.",
+            )
+        },
     ]
 }
 

@@ -26,6 +26,7 @@ fn check_refused(toml: &str, expected: &str) {
 fn nothing_set_gives_the_defaults() {
     let settings = resolve(Layer::default());
     let model = ModelSettings {
+        section: "model".into(),
         command: None,
         command_json: false,
         azure_api_version: "2024-10-21".into(),
@@ -54,6 +55,7 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
                 price_input_usd_per_mtok = 3\nprice_output_usd_per_mtok = 0.25\n[limits]\ncalls_max = 1_000\n";
     let settings = resolve(project(toml).unwrap());
     let model = ModelSettings {
+        section: "model".into(),
         command: None,
         command_json: false,
         azure_api_version: "2024-10-21".into(),

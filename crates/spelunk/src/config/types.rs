@@ -15,6 +15,8 @@ use super::value::{Refusal, Value, WHOLE_MAX, Written};
 
 /// One line for the reference.
 pub(crate) const DOC: &str = "Content types of your own, each under a name that you choose. An example:";
+/// What a name looks like.
+pub(crate) const NAME_PATTERN: &str = "^[a-z0-9_-]{1,40}$";
 /// The name in the reference.
 pub(crate) const EXAMPLE: &str = "protobuf";
 

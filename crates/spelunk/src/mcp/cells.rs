@@ -209,6 +209,7 @@ async fn open(
         strategy: Strategy::Program,
         model: models.root,
         sub_model: models.sub,
+        synthesis_model: models.synthesis,
         schema: None,
         focus: Focus::General,
         settings,

@@ -7,7 +7,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use spelunk_context::ScanOptions;
-use spelunk_engine::ResumeRequest;
+use spelunk_engine::{ResumeRequest, RunView};
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::{ModelRef, RunId, SourceSpec};
 
@@ -202,9 +202,15 @@ async fn begin_again(
             state.admit(path)?;
         }
     }
-    let models = same_models(state, context, recorded, view.sub_model.as_ref())?;
+    let models = same_models(state, context, recorded, &view)?;
     let settings = models.settings(state, limits);
-    let request = ResumeRequest { model: models.root, sub_model: models.sub, settings, program: None };
+    let request = ResumeRequest {
+        model: models.root,
+        sub_model: models.sub,
+        synthesis_model: models.synthesis,
+        settings,
+        program: None,
+    };
     let engine = state.app.engine(ScanOptions::default())?.with_sandbox(state.sandbox.clone());
     let runtime = tokio::runtime::Handle::current();
     let handle = blocking(move || {
@@ -221,7 +227,7 @@ fn same_models(
     state: &State,
     context: &RequestContext<RoleServer>,
     root: &ModelRef,
-    sub: Option<&ModelRef>,
+    view: &RunView,
 ) -> Result<Models, Failure> {
     if root.provider == sampling::PROVIDER && root.name == board::MODEL {
         return Ok(Models::of_agents());
@@ -232,9 +238,10 @@ fn same_models(
             hint: "ask again with `rlm_query` and a configured provider".into(),
         })?);
     }
-    let (settings, environment) = (&state.app.settings.model, &state.app.environment);
+    let (settings, environment) = (&state.app.settings, &state.app.environment);
     let known = |model| provider::recorded(model, settings, environment);
     let mut models = Models::of(known(root)?);
-    models.sub = sub.map(known).transpose()?;
+    models.sub = view.sub_model.as_ref().map(known).transpose()?;
+    models.synthesis = view.synthesis_model.as_ref().map(known).transpose()?;
     Ok(models)
 }

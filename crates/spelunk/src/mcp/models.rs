@@ -47,6 +47,7 @@ impl ModelChoice {
 pub(super) struct Models {
     pub(super) root: Arc<dyn Model>,
     pub(super) sub: Option<Arc<dyn Model>>,
+    pub(super) synthesis: Option<Arc<dyn Model>>,
     pub(super) asked: Asked,
     /// How long a call may take besides what the settings say.
     patience_ms: u64,
@@ -55,7 +56,7 @@ pub(super) struct Models {
 impl Models {
     /// One model for everything.
     pub(super) fn of(root: Arc<dyn Model>) -> Self {
-        Self { root, sub: None, asked: Asked::default(), patience_ms: 0 }
+        Self { root, sub: None, synthesis: None, asked: Asked::default(), patience_ms: 0 }
     }
 
     /// Agents of the host in the place of a model.
@@ -89,10 +90,10 @@ pub(super) async fn models(
     choice: ModelChoice,
 ) -> Result<Option<Models>, Failure> {
     if choice != ModelChoice::Client
-        && let Some(chosen) = provider::choose(&state.app.settings.model, &state.app.environment).await?
+        && let Some(chosen) = provider::choose(&state.app.settings, &state.app.environment).await?
     {
-        let (root, sub) = (chosen.model, chosen.sub_model);
-        return Ok(Some(Models { sub, ..Models::of(root) }));
+        let (root, sub, synthesis) = (chosen.model, chosen.sub_model, chosen.synthesis_model);
+        return Ok(Some(Models { sub, synthesis, ..Models::of(root) }));
     }
     if choice == ModelChoice::Provider {
         return Ok(None);

@@ -39,5 +39,5 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Fail
             rows.truncate(ROWS_MAX);
         }
     }
-    Ok(Said::new(plan_text(&plan, &question, limits, with_tasks), data))
+    Ok(Said::new(plan_text(&plan, &question, limits, with_tasks, None), data))
 }

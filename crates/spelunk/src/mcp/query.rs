@@ -210,6 +210,7 @@ fn start(
         strategy,
         model: Arc::clone(&models.root),
         sub_model: models.sub.clone(),
+        synthesis_model: models.synthesis.clone(),
         schema: query.schema,
         focus: query.focus,
         settings: models.settings(state, query.limits),

@@ -73,9 +73,12 @@ fn read(path: &Path) -> Option<String> {
 
 /// A program: the words of `model.command`, with nothing expanded.
 fn command(options: ModelOptions, settings: &ModelSettings) -> Result<CommandModel, ProviderError> {
-    let Some(line) = settings.command.as_deref() else { return Err(ProviderError::CommandMissing) };
+    let Some(line) = settings.command.as_deref() else {
+        return Err(ProviderError::CommandMissing { section: settings.section.clone() });
+    };
     let mut words = line.split_whitespace().map(str::to_owned);
-    let program = words.next().ok_or(ProviderError::CommandMissing)?;
+    let program =
+        words.next().ok_or_else(|| ProviderError::CommandMissing { section: settings.section.clone() })?;
     Ok(CommandModel::new(CommandOptions {
         program,
         arguments: words.collect(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use spelunk_context::{FieldClass, JsonType, ManifestRow, Plan, PlanTask, Records, SchemaSketch, Tier, Work};
-use spelunk_model::{estimate_tokens, known_price};
+use spelunk_model::{Price, estimate_tokens, known_price};
 use spelunk_types::{Limits, Usage};
 
 use super::units::{bytes, count, dollars, head, tokens};
@@ -31,6 +31,48 @@ pub(crate) struct LeftOut {
     pub(crate) redacted: BTreeMap<String, u64>,
 }
 
+/// The model that would read the parts.
+pub(crate) struct Reader {
+    pub(crate) name: String,
+    /// What it costs, if known.
+    pub(crate) price: Option<Price>,
+}
+
+/// What a report is at least, in tokens: an analyst that found nothing says so.
+const REPORT_TOKENS_MIN: u64 = 50;
+
+impl Reader {
+    /// Micro-dollars from reports that say nothing to reports as long as they may be; `None` without a price.
+    fn cost_range(&self, plan: &Plan, usage: &Usage) -> Option<(u64, u64)> {
+        let price = self.price?;
+        let output_tokens = (plan.tasks.len() as u64).saturating_mul(REPORT_TOKENS_MIN);
+        let least = Usage { output_tokens: output_tokens.min(usage.output_tokens), ..*usage };
+        Some((price.cost_microusd(&least), price.cost_microusd(usage)))
+    }
+
+    fn text(&self, plan: &Plan, usage: &Usage) -> String {
+        match self.cost_range(plan, usage) {
+            Some((0, 0)) => format!("  {:<28} free (your sub-model)\n", self.name),
+            Some((least, most)) => {
+                format!("  {:<28} {} to {} (your sub-model)\n", self.name, dollars(least), dollars(most))
+            }
+            None => format!(
+                "  {:<28} no price is known: set price_input_usd_per_mtok and price_output_usd_per_mtok (your sub-model)\n",
+                self.name
+            ),
+        }
+    }
+
+    fn json(&self, plan: &Plan, usage: &Usage) -> Value {
+        let range = self.cost_range(plan, usage);
+        json!({
+            "model": self.name,
+            "cost_microusd_at_least": range.map(|(least, _)| least),
+            "cost_microusd_at_most": range.map(|(_, most)| most),
+        })
+    }
+}
+
 /// What the tasks would use at most.
 fn usage(plan: &Plan, query: &str, limits: &Limits) -> Usage {
     let n_tasks = plan.tasks.len() as u64;
@@ -39,7 +81,7 @@ fn usage(plan: &Plan, query: &str, limits: &Limits) -> Usage {
     let overhead = n_tasks.saturating_mul(per_task).saturating_add(own_prompts);
     Usage {
         input_tokens: plan.tokens_estimate().saturating_add(overhead),
-        output_tokens: n_tasks.saturating_mul(limits.sub_output_tokens_max),
+        output_tokens: n_tasks.saturating_mul(limits.analyst_output_tokens_max),
         ..Usage::default()
     }
 }
@@ -59,7 +101,13 @@ fn costs(usage: &Usage) -> Vec<(String, u64)> {
     priced.collect()
 }
 
-pub(crate) fn plan_text(plan: &Plan, query: &str, limits: &Limits, with_tasks: bool) -> String {
+pub(crate) fn plan_text(
+    plan: &Plan,
+    query: &str,
+    limits: &Limits,
+    with_tasks: bool,
+    reader: Option<&Reader>,
+) -> String {
     let mut text = types(plan);
     text.push('\n');
     text += &files(plan);
@@ -88,6 +136,7 @@ pub(crate) fn plan_text(plan: &Plan, query: &str, limits: &Limits, with_tasks: b
         tokens(usage.input_tokens),
         tokens(usage.output_tokens),
     );
+    text += &reader.map(|reader| reader.text(plan, &usage)).unwrap_or_default();
     for (model, cost) in costs(&usage) {
         text += &format!("  {model:<28} at most {}\n", dollars(cost));
     }
@@ -162,8 +211,16 @@ fn work(task: &PlanTask) -> String {
     }
 }
 
-pub(crate) fn plan_json(plan: &Plan, query: &str, limits: &Limits, left_out: &LeftOut) -> String {
-    format!("{}\n", plan_value(plan, query, limits, left_out))
+pub(crate) fn plan_json(
+    plan: &Plan,
+    query: &str,
+    limits: &Limits,
+    left_out: &LeftOut,
+    reader: Option<&Reader>,
+) -> String {
+    let mut value = plan_value(plan, query, limits, left_out);
+    value["reader"] = reader.map_or(Value::Null, |reader| reader.json(plan, &usage(plan, query, limits)));
+    format!("{value}\n")
 }
 
 pub(crate) fn plan_value(plan: &Plan, query: &str, limits: &Limits, left_out: &LeftOut) -> Value {

@@ -84,6 +84,8 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider answered with status 500: scripted status 500
+
+                hint: try again in a few minutes, name another model with `--model`, or set a `fallback`
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -102,6 +104,8 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider has no capacity right now
+
+                hint: try again in a few minutes, name another model with `--model`, or set a `fallback`
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -120,6 +124,8 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
+
+                hint: check that `--base-url` is the address of the API, not of a web page
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -138,6 +144,8 @@ fn a_stream_that_ends_early_is_asked_for_again() {
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply ended before its end mark
+
+                hint: try again; if it happens every time, look for a proxy that ends long replies
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -156,6 +164,8 @@ fn a_web_page_is_no_reply() {
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
+
+                hint: check that `--base-url` is the address of the API, not of a web page
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -195,6 +205,8 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider refused the request with status 400: bad [31mrequest ]0;owned second line
+
+                hint: check that the model takes such requests (`spelunk model test`), or name another with `--model`
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -266,7 +278,7 @@ fn json_holds_the_error_of_a_failed_run() {
           "error": {
             "causes": [],
             "code": "model-request-refused",
-            "hint": null,
+            "hint": "check that the model takes such requests (`spelunk model test`), or name another with `--model`",
             "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400"
           },
           "grounding": null,
@@ -286,9 +298,11 @@ fn json_holds_the_error_of_a_failed_run() {
           "warnings": []
         }
     "#]].assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
-    expect![[r"
+    expect![[r#"
         error: call `0#0` got no reply: the provider refused the request with status 400: scripted status 400
-    "]]
+
+        hint: check that the model takes such requests (`spelunk model test`), or name another with `--model`
+    "#]]
     .assert_eq(&scene.normalise(&ran.stderr));
     assert_eq!(ran.code, 1);
 }

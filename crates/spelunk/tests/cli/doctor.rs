@@ -103,9 +103,9 @@ fn a_wrong_key_is_found_by_asking() {
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_API_KEY is set)
         ok    price      free
-        ok    reach      http://127.0.0.1:PORT/v1 answers; `spelunk doctor --ask` tries the key
+        bad   reach      the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
         --- stderr
-        --- exit 0
+        --- exit 1
     "#]]);
     doctor(&["--ask"]).check(&expect![[r#"
         ok    settings   defaults, no settings file
@@ -120,7 +120,7 @@ fn a_wrong_key_is_found_by_asking() {
 }
 
 #[test]
-fn anthropic_is_not_tried_without_being_asked_to() {
+fn anthropic_is_asked_for_its_list() {
     let (scene, server) = (Scene::new(&NOTE), answering("ready"));
     let doctor = scene.spelunk(["doctor"]).env("ANTHROPIC_API_KEY", "sk-ant-test");
     doctor.env("ANTHROPIC_BASE_URL", &server.base_url().replace("/v1", "")).run().check(&expect![[r#"
@@ -129,11 +129,12 @@ fn anthropic_is_not_tried_without_being_asked_to() {
         ok    sandbox    monty (a session opens in TIME)
         ok    model      anthropic/claude-sonnet-4-5 (ANTHROPIC_API_KEY is set)
         ok    price      free
-        note  reach      not tried: `spelunk doctor --ask` sends one short question
+        note  reach      http://127.0.0.1:PORT does not list `claude-sonnet-4-5`
         --- stderr
         --- exit 0
     "#]]);
-    assert_eq!(server.requests(), []);
+    assert_eq!(server.requests().len(), 1);
+    assert_eq!(server.requests()[0].header("x-api-key"), Some("sk-ant-test"));
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           tail         Follow a run while it goes on, in any process
           run          The runs of this workspace
           config       The settings in force and where each comes from
+          model        The models that can be asked: what they cost and whether they work
           doctor       Check settings, workspace and model, and say what to do
           demo         See a whole run, a crash and its resume, without a key: the model is scripted
           repair       Keep the sound beginning of a damaged journal
@@ -65,10 +66,17 @@ fn help_of_ask_lists_its_flags() {
         Options:
               --run <RUN>            Ask about the files of an earlier run instead, by the beginning of its
                                      name
-          -m, --model <MODEL>        The model: NAME, or PROVIDER/NAME with provider openai,
-                                     openai-responses, anthropic, gemini, bedrock, azure or command; `none`
-                                     asks nobody
+          -m, --model <MODEL>        The model: a NAME of `[models.NAME]` or of the provider, or
+                                     PROVIDER/NAME with provider openai, openai-responses, anthropic,
+                                     gemini, bedrock, azure or command; `none` asks nobody
+              --sub-model <MODEL>    The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
+                                     model of the same provider
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
+              --max-cost <DOLLARS>   Spend at most so many dollars, such as 0.50
+              --max-tokens <TOKENS>  Use at most so many tokens in both directions, such as 200000, 200k or
+                                     2M
+              --max-calls <CALLS>    Make at most so many calls
+              --max-time <TIME>      Stop after this time, such as 90s, 10m or 2h
               --strategy <STRATEGY>  How to answer: auto, direct, repl, search, map or hybrid
               --focus <FOCUS>        What an analysis looks for first: general, security, architecture,
                                      performance or data
@@ -78,10 +86,10 @@ fn help_of_ask_lists_its_flags() {
               --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
-              --events               Print every event as a line of JSON instead of the answer
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
           -q, --quiet                Print nothing but the result
+              --events               Print every event as a line of JSON instead of the answer
           -h, --help                 Print help
 
         Which files:
@@ -112,16 +120,22 @@ fn help_of_plan_lists_its_flags() {
           [PATH]...  Files or directories to plan for [default: .]
 
         Options:
-              --query <QUESTION>  The question; it goes to every task, and counts
-              --tasks             Show every task, not only the files
-              --plain             Cut by tokens, whatever the files are
-              --type <GLOB=TYPE>  Take files that match as of a type, built in or of your own, such as
-                                  `*.inc=source_code`
-              --set <KEY=VALUE>   Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>   Where runs are kept [default: .spelunk]
-              --json              Print the result as JSON
-          -q, --quiet             Print nothing but the result
-          -h, --help              Print help
+              --query <QUESTION>   The question; it goes to every task, and counts
+              --tasks              Show every task, not only the files
+              --plain              Cut by tokens, whatever the files are
+              --type <GLOB=TYPE>   Take files that match as of a type, built in or of your own, such as
+                                   `*.inc=source_code`
+          -m, --model <MODEL>      The model: a NAME of `[models.NAME]` or of the provider, or PROVIDER/NAME
+                                   with provider openai, openai-responses, anthropic, gemini, bedrock, azure
+                                   or command; `none` asks nobody
+              --sub-model <MODEL>  The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
+                                   model of the same provider
+              --base-url <URL>     Where requests go, such as `http://127.0.0.1:PORT/v1`
+              --set <KEY=VALUE>    Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>    Where runs are kept [default: .spelunk]
+              --json               Print the result as JSON
+          -q, --quiet              Print nothing but the result
+          -h, --help               Print help
 
         Which files:
               --include <GLOB>       Read only files that match, such as `*.rs`; also reads what is left out

@@ -69,3 +69,80 @@ fn a_question_for_one_fact_is_answered_from_what_was_found() {
     "#]]);
     assert_eq!(server.unexpected(), []);
 }
+
+/// A server that gives vectors, as the model of the index.
+fn with_vectors(scene: &Scene, base_url: &str) {
+    let toml = format!(
+        "roles.embedding = 'vectors'\n[models.vectors]\nprovider = 'openai'\nname = 'tiny-embed'\nbase_url = '{base_url}'\nkey_env = 'VECTOR_KEY'\n"
+    );
+    std::fs::create_dir_all(scene.home().join(".config/spelunk")).unwrap();
+    std::fs::write(scene.home().join(".config/spelunk/config.toml"), toml).unwrap();
+}
+
+#[test]
+fn the_model_of_the_role_embedding_makes_the_vectors() {
+    let (scene, server) = (Scene::new(&FILES), ModelServer::start_blocking([]));
+    with_vectors(&scene, &server.base_url());
+    let search = |words: &'static str| {
+        let ran =
+            scene.spelunk(["search", words, "--mode", "meaning", "--json"]).env("VECTOR_KEY", "k-1").run();
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        serde_json::from_str::<serde_json::Value>(&ran.stdout).unwrap()
+    };
+    assert_eq!(search("again")["mode"], "meaning");
+    let requests = server.requests();
+    assert!(requests.iter().all(|request| request.path == "/v1/embeddings"), "{requests:?}");
+    assert!(requests.iter().all(|request| request.header("authorization") == Some("Bearer k-1")));
+    assert_eq!(requests[0].json()["model"], "tiny-embed");
+    // The length of a vector, three documents, the query.
+    assert_eq!(requests.len(), 5);
+    // The documents are known now.
+    search("pause");
+    assert_eq!(server.requests().len(), 7);
+    scene
+        .spelunk(["doctor"])
+        .env("VECTOR_KEY", "k-1")
+        .env("OPENAI_API_KEY", "k")
+        .env("OPENAI_BASE_URL", &server.base_url())
+        .run()
+        .check(&expect![[r#"
+            ok    settings   DIR/home/.config/spelunk/config.toml
+            ok    workspace  DIR/work/.spelunk (0 runs)
+            ok    sandbox    monty (a session opens in TIME)
+            ok    model      openai/scripted (OPENAI_API_KEY is set)
+            ok    price      free
+            ok    reach      http://127.0.0.1:PORT/v1 has it
+            ok    embedding  openai/tiny-embed gives vectors of 3 numbers
+            --- stderr
+            --- exit 0
+        "#]]);
+}
+
+#[test]
+fn an_embedding_model_that_cannot_be_asked_is_told() {
+    let (scene, port) = (Scene::new(&FILES), spelunk_testkit::ClosedPort::reserve());
+    with_vectors(&scene, &port.base_url());
+    let search = ["search", "again", "--mode", "meaning"];
+    scene.spelunk(search).run().check(&expect![[r#"
+        --- stderr
+        error: the embedding model `roles.embedding` did not answer: `models.vectors.key_env` names `VECTOR_KEY`, which is not set; unset `roles.embedding` to search without it
+
+        hint: search by words, or check that the model answers
+        --- exit 1
+    "#]]);
+    scene.spelunk(search).env("VECTOR_KEY", "k-1").run().check(&expect![[r#"
+        --- stderr
+        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+
+        hint: search by words, or check that the model answers
+        --- exit 1
+    "#]]);
+    let gemini = scene.spelunk(search).env("SPELUNK_ROLES_EMBEDDING", "gemini/text-embedding-004");
+    gemini.env("GEMINI_API_KEY", "k-1").run().check(&expect![[r#"
+        --- stderr
+        error: the embedding model `roles.embedding` did not answer: vectors are asked for in OpenAI's format, and gemini has another; unset `roles.embedding` to search without it
+
+        hint: search by words, or check that the model answers
+        --- exit 1
+    "#]]);
+}

@@ -85,6 +85,13 @@ fn check(give_key: impl for<'a> Fn(Call<'a>, &ModelServer) -> Call<'a>) {
             with_key(&["show", "--json"]).run(),
             with_key(&["tail"]).run(),
             with_key(&["run", "list"]).run(),
+            with_key(&["run", "export", "--format", "html", "--output", "run.html"]).run(),
+            with_key(&["run", "export", "--format", "workspace", "--output", "exported"]).run(),
+            with_key(&["run", "export", "--format", "json"]).run(),
+            with_key(&["model", "list"]).run(),
+            with_key(&["model", "list", "--json"]).run(),
+            with_key(&["model", "test"]).run(),
+            with_key(&["model", "test", "--json"]).run(),
         ];
         assert_nowhere(&scene, &printed);
     }
@@ -101,6 +108,105 @@ fn the_key_of_anthropic_is_nowhere() {
         let base_url = server.base_url().replace("/v1", "");
         call.env("ANTHROPIC_API_KEY", KEY).env("ANTHROPIC_BASE_URL", &base_url)
     });
+}
+
+/// The other providers, each with its own variable, at a server that speaks its format.
+fn check_provider(model: &'static str, variable: &'static str) {
+    check(|call, server| {
+        let (provider, name) = model.split_once('/').unwrap();
+        call.env(variable, KEY)
+            .env("SPELUNK_MODEL_PROVIDER", provider)
+            .env("SPELUNK_MODEL_NAME", name)
+            .env("SPELUNK_MODEL_BASE_URL", &server.base_url())
+    });
+}
+
+#[test]
+fn the_key_of_openai_responses_is_nowhere() {
+    check_provider("openai-responses/tiny", "OPENAI_API_KEY");
+}
+
+#[test]
+fn the_key_of_gemini_is_nowhere() {
+    check_provider("gemini/tiny", "GEMINI_API_KEY");
+}
+
+#[test]
+fn the_key_of_bedrock_is_nowhere() {
+    check_provider("bedrock/tiny", "AWS_BEARER_TOKEN_BEDROCK");
+}
+
+#[test]
+fn the_key_of_azure_is_nowhere() {
+    check_provider("azure/tiny", "AZURE_OPENAI_API_KEY");
+}
+
+#[test]
+fn the_key_of_openrouter_is_nowhere_even_if_it_is_only_looked_at() {
+    // Its address is fixed, so nobody is asked.
+    let scene = Scene::new(&NOTE);
+    let with_key =
+        |args: &[&'static str]| scene.spelunk(args.iter().copied()).env("OPENROUTER_API_KEY", KEY).run();
+    assert_nowhere(
+        &scene,
+        &[
+            with_key(&["model", "list"]),
+            with_key(&["model", "list", "--json"]),
+            with_key(&["plan", "notes", "--json"]),
+            with_key(&["config", "show"]),
+        ],
+    );
+}
+
+#[test]
+fn the_secret_access_key_of_aws_is_nowhere() {
+    let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([repeating()]));
+    let with_key = |args: &[&'static str]| {
+        let call = scene.spelunk(args.iter().copied()).env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
+        let call = call.env("AWS_SECRET_ACCESS_KEY", KEY).env("SPELUNK_MODEL_PROVIDER", "bedrock");
+        let call = call.env("SPELUNK_MODEL_NAME", "tiny").env("SPELUNK_MODEL_BASE_URL", &server.base_url());
+        call.impatient().run()
+    };
+    let asked = with_key(&["ask", QUESTION, "notes", "--events"]);
+    assert_eq!(asked.code, 0, "{}", asked.stderr);
+    // It signs and never travels.
+    let travels =
+        |request: &spelunk_testkit::Recorded| request.headers.iter().any(|(_, value)| value.contains(KEY));
+    assert!(!server.requests().iter().any(travels));
+    assert_nowhere(&scene, &[asked, with_key(&["doctor"]), with_key(&["model", "list", "--json"])]);
+}
+
+/// A root, sub-calls and a fallback, each with a key of its own, in a run that asks them all.
+#[test]
+fn the_keys_of_named_models_are_nowhere() {
+    let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([repeating()]));
+    let out = ModelServer::start_blocking([
+        to_all().always(status(500).message(format!("your key {KEY} is odd")).header("x-echo", KEY))
+    ]);
+    let toml = format!(
+        "roles.root = 'smart'\nroles.sub = 'fast'\n\
+         [models.smart]\nprovider = 'openai'\nname = 'a'\nbase_url = '{}'\nkey_env = 'SMART_KEY'\nfallback = ['fast']\n\
+         [models.fast]\nprovider = 'anthropic'\nname = 'b'\nbase_url = '{}'\nkey_env = 'FAST_KEY'\n",
+        out.base_url(),
+        server.base_url().replace("/v1", ""),
+    );
+    std::fs::create_dir_all(scene.home().join(".config/spelunk")).unwrap();
+    std::fs::write(scene.home().join(".config/spelunk/config.toml"), toml).unwrap();
+    let with_key = |args: &[&'static str]| {
+        let call = scene.spelunk(args.iter().copied()).env("SMART_KEY", KEY).env("FAST_KEY", KEY);
+        call.impatient().run()
+    };
+    let asked = with_key(&["ask", QUESTION, "notes", "--events"]);
+    assert_eq!(asked.code, 0, "{}", asked.stderr);
+    let printed = [
+        asked,
+        with_key(&["show", "--json"]),
+        with_key(&["doctor", "--json"]),
+        with_key(&["model", "test", "--json"]),
+        with_key(&["model", "list"]),
+        with_key(&["run", "export", "--format", "workspace", "--output", "exported"]),
+    ];
+    assert_nowhere(&scene, &printed);
 }
 
 #[test]

@@ -44,7 +44,9 @@ pub(super) async fn conclude(
         }
         None => said,
     };
-    let reply = frame.ask(super::asking(frame, transcript, &said)).await?;
+    let mut prompt = super::asking(frame, transcript, &said);
+    prompt.schema = task.schema.as_ref().and_then(|schema| schema.json());
+    let reply = frame.ask(prompt).await?;
     let answer = match &task.schema {
         Some(schema) => typed(frame, schema, &reply.text)?,
         None => evidence::check(frame, &task.view, &reply.text).await?,

@@ -5,17 +5,21 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
-use spelunk_model::{Prompt, Reply};
+use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
-use spelunk_types::{Blame, Explain};
+use spelunk_types::{Blame, ErrorCode, Explain};
 
 use super::session::Session;
 use crate::environment::{Arguments, Environment, Refusal, value_of_json};
+use crate::roster::Unlisted;
 use crate::schema::extract_json;
 use crate::{Answer, Frame, FrameError, Schema, Task};
 
 /// What a sub-model is told when a schema is asked of it.
 const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema:\n";
+
+/// What an error repeats of a name.
+const NAME_CHARS_MAX: usize = 60;
 
 /// A host call on its way.
 pub(super) struct Begun {
@@ -81,18 +85,18 @@ type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompt", "model", "schema"])?;
     let prompt = arguments.need("prompt")?;
-    let schema = schema(arguments.take("schema"))?;
-    let asking = ask(session, &prompt, schema)?;
+    let form = form(session, &mut arguments)?;
+    let asking = ask(session, &prompt, form)?;
     Ok(asking.map(|answered| answered.map(reply)).boxed())
 }
 
 fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
-    let schema = schema(arguments.take("schema"))?;
+    let form = form(session, &mut arguments)?;
     check_batch(session, prompts.len())?;
     let asking =
-        prompts.iter().map(|prompt| ask(session, prompt, schema.clone())).collect::<Result<Vec<_>, _>>()?;
+        prompts.iter().map(|prompt| ask(session, prompt, form.clone())).collect::<Result<Vec<_>, _>>()?;
     Ok(join_all(asking).map(batch_reply).boxed())
 }
 
@@ -100,8 +104,8 @@ fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let mut arguments = Arguments::of(call, &["prompt", "context", "model", "schema"])?;
     let prompt = arguments.need_text("prompt")?;
     let context = arguments.take("context");
-    let schema = schema(arguments.take("schema"))?;
-    let descending = descend(session, prompt, context, schema)?;
+    let form = form(session, &mut arguments)?;
+    let descending = descend(session, prompt, context, form)?;
     Ok(descending.map(|answered| answered.map(reply)).boxed())
 }
 
@@ -109,7 +113,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let mut arguments = Arguments::of(call, &["prompts", "contexts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
     let contexts = arguments.need_items("contexts")?;
-    let schema = schema(arguments.take("schema"))?;
+    let form = form(session, &mut arguments)?;
     check_batch(session, prompts.len())?;
     if contexts.len() != prompts.len() {
         let (n_contexts, n_prompts) = (contexts.len(), prompts.len());
@@ -121,7 +125,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     for (prompt, context) in prompts.into_iter().zip(contexts) {
         let prompt = prompt_text(session, &prompt)?;
         let context = Some(context).filter(|context| *context != Value::None);
-        descending.push(descend(session, prompt, context, schema.clone())?);
+        descending.push(descend(session, prompt, context, form.clone())?);
     }
     Ok(join_all(descending).map(batch_reply).boxed())
 }
@@ -154,11 +158,14 @@ fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
 /// What one sub-call came to: a value, or an exception for the code. The error ends the run.
 type Asked = Result<Result<Value, Refusal>, FrameError>;
 
-fn ask(
-    session: &mut Session<'_>,
-    prompt: &Value,
+/// Who is asked, and what the answer must look like.
+#[derive(Clone)]
+struct Form {
+    model: Option<Arc<dyn Model>>,
     schema: Option<Arc<Schema>>,
-) -> Result<BoxFuture<'static, Asked>, Refusal> {
+}
+
+fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFuture<'static, Asked>, Refusal> {
     let limits = session.frame.limits();
     let prompt = prompt_text(session, prompt)?;
     let n_chars = prompt.chars().count() as u64;
@@ -180,11 +187,14 @@ fn ask(
     }
     let output_tokens_max = limits.sub_output_tokens_max;
     let mut text = prompt;
+    let Form { model, schema } = form;
     if let Some(schema) = &schema {
         text += SCHEMA_LINE;
         text += schema.text();
     }
-    let first = session.frame.ask_sub(Prompt::single("", text.clone(), output_tokens_max));
+    let mut prompt = Prompt::single("", text, output_tokens_max);
+    prompt.schema = schema.as_ref().and_then(|schema| schema.json());
+    let first = session.frame.ask_sub_of(prompt.clone(), model.clone());
     let frame = session.frame.clone();
     Ok(Box::pin(async move {
         let reply = match first.await {
@@ -193,19 +203,27 @@ fn ask(
         };
         match schema {
             None => Ok(Ok(Value::Str(reply.text))),
-            Some(schema) => typed(&frame, &schema, &text, reply, output_tokens_max).await,
+            Some(schema) => typed(&frame, &schema, prompt, model, reply).await,
         }
     }))
 }
 
 /// Reads a typed reply, and asks once more with the fault named if it does not fit.
-async fn typed(frame: &Frame, schema: &Schema, prompt: &str, reply: Reply, output_tokens_max: u64) -> Asked {
+async fn typed(
+    frame: &Frame,
+    schema: &Schema,
+    mut prompt: Prompt,
+    model: Option<Arc<dyn Model>>,
+    reply: Reply,
+) -> Asked {
     let fault = match read_typed(schema, &reply.text) {
         Ok(value) => return Ok(Ok(value)),
         Err(fault) => fault,
     };
-    let again = format!("{prompt}\n\nAn earlier reply was not accepted:\n{fault}");
-    match frame.ask_sub(Prompt::single("", again, output_tokens_max)).await {
+    if let Some(asked) = prompt.messages.last_mut() {
+        asked.text += &format!("\n\nAn earlier reply was not accepted:\n{fault}");
+    }
+    match frame.ask_sub_of(prompt, model).await {
         Ok(reply) => Ok(read_typed(schema, &reply.text).map_err(|fault| {
             Refusal::new("ModelError", format!("the reply does not fit the schema: {fault}"))
         })),
@@ -226,7 +244,7 @@ fn descend(
     session: &mut Session<'_>,
     question: String,
     context: Option<Value>,
-    schema: Option<Arc<Schema>>,
+    form: Form,
 ) -> Result<BoxFuture<'static, Asked>, Refusal> {
     let limits = session.frame.limits();
     let is_deepest = u64::from(session.frame.id().depth()) >= limits.depth_max;
@@ -235,7 +253,7 @@ fn descend(
             Some(text) => format!("{question}\n\n{text}"),
             None => question,
         };
-        return ask(session, &Value::Str(prompt), schema);
+        return ask(session, &Value::Str(prompt), form);
     }
     let (view, note) = match context {
         // A long prompt is question and text in one, as the reference engine takes it.
@@ -249,7 +267,8 @@ fn descend(
     } else {
         question
     };
-    let task = Task { note, schema, ..Task::new(question, view, session.task.strategy) };
+    let Form { model, schema } = form;
+    let task = Task { note, schema, model, ..Task::new(question, view, session.task.strategy) };
     let has_schema = task.schema.is_some();
     let descending = session.frame.descend(task);
     Ok(Box::pin(async move {
@@ -289,7 +308,11 @@ fn refused(error: FrameError) -> Result<Refusal, FrameError> {
         FrameError::Stopped(_) => Err(error),
         FrameError::Call { .. } | FrameError::Child { .. } | FrameError::Refused { .. } => {
             let kind = if error.code().blame() == Blame::Limit { "BudgetError" } else { "ModelError" };
-            Ok(Refusal::new(kind, format!("{}: {error}", error.code())))
+            let advice = match error.code() {
+                ErrorCode::ModelPromptTooLong => ": split the text and ask about each part",
+                _ => "",
+            };
+            Ok(Refusal::new(kind, format!("{}: {error}{advice}", error.code())))
         }
     }
 }
@@ -308,6 +331,28 @@ fn batch_reply(asked: Vec<Asked>) -> Result<HostReply, FrameError> {
         });
     }
     Ok(HostReply::Return(Value::List(items)))
+}
+
+/// Who is asked, and what the answer must look like, from the arguments of a call.
+fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Refusal> {
+    let schema = schema(arguments.take("schema"))?;
+    let Some(name) = arguments.text("model")? else { return Ok(Form { model: None, schema }) };
+    let refusal = |unlisted: Unlisted| {
+        let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
+        match unlisted {
+            Unlisted::Unknown { known } if known.is_empty() => Refusal::value(format!(
+                "there is no model '{shown}', and no other can be named: leave 'model' out"
+            )),
+            Unlisted::Unknown { known } => {
+                Refusal::value(format!("there is no model '{shown}'; the models are {known}"))
+            }
+            Unlisted::Closed { why } => {
+                Refusal::new("ModelError", format!("the model '{shown}' cannot be asked: {why}"))
+            }
+        }
+    };
+    let model = session.frame.roster().model(&name).map_err(refusal)?;
+    Ok(Form { model: Some(model), schema })
 }
 
 fn schema(value: Option<Value>) -> Result<Option<Arc<Schema>>, Refusal> {

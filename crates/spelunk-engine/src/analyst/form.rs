@@ -1,0 +1,104 @@
+//! The form of an analyst's report as a JSON Schema, for providers that can hold a model to one. The reply is read in the
+//! same way whether they did or not. Where an analyst counts values, the schema has an open object in it, which strict modes
+//! do not know: it is sent as advice there.
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value, json};
+use spelunk_context::Analyst;
+
+use super::types;
+
+/// The schema of an analyst's reply.
+pub(super) fn schema(analyst: Analyst) -> Arc<Value> {
+    static SCHEMAS: LazyLock<[Arc<Value>; 4]> = LazyLock::new(|| {
+        [Analyst::Code, Analyst::Data, Analyst::Json, Analyst::General]
+            .map(|analyst| Arc::new(report(analyst)))
+    });
+    let [code, data, json, general] = &*SCHEMAS;
+    Arc::clone(match analyst {
+        Analyst::Code => code,
+        Analyst::Data => data,
+        Analyst::Json => json,
+        Analyst::General => general,
+    })
+}
+
+fn report(analyst: Analyst) -> Value {
+    closed(&json!({
+        "relevant": {"type": "boolean"},
+        "summary": {"type": "string"},
+        "answer": {"type": ["string", "null"]},
+        "count": {"type": ["integer", "null"]},
+        "findings": {"type": "array", "items": finding(analyst)},
+    }))
+}
+
+fn finding(analyst: Analyst) -> Value {
+    let mut fields = json!({
+        "type": {"type": "string", "enum": types(analyst)},
+        "summary": {"type": "string"},
+        "file": {"type": "string"},
+        "line": {"type": ["integer", "null"]},
+        "evidence": {"type": "string"},
+        "severity": {"type": ["string", "null"], "enum": ["high", "medium", "low", null]},
+    });
+    let text = || json!({"type": ["string", "null"]});
+    let counts = || json!({"type": ["object", "null"], "additionalProperties": {"type": "integer"}});
+    let total = || json!({"type": ["integer", "null"]});
+    match analyst {
+        Analyst::Code => fields["scope"] = text(),
+        Analyst::Data => {
+            fields["column"] = text();
+            fields["distribution"] = counts();
+            fields["total"] = total();
+        }
+        Analyst::Json => {
+            fields["path"] = text();
+            fields["distribution"] = counts();
+            fields["total"] = total();
+        }
+        Analyst::General => {}
+    }
+    closed(&fields)
+}
+
+/// An object with these fields, all of them, and no others.
+fn closed(fields: &Value) -> Value {
+    let names: Vec<String> = fields.as_object().map(Map::keys).into_iter().flatten().cloned().collect();
+    json!({"type": "object", "properties": fields, "required": names, "additionalProperties": false})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Schema;
+
+    #[test]
+    fn every_form_is_a_schema_that_an_ordinary_report_fits() {
+        for analyst in [Analyst::Code, Analyst::Data, Analyst::Json, Analyst::General] {
+            let schema = Schema::parse(&schema(analyst).to_string()).unwrap();
+            let mut finding = json!({
+                "type": types(analyst)[0], "summary": "s", "file": "a", "line": 3, "evidence": "e", "severity": null,
+            });
+            match analyst {
+                Analyst::Code => finding["scope"] = "main".into(),
+                Analyst::Data => {
+                    finding["column"] = "a".into();
+                    (finding["distribution"], finding["total"]) = (json!({"x": 3}), 3.into());
+                }
+                Analyst::Json => {
+                    finding["path"] = "$.a".into();
+                    (finding["distribution"], finding["total"]) = (Value::Null, Value::Null);
+                }
+                Analyst::General => {}
+            }
+            let mut report = json!({
+                "relevant": true, "summary": "s", "answer": null, "count": 3, "findings": [finding],
+            });
+            assert_eq!(schema.check(&report), Ok(()));
+            report["findings"][0]["type"] = "gossip".into();
+            assert_eq!(schema.check(&report).unwrap_err().len(), 1);
+        }
+    }
+}

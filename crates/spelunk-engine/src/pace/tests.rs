@@ -1,0 +1,128 @@
+use futures_util::future::join_all;
+use spelunk_model::{ModelStream, Price, Prompt};
+use spelunk_types::{CallId, ModelRef};
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn rate(requests: Option<u64>, tokens: Option<u64>) -> Rate {
+    Rate { requests_per_minute: requests, tokens_per_minute: tokens }
+}
+
+/// Sends calls of no length, all at once, and says when the last of them went.
+async fn all_sent(pace: &Pace, n_calls: usize, tokens: u64) -> Duration {
+    let began = Instant::now();
+    join_all((0..n_calls).map(async |_| drop(pace.enter(tokens).await))).await;
+    began.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_rate_nobody_waits() {
+    assert_eq!(all_sent(&Pace::new(Rate::default()), 1000, 1_000_000).await, Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_of_a_minute_are_spread() {
+    let pace = Pace::new(rate(Some(60), None));
+    // Six at once, then 54 in a minute.
+    assert_eq!(all_sent(&pace, 6, 0).await, Duration::ZERO);
+    let waited = all_sent(&pace, 54, 0).await;
+    assert!(waited >= 59 * SECOND && waited <= 61 * SECOND, "{waited:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_that_were_not_used_are_given_back() {
+    let pace = Pace::new(rate(None, Some(60_000)));
+    let turn = pace.enter(6000).await;
+    turn.settle(100);
+    drop(turn);
+    assert_eq!(all_sent(&pace, 1, 5900).await, Duration::ZERO);
+    assert!(all_sent(&pace, 1, 5900).await >= 6 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_leaves_half_of_those_in_flight() {
+    let pace = Pace::new(Rate::default());
+    let turns = join_all((0..8).map(async |_| pace.enter(0).await)).await;
+    pace.refused(SECOND);
+    drop(turns);
+    sleep(SECOND).await;
+    let held = join_all((0..4).map(async |_| pace.enter(0).await)).await;
+    assert!(tokio::time::timeout(SECOND, pace.enter(0)).await.is_err());
+    drop(held);
+    assert_eq!(all_sent(&pace, 100, 0).await, Duration::ZERO);
+}
+
+/// How many can be in flight now.
+async fn width(pace: &Pace) -> usize {
+    let mut turns = Vec::new();
+    while let Ok(turn) = tokio::time::timeout(Duration::from_millis(1), pace.enter(0)).await {
+        turns.push(turn);
+        assert!(turns.len() < 10_000);
+    }
+    turns.len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_words_that_come_late_narrow_it_and_not_below_a_few() {
+    let pace = Pace::new(Rate::default());
+    let turns = join_all((0..64).map(async |_| pace.enter(0).await)).await;
+    for _ in 0..20 {
+        pace.succeeded(SECOND / 2);
+    }
+    for _ in 0..200 {
+        pace.succeeded(20 * SECOND);
+    }
+    drop(turns);
+    let narrowed = width(&pace).await;
+    assert!((CROWDED_WIDTH_MIN..40).contains(&narrowed), "{narrowed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn words_that_are_always_slow_or_always_quick_are_no_crowd() {
+    for first_word in [SECOND / 100, 30 * SECOND] {
+        let pace = Pace::new(Rate::default());
+        for _ in 0..500 {
+            pace.succeeded(first_word);
+        }
+        assert_eq!(width(&pace).await as u64, WIDTH_MAX);
+    }
+}
+
+struct Named(ModelRef, Rate);
+
+impl Model for Named {
+    fn reference(&self) -> &ModelRef {
+        &self.0
+    }
+
+    fn price(&self) -> Option<Price> {
+        None
+    }
+
+    fn rate(&self) -> Rate {
+        self.1
+    }
+
+    fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
+        unreachable!("nobody asks it")
+    }
+}
+
+#[test]
+fn a_model_has_one_pace_for_all_and_another_model_has_its_own() {
+    let named = |name: &str, requests| {
+        let reference = ModelRef { provider: "p".into(), name: name.into(), base_url: "u".into() };
+        Named(reference, rate(requests, None))
+    };
+    let paces = Paces::default();
+    let other_handle = paces.clone();
+    assert!(Arc::ptr_eq(&paces.of(&named("a", None)), &other_handle.of(&named("a", None))));
+    assert!(!Arc::ptr_eq(&paces.of(&named("a", None)), &paces.of(&named("b", None))));
+    assert!(!Arc::ptr_eq(&paces.of(&named("a", None)), &paces.of(&named("a", Some(5)))));
+    for idx in 0..2 * PACES_MAX {
+        paces.of(&named(&idx.to_string(), None));
+    }
+    assert!(paces.paces.lock().unwrap().len() <= PACES_MAX);
+}

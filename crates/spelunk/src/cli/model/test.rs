@@ -1,0 +1,238 @@
+//! `spelunk model test`: one short question with a schema, and what came of it. A provider that does not take schemas is
+//! asked once more without.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use spelunk_model::{Feature, Model, ModelDelta, ModelError, Prompt, estimate_tokens};
+use spelunk_types::{CallId, Explain, FrameId, Usage};
+
+use crate::cli::app::{App, Failure, print};
+use crate::provider::{self, ProviderError};
+use crate::render::units::{dollars, head, time};
+
+const TIME_MAX: Duration = Duration::from_mins(1);
+/// A model that thinks needs some room before it answers.
+const OUTPUT_TOKENS_MAX: u64 = 1000;
+const REPLY_BYTES_MAX: usize = 10_000;
+
+/// One model and why it is tested.
+struct Target {
+    name: String,
+    model: Result<Arc<dyn Model>, ProviderError>,
+}
+
+/// What a model that answered can do.
+struct Tested {
+    first_ms: u64,
+    total_ms: u64,
+    /// Pieces in which the answer came.
+    pieces: u64,
+    usage: Option<Usage>,
+    cost_microusd: Option<u64>,
+    schema: SchemaSupport,
+    said: String,
+}
+
+enum SchemaSupport {
+    /// The answer fits.
+    Kept,
+    /// It was taken, and the answer does not fit.
+    Ignored,
+    /// The provider does not take one.
+    Refused { detail: String },
+}
+
+pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Failure> {
+    let targets = targets(app, name).await?;
+    let mut is_sound = true;
+    let mut shown = Vec::new();
+    for target in targets {
+        let (reference, tested): (_, Result<Tested, Box<dyn Explain + Send + Sync>>) = match target.model {
+            Ok(model) => {
+                let reference = model.reference().to_string();
+                (reference, ask(model.as_ref()).await.map_err(|error| Box::new(error) as _))
+            }
+            Err(error) => (String::new(), Err(Box::new(error))),
+        };
+        is_sound &= tested.is_ok();
+        if app.json {
+            shown.push(tested_json(&target.name, &reference, tested.as_ref().map_err(AsRef::as_ref)));
+        } else {
+            print(&tested_text(&target.name, &reference, tested.as_ref().map_err(AsRef::as_ref)));
+        }
+    }
+    if app.json {
+        print(&format!("{}\n", Value::from(shown)));
+    }
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The one that was named, or those of all roles, each once.
+async fn targets(app: &App, name: Option<&str>) -> Result<Vec<Target>, Failure> {
+    let (settings, environment) = (&app.settings, &app.environment);
+    if let Some(name) = name {
+        let found = provider::find_by_name(settings, environment, name)?;
+        return Ok(vec![Target { name: name.to_owned(), model: Ok(found.model) }]);
+    }
+    let Some(root) = provider::find_root(settings, environment).await? else {
+        return Err(ProviderError::Nobody { section: "model".to_owned() }.into());
+    };
+    let mut targets = Vec::new();
+    for (role, of_role) in [("sub", &settings.roles.sub), ("synthesis", &settings.roles.synthesis)] {
+        match provider::find_role(settings, environment, of_role, &root) {
+            Ok(None) => {}
+            Ok(Some(found)) => targets.push(Target { name: role.to_owned(), model: Ok(found.model) }),
+            Err(error) => targets.push(Target { name: role.to_owned(), model: Err(error) }),
+        }
+    }
+    targets.insert(0, Target { name: "root".to_owned(), model: Ok(root.model) });
+    let mut unique: Vec<Target> = Vec::new();
+    for target in targets {
+        let reference = |target: &Target| target.model.as_ref().ok().map(|model| model.reference().clone());
+        let same = unique
+            .iter_mut()
+            .find(|other| reference(other).is_some() && reference(other) == reference(&target));
+        match same {
+            Some(same) => same.name += &format!(", {}", target.name),
+            None => unique.push(target),
+        }
+    }
+    Ok(unique)
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"ready": {"type": "boolean"}},
+        "required": ["ready"],
+        "additionalProperties": false,
+    })
+}
+
+async fn ask(model: &dyn Model) -> Result<Tested, ModelError> {
+    let mut prompt = Prompt::single(
+        "Reply with nothing but this JSON: {\"ready\": true}",
+        "Are you ready?",
+        OUTPUT_TOKENS_MAX,
+    );
+    prompt.schema = Some(Arc::new(schema()));
+    match ask_once(model, &prompt).await {
+        Err(ModelError::FeatureRefused { feature: Feature::Schema, detail }) => {
+            prompt.schema = None;
+            let tested = ask_once(model, &prompt).await?;
+            Ok(Tested { schema: SchemaSupport::Refused { detail }, ..tested })
+        }
+        asked => asked,
+    }
+}
+
+async fn ask_once(model: &dyn Model, prompt: &Prompt) -> Result<Tested, ModelError> {
+    let after_ms = u64::try_from(TIME_MAX.as_millis()).unwrap_or(u64::MAX);
+    match tokio::time::timeout(TIME_MAX, hear(model, prompt)).await {
+        Ok(tested) => tested,
+        Err(_) => Err(ModelError::TimedOut { after_ms }),
+    }
+}
+
+async fn hear(model: &dyn Model, prompt: &Prompt) -> Result<Tested, ModelError> {
+    let call = CallId { frame: FrameId::root(), ordinal: 0 };
+    let began = Instant::now();
+    let elapsed_ms = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let mut stream = model.stream(prompt, &call);
+    let (mut said, mut first_ms, mut pieces) = (String::new(), None, 0);
+    while let Some(delta) = stream.next().await {
+        match delta? {
+            ModelDelta::Text(piece) => {
+                first_ms.get_or_insert_with(elapsed_ms);
+                pieces += 1;
+                if said.len() + piece.len() > REPLY_BYTES_MAX {
+                    return Err(ModelError::ReplyTooLong { bytes_max: REPLY_BYTES_MAX as u64 });
+                }
+                said += &piece;
+            }
+            ModelDelta::Reasoning(_) => {
+                first_ms.get_or_insert_with(elapsed_ms);
+            }
+            ModelDelta::ToolCall(_) | ModelDelta::AnsweredBy(_) => {}
+            ModelDelta::Done { usage, .. } => {
+                let total_ms = elapsed_ms();
+                let spent = usage.unwrap_or_else(|| Usage {
+                    input_tokens: estimate_tokens(&prompt.system),
+                    output_tokens: estimate_tokens(&said),
+                    ..Usage::default()
+                });
+                let is_kept = serde_json::from_str::<Value>(said.trim())
+                    .is_ok_and(|value| value.get("ready").is_some_and(Value::is_boolean));
+                let schema = if is_kept { SchemaSupport::Kept } else { SchemaSupport::Ignored };
+                let cost_microusd = model.price().map(|price| price.cost_microusd(&spent));
+                let first_ms = first_ms.unwrap_or(total_ms);
+                return Ok(Tested { first_ms, total_ms, pieces, usage, cost_microusd, schema, said });
+            }
+        }
+    }
+    Err(ModelError::StreamCut)
+}
+
+fn tested_text(name: &str, reference: &str, tested: Result<&Tested, &(dyn Explain + Send + Sync)>) -> String {
+    let tested = match tested {
+        Ok(tested) => tested,
+        Err(error) => {
+            let hint = error.hint().map(|hint| format!("\n      hint: {hint}")).unwrap_or_default();
+            return format!("{name}  {reference}\nbad   {}{hint}\n", head(&error.to_string(), 300));
+        }
+    };
+    let usage = match tested.usage {
+        Some(usage) => format!("ok    usage told: {} → {} tokens", usage.input_tokens, usage.output_tokens),
+        None => "note  usage not told: tokens are estimated".to_owned(),
+    };
+    let cost = match tested.cost_microusd {
+        Some(cost) => format!("ok    cost {}", dollars(cost)),
+        None => "note  no known price: dollars are not counted".to_owned(),
+    };
+    let schema = match &tested.schema {
+        SchemaSupport::Kept => "ok    keeps to a JSON Schema".to_owned(),
+        SchemaSupport::Ignored => {
+            format!("note  the reply does not fit the schema: {}", head(&tested.said, 60))
+        }
+        SchemaSupport::Refused { detail } => format!("note  takes no JSON Schema: {}", head(detail, 120)),
+    };
+    let streaming = if tested.pieces > 1 { "ok    streams" } else { "note  the reply came in one piece" };
+    format!(
+        "{name}  {reference}\nok    replied in {}, first word after {}\n{streaming}\n{usage}\n{cost}\n{schema}\n",
+        time(tested.total_ms),
+        time(tested.first_ms),
+    )
+}
+
+fn tested_json(name: &str, reference: &str, tested: Result<&Tested, &(dyn Explain + Send + Sync)>) -> Value {
+    match tested {
+        Ok(tested) => json!({
+            "name": name,
+            "model": reference,
+            "ok": true,
+            "latency_ms": tested.total_ms,
+            "first_word_ms": tested.first_ms,
+            "streams": tested.pieces > 1,
+            "usage": tested.usage.map(|usage| json!({
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+            })),
+            "cost_microusd": tested.cost_microusd,
+            "schema": match tested.schema {
+                SchemaSupport::Kept => "kept",
+                SchemaSupport::Ignored => "ignored",
+                SchemaSupport::Refused { .. } => "refused",
+            },
+        }),
+        Err(error) => json!({
+            "name": name,
+            "model": reference,
+            "ok": false,
+            "error": crate::render::error::error_json(error),
+        }),
+    }
+}

@@ -1,0 +1,148 @@
+//! The role `embedding`: texts become vectors at a server that speaks OpenAI's format, instead of by the table that ships
+//! with the program. The index asks from threads of its own and waits; one thread here talks to the network.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::time::Duration;
+
+use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
+use spelunk_model::{EmbeddingClient, EmbeddingModel as _, ModelError, ModelOptions, embedding_batches};
+
+use super::keys::{Place, place};
+use super::survey::usual;
+use super::{ProviderError, of_alias};
+use crate::config::{ModelSettings, RoleModel, Settings};
+use crate::env::Environment;
+
+const TRIES_MAX: u32 = 4;
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// What turns texts into vectors: the model of the role, else the built-in table. Asks the server once, for the length of
+/// its vectors.
+pub(crate) fn embedder(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Arc<dyn Embedder>, EmbedError> {
+    match client(settings, environment) {
+        Ok(None) => Ok(Arc::new(StaticEmbedder::embedded()?)),
+        Ok(Some(client)) => Ok(Arc::new(RemoteEmbedder::open(client)?)),
+        Err(error) => Err(remote("roles.embedding", &error.to_string())),
+    }
+}
+
+/// The server of the role; none where nothing is set.
+pub(crate) fn client(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Option<EmbeddingClient>, ProviderError> {
+    let model = match &settings.roles.embedding {
+        RoleModel::Unset | RoleModel::SameProvider { .. } => return Ok(None),
+        RoleModel::Named { alias, .. } => of_alias(settings, alias)?.settings.clone(),
+        RoleModel::AtProvider { provider, name, .. } => usual(&settings.model, *provider, name),
+    };
+    let found = place(&model, environment)?
+        .ok_or_else(|| ProviderError::Nobody { section: model.section.clone() })?;
+    Ok(Some(EmbeddingClient::openai(options(found, &model)?)?))
+}
+
+fn options(place: Place, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
+    if place.provider != "openai" {
+        return Err(ProviderError::NoEmbeddings { provider: place.provider });
+    }
+    let name = place
+        .name
+        .ok_or_else(|| ProviderError::NameMissing { provider: format!("`{}`", settings.section) })?;
+    Ok(ModelOptions {
+        base_url: place.base_url,
+        name,
+        key: place.key,
+        price: settings.price,
+        label_calls: false,
+    })
+}
+
+/// Vectors from a server.
+struct RemoteEmbedder {
+    /// The model and where it is.
+    id: String,
+    dimensions: usize,
+    asks: Sender<Ask>,
+}
+
+/// Texts on their way to the thread that talks.
+struct Ask {
+    texts: Vec<String>,
+    said: SyncSender<Result<Vec<Vec<f32>>, ModelError>>,
+}
+
+impl RemoteEmbedder {
+    fn open(client: EmbeddingClient) -> Result<Self, EmbedError> {
+        let reference = client.reference();
+        let id = format!("{reference} {}", reference.base_url);
+        let (asks, asked) = channel();
+        let started =
+            std::thread::Builder::new().name("spelunk-embed".into()).spawn(move || talk(&client, &asked));
+        started.map_err(|error| remote(&id, &error.to_string()))?;
+        let probe = Self { id, dimensions: 0, asks };
+        let dimensions = probe.embed(&["How long is a vector?"])?.first().map_or(0, Vec::len);
+        Ok(Self { dimensions, ..probe })
+    }
+}
+
+impl Embedder for RemoteEmbedder {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let (said, heard) = sync_channel(1);
+        let ask = Ask { texts: texts.iter().map(|text| (*text).to_owned()).collect(), said };
+        let gone = || remote(&self.id, "its thread has stopped");
+        self.asks.send(ask).map_err(|_| gone())?;
+        let vectors = heard.recv().map_err(|_| gone())?;
+        vectors.map_err(|error| remote(&self.id, &error.to_string()))
+    }
+}
+
+/// An index made with other vectors would have to be built anew, so there is no doing without them in silence.
+fn remote(model: &str, why: &str) -> EmbedError {
+    let why = format!("{why}; unset `roles.embedding` to search without it");
+    EmbedError::Remote { model: model.to_owned(), why, source: None }
+}
+
+/// Answers until nobody can ask any more.
+fn talk(client: &EmbeddingClient, asked: &Receiver<Ask>) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    while let Ok(Ask { texts, said }) = asked.recv() {
+        // Whoever asked may have given up, which is fine.
+        drop(said.send(runtime.block_on(embed_all(client, &texts))));
+    }
+}
+
+async fn embed_all(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+    let mut vectors = Vec::with_capacity(texts.len());
+    for batch in embedding_batches(texts) {
+        vectors.extend(embed_batch(client, texts.get(batch).unwrap_or_default()).await?);
+    }
+    Ok(vectors)
+}
+
+/// An index is built outside of runs, so the patience of the engine does not reach here.
+async fn embed_batch(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+    let mut n_failed = 0;
+    loop {
+        match client.embed(texts).await {
+            Ok(embedded) => return Ok(embedded.vectors),
+            Err(error) if error.is_transient() && n_failed + 1 < TRIES_MAX => {
+                let wait = error.retry_after().unwrap_or_else(|| Duration::from_millis(250 << n_failed));
+                tokio::time::sleep(wait.min(WAIT_MAX)).await;
+                n_failed += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
