@@ -40,7 +40,7 @@ function set(element, properties) {
 }
 
 function add(element, children) {
-  for (const child of children.flat(3)) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
     element.append(child instanceof Node ? child : document.createTextNode(plain(child)));
   }

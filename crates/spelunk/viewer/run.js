@@ -154,7 +154,7 @@ function makePanels(origin, id, openSource, choose) {
 
 /** The answer, its evidence, and what people should know besides. */
 function answerPanel(context) {
-  const [body, evidence, remarks, coverage] = [el('div', { class: 'card' }), el('section', {}), el('div', {}), el('div', {})];
+  const [body, evidence, remarks, coverage] = [el('div', { class: 'card' }), el('section', { class: 'evidence', 'aria-label': 'Evidence' }), el('div', {}), el('div', {})];
   let shown = null;
   const write = (run, answer) => {
     const places = new Map(answer.citations.map((citation) => [`${citation.document}:${citation.line}`, citation]));
@@ -166,10 +166,10 @@ function answerPanel(context) {
       : el('p', { class: 'empty' }, 'The answer cites nothing.'));
   };
   return {
-    element: el('div', { class: 'narrow' }, remarks, body, evidence, coverage),
+    element: el('div', { class: 'answer-page' }, el('div', {}, remarks, body, coverage), evidence),
     show({ run }) {
       const answer = answerOf(run);
-      const name = answer ? `${answer.closedAtMs}` : `${run.seqLast} ${stateOf(run)}`;
+      const name = answer ? `${answer.closedAtMs}` : `${run.seqLast} ${stateOf(run)} ${speaking(run).reduce((sum, call) => sum + call.streamed.length, 0)}`;
       fill(remarks, warnings(run));
       if (name === shown) return;
       shown = name;
@@ -187,10 +187,14 @@ function underWay(run) {
   const { outcome, tasks } = run;
   if (outcome?.is === 'failed') return el('p', { class: 'failure' }, `The run failed: ${outcome.message || outcome.code}`);
   if (outcome) return el('p', { class: 'empty' }, 'There is no answer.');
-  const live = Array.from(run.calls.values()).filter((call) => call.state === 'open').slice(0, 3);
   return [el('p', { class: 'empty' }, run.nEvents === 0 ? 'Waiting for the first event…' : tasks ? `Analysts have read ${tasks.done + tasks.failed} of ${tasks.planned} parts.` : `${count(openCalls(run), 'call')} under way.`),
     run.progress ? el('p', { class: 'hint' }, `${run.progress.what}: ${run.progress.done} of ${run.progress.total}`) : null,
-    live.filter((call) => call.streamed).map((call) => el('section', {}, el('h4', {}, `Call ${call.id} says`), el('pre', { class: 'code stream', tabindex: '0' }, call.streamed)))];
+    speaking(run).map((call) => el('section', {}, el('h4', {}, `Call ${call.id} says`), el('pre', { class: 'code stream', tabindex: '0' }, call.streamed)))];
+}
+
+/** The calls whose replies are being written; the latest ones. */
+function speaking(run) {
+  return Array.from(run.calls.values()).filter((call) => call.state === 'open' && call.streamed).slice(-3);
 }
 
 function warnings(run) {

@@ -66,19 +66,20 @@ function line(run, row, onToggle) {
     : el('span', { class: 'twist', 'aria-hidden': 'true' });
   const facts = { frame: frameFacts, call: callFacts, cell: cellFacts }[row.kind](run, row.id);
   return [indent, twist, el('span', { class: 'dot', 'aria-hidden': 'true' }), el('span', { class: 'name' }, facts.name),
-    el('span', { class: 'what' }, facts.what), el('span', { class: 'state-word' }, facts.state), el('span', { class: 'figures' }, facts.figures)];
+    el('span', { class: 'what' }, facts.what), el('span', { class: 'state-word' }, facts.state), el('span', { class: 'figures spent' }, facts.spent ?? ''), el('span', { class: 'figures' }, facts.took)];
 }
 
 function frameFacts(run, id) {
   const frame = run.frames.get(id);
   const took = frame.closedActiveMs === null ? '' : time(frame.closedActiveMs - frame.openedActiveMs);
-  return { name: id, what: `${frame.strategy} · ${frameTitle(frame)}`, state: frameState(frame), figures: took };
+  return { name: id, what: `${frame.strategy} · ${frameTitle(frame)}`, state: frameState(frame), spent: frame.nCalls > 1 ? `${tokens(frame.tokens)} ${dollars(frame.cost)}` : '', took };
 }
 
 function frameTitle(frame) {
   const note = frame.note?.text ?? '';
   const files = Array.from(note.matchAll(/^--- FILE [^:]*: (.*) \(.*$/gmu), (found) => found[1]);
   if (files.length > 0) return head(files.join(', '), 90);
+  if (frame.strategy === 'analyst' && note !== '') return head(plain(note.split('\n')[0]), 90);
   return head(plain(frame.question?.text ?? ''), 90);
 }
 
@@ -94,7 +95,7 @@ function callFacts(run, id) {
   const call = run.calls.get(id);
   const took = call.settledActiveMs === null ? '' : time(call.settledActiveMs - call.startedActiveMs);
   const retries = call.retries.length > 0 ? `, ${call.retries.length} tried again` : '';
-  return { name: id, what: head(plain(call.streamed || call.reply?.text || ''), 90), state: `${callState(call)}${retries}`, figures: `${callFigures(call)} ${took}`.trim() };
+  return { name: id, what: head(plain(call.streamed || call.reply?.text || ''), 90), state: `${callState(call)}${retries}`, spent: callFigures(call), took };
 }
 
 /** How a call stands, in a word or two. */
@@ -113,7 +114,7 @@ function cellFacts(run, id) {
   const cell = findCell(run, id);
   const code = cell.code?.text ?? '';
   const first = code.split('\n').find((line) => line.trim() !== '' && !line.trim().startsWith('#')) ?? code;
-  return { name: `cell ${cell.cell}`, what: head(plain(first), 90), state: cellState(cell), figures: time(cell.tookMs) };
+  return { name: `cell ${cell.cell}`, what: head(plain(first), 90), state: cellState(cell), took: time(cell.tookMs) };
 }
 
 /** How a cell ended, in a word or two. */

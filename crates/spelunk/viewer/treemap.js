@@ -111,9 +111,9 @@ function place(folder, box, depth, tiles, choose) {
     const area = boxes[idx];
     if (tiles.length >= TILES_MAX || area.w < 2 || area.h < 2) return;
     const isFolder = child.children !== undefined;
-    const tile = el('div', { class: isFolder ? `tile folder depth${depth % 2}` : `tile ${child.document.state ?? 'done'}`, title: isFolder ? `${child.name} ${bytes(child.bytes)}` : `${child.document.path} ${bytes(child.bytes)}` });
+    const tile = el('div', { class: isFolder ? `tile folder depth${depth % 2}` : `tile ${child.document.state ?? 'none'}`, title: isFolder ? `${child.name} ${bytes(child.bytes)}` : `${child.document.path} ${bytes(child.bytes)}` });
     for (const [name, px] of [['left', area.x], ['top', area.y], ['width', area.w], ['height', area.h]]) tile.style.setProperty(name, `${px.toFixed(1)}px`);
-    if (area.w > 34 && area.h > 13) tile.append(el('span', {}, child.name));
+    if (area.w > 34 && area.h > 13) tile.append(el('span', {}, child.name, !isFolder && area.h > 32 && area.w > 50 ? [el('br'), bytes(child.bytes)] : null));
     tiles.push(tile);
     if (!isFolder) tile.addEventListener('click', () => choose(child.document));
     else if (area.h > HEAD_PX + 6) place(child, { x: area.x + 2, y: area.y + HEAD_PX, w: area.w - 4, h: area.h - HEAD_PX - 2 }, depth + 1, tiles, choose);

@@ -37,7 +37,8 @@ export function time(ms) {
   const n = Math.max(0, Math.floor(Number(ms) || 0));
   if (n < 1000) return `${n} ms`;
   if (n < 60000) return `${Math.floor(n / 1000)}.${Math.floor((n % 1000) / 100)} s`;
-  if (n < 3600000) return `${Math.floor(n / 60000)} min ${Math.floor((n % 60000) / 1000)} s`;
+  const seconds = Math.floor((n % 60000) / 1000);
+  if (n < 3600000) return `${Math.floor(n / 60000)} min${seconds > 0 ? ` ${seconds} s` : ''}`;
   return `${Math.floor(n / 3600000)} h ${Math.floor((n % 3600000) / 60000)} min`;
 }
 

@@ -21,6 +21,7 @@ export async function openBrowser() {
 export async function openPage(browser, { viewport = DESK, colorScheme = 'light', reducedMotion = 'reduce' } = {}) {
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion });
   const page = await context.newPage();
+  page.setDefaultTimeout(10000);
   page.faults = [];
   page.asked = [];
   page.on('console', (message) => message.type() === 'error' && !page.mayFail && page.faults.push(message.text()));

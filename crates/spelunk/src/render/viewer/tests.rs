@@ -61,7 +61,7 @@ fn the_page_names_its_files_by_their_digest() {
         assert!(page().contains(&format!("/assets/{}?v={}", asset.name, asset.digest)), "{}", asset.name);
         assert_eq!(super::asset(asset.name), Some(asset));
     }
-    assert_eq!(super::asset("../viewer.js"), None);
+    assert_eq!(asset("../viewer.js"), None);
     assert!(!page().contains(HEAD_MARK) && !page().contains("onclick") && !page().contains("<style"));
     assert!(CONTENT_SECURITY_POLICY.contains("script-src 'self';"));
 }

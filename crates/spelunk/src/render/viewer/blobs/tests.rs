@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use spelunk_journal::{Journal, Workspace};
-use spelunk_testkit::MemDisk;
+use spelunk_testkit::FaultDisk;
 use spelunk_types::{CallId, CallOutcome, FrameId, RunId, Served, StopReason, Usage};
 
 use super::*;
@@ -12,7 +12,7 @@ fn call(n: u32) -> CallId {
 
 /// A prompt with a long message, and a long reply to it.
 fn scene(message: &str, reply: &str) -> (Blobs, Vec<Record>) {
-    let workspace = Workspace::on(Arc::new(MemDisk::default()));
+    let workspace = Workspace::on(Arc::new(FaultDisk::sound()));
     let blobs = workspace.blobs();
     let long = serde_json::to_value(blobs.keep(message).unwrap()).unwrap();
     let record = serde_json::json!({ "system": { "text": "s" }, "messages": [{ "speaker": "user", "text": long }] });
@@ -29,7 +29,7 @@ fn scene(message: &str, reply: &str) -> (Blobs, Vec<Record>) {
     };
     let settled = EventKind::CallSettled { call: call(0), outcome, served: Served::Live };
     let run = RunId::new(0, 0);
-    let mut journal = Journal::create(Arc::new(MemDisk::default()), &run);
+    let mut journal = Journal::create(Arc::new(FaultDisk::sound()), &run);
     let facts = [started, settled].map(|kind| (FrameId::root(), kind));
     let events = journal.append(0, facts.into()).unwrap();
     (blobs, events.into_iter().map(|event| Record::Known(Box::new(event))).collect())
@@ -61,7 +61,7 @@ fn replies_come_before_prompts_and_what_does_not_fit_is_counted() {
 #[test]
 fn a_text_that_is_gone_is_left_out() {
     let (_, records) = scene(&"m".repeat(3000), &"r".repeat(4000));
-    let texts = gather(&Workspace::on(Arc::new(MemDisk::default())).blobs(), &records, &Room::default());
+    let texts = gather(&Workspace::on(Arc::new(FaultDisk::sound())).blobs(), &records, &Room::default());
     assert_eq!((texts.kept.len(), texts.n_left_out), (0, 2));
 }
 
