@@ -30,8 +30,8 @@ async function read(origin, id) {
 function figures(sides) {
   const row = (name, show, n) => [name, ...sides.map((side) => show(side)), n ? difference(n(sides[0]), n(sides[1])) : ''];
   const spent = (name) => ({ run }) => run.spent[name];
-  return table('Figures', ['', ...sides.map((side) => ({ text: shortName(side.id), class: 'num' })), { text: 'Difference', class: 'num' }], [
-    ['Run', ...sides.map((side) => el('a', { href: `#/run/${encodeURIComponent(side.id)}` }, shortName(side.id))), ''],
+  return table('Figures', ['', ...sides.map((side) => shortName(side.id)), 'Difference'], [
+    ['Run', ...sides.map((side) => el('a', { href: `#/run/${encodeURIComponent(side.id)}` }, 'Open')), ''],
     ['State', ...sides.map((side) => stateBadge(stateOf(side.run))), ''],
     row('Question', ({ question }) => head(question, 120)),
     row('Strategy', ({ run }) => run.strategy ?? ''),

@@ -77,7 +77,7 @@ function line(row, isChosen, pick) {
   box.checked = isChosen;
   return el('tr', { class: 'run-row' }, el('td', { class: 'pick' }, box), el('td', {}, stateBadge(row.queued ? 'queued' : row.state)),
     el('th', { scope: 'row' }, el('a', { href: `#/run/${encodeURIComponent(row.run)}`, class: 'row-link' }, head(row.question, 160) || shortName(row.run)), el('span', { class: 'id' }, shortName(row.run), row.lifecycle === 'archived' ? ' archived' : '')),
-    el('td', { class: 'when' }, moment(started).slice(0, 16)), el('td', { class: 'num' }, String(whole(row.calls))), el('td', { class: 'num' }, dollars(whole(row.cost_microusd))),
+    el('td', { class: 'when' }, moment(started).slice(0, 16)), el('td', { class: 'num', data: { label: 'calls' } }, String(whole(row.calls))), el('td', { class: 'num' }, dollars(whole(row.cost_microusd))),
     el('td', { class: 'num' }, row.active_ms === undefined ? '' : time(whole(row.active_ms))));
 }
 
