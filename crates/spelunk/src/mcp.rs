@@ -31,6 +31,10 @@ use std::sync::Arc;
 
 use rmcp::{ServerHandler, ServiceExt as _};
 
+pub(crate) use arguments::{Arguments, SCHEMA_HINT, whole_number, wrong};
+pub(crate) use blocking::blocking;
+pub(crate) use material::Material;
+pub(crate) use query::read_limits;
 pub(crate) use sampling::PROVIDER as CLIENT_PROVIDER;
 pub(crate) use state::{ServerOptions, State};
 

@@ -92,7 +92,7 @@ fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure>
     Ok(Query { question, material, strategy, focus, schema, model, limits, wait_ms, thought })
 }
 
-pub(super) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage> {
+pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage> {
     let mut limits = state.app.settings.limits.clone();
     for (name, value) in arguments.object("limits")?.unwrap_or_default() {
         let known = LIMITS.contains(&name.as_str()).then(|| limits.get(&name)).flatten();
