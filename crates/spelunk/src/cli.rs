@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod scan;
 mod search;
+mod serve;
 mod show;
 mod tail;
 mod watch;
@@ -33,9 +34,10 @@ pub(crate) use app::{App, Failure, Usage};
 pub(crate) use ask::{decide, keep};
 pub(crate) use plan::left_out;
 pub(crate) use repl::Nobody;
+pub(crate) use report::{Format, render as render_report};
 pub(crate) use resume::recorded_result;
-pub(crate) use run::row;
-pub(crate) use show::{read_view, state};
+pub(crate) use run::{STATES, row};
+pub(crate) use show::{read_view, state, view_json};
 
 /// What the help ends with.
 const EXAMPLES: &str = "\
@@ -102,6 +104,8 @@ enum Command {
     Context(context::ContextArgs),
     /// Serve the contexts and the loop to an agent, by the Model Context Protocol on standard input and output
     Mcp(mcp::McpArgs),
+    /// Serve runs, contexts and models over HTTP, with a page that shows them
+    Serve(serve::ServeArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
@@ -122,7 +126,7 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "ask",
     "resume",
     "plan",
@@ -131,6 +135,7 @@ const COMMANDS: [&str; 18] = [
     "repl",
     "context",
     "mcp",
+    "serve",
     "show",
     "tail",
     "run",
@@ -178,6 +183,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Repl(args) => app::block_on(repl::repl(app, args)),
         Command::Context(args) => context::context(app, args),
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
+        Command::Serve(args) => app::block_on(serve::serve(app, args)),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
         Command::Run(args) => run::run(app, &args),
@@ -197,6 +203,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Doctor(args) => Some(args.model.clone()),
         Command::Repl(args) => Some(args.model.clone()),
         Command::Mcp(args) => Some(args.model.clone()),
+        Command::Serve(args) => Some(args.model.clone()),
         Command::Plan(_)
         | Command::Outline(_)
         | Command::Search(_)

@@ -4,6 +4,7 @@
 mod cli;
 mod config;
 mod env;
+mod http;
 mod mcp;
 mod provider;
 mod render;

@@ -41,10 +41,6 @@ const PAGE: &str = include_str!("../../viewer/page.html");
 const HEAD_MARK: &str = "<!--head-->";
 const BODY_MARK: &str = "<!--body-->";
 
-/// What the page of a server may load: its own files, and nothing that stands in the page itself.
-pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-     connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-
 /// A file of the viewer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Asset {

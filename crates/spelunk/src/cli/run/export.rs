@@ -62,7 +62,8 @@ fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Fai
     let (workspace, run) = find(app, run)?;
     let report = RunReport::read(&workspace, &run)?;
     let excerpts = excerpts(app, &report);
-    let material = Exported { workspace: &workspace, run: &run, report: &report, excerpts: &excerpts };
+    let (workspace, run, report) = (&workspace, &run, &report);
+    let material = Exported { workspace, run, report, excerpts: &excerpts, detector: &app.settings.detector() };
     let (text, n_left_out) = exported(&material)?;
     put(&path, typed, &text)?;
     if app.json {

@@ -5,6 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use spelunk_context::Detector;
 use spelunk_engine::RunReport;
 use spelunk_journal::{JournalError, Record, Workspace};
 use spelunk_types::RunId;
@@ -20,11 +21,12 @@ pub(crate) struct Exported<'a> {
     pub(crate) run: &'a RunId,
     pub(crate) report: &'a RunReport,
     pub(crate) excerpts: &'a Excerpts,
+    pub(crate) detector: &'a Detector,
 }
 
 /// The file, and how many texts were left out of it.
 pub(crate) fn exported(material: &Exported<'_>) -> Result<(String, u64), JournalError> {
-    let Exported { workspace, run, report, excerpts } = material;
+    let Exported { workspace, run, report, excerpts, detector } = material;
     let records = workspace.read_journal(run)?;
     let texts = gather(&workspace.blobs(), &records, &Room::default());
     let events: Vec<Value> = records.iter().map(event_json).collect();
@@ -35,7 +37,7 @@ pub(crate) fn exported(material: &Exported<'_>) -> Result<(String, u64), Journal
         "blobs": texts.kept,
         "left_out": { "blobs": texts.n_left_out, "bytes": texts.bytes_left_out },
         "report": value(report),
-        "plan": plan(workspace, run)?,
+        "plan": plan(workspace, run, detector)?,
         "excerpts": excerpts_json(excerpts),
         "excerpts_remark": excerpts.remark,
     });

@@ -4,8 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use spelunk_context::Detector;
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{AnalystReport, Event, EventKind, FrameId, FrameOutcome, RunId, Strategy};
+
+/// A browser has to lay them all out.
+const DOCUMENTS_MAX: usize = 20_000;
 
 /// How far a document was read. Of several the last one in this order is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,8 +43,8 @@ struct Fold {
     is_over: bool,
 }
 
-/// `{documents: [{path, bytes, type, tasks, state}]}`; the last three are null where the run has no tasks.
-pub(crate) fn plan(workspace: &Workspace, run: &RunId) -> Result<Value, JournalError> {
+/// `{documents: [{path, bytes, type, tasks, state}], cut}`. The state is `none` where no task was given out.
+pub(crate) fn plan(workspace: &Workspace, run: &RunId, detector: &Detector) -> Result<Value, JournalError> {
     let blobs = workspace.blobs();
     let mut fold = Fold::default();
     for record in workspace.read_journal(run)? {
@@ -48,7 +52,7 @@ pub(crate) fn plan(workspace: &Workspace, run: &RunId) -> Result<Value, JournalE
             fold.apply(&event, &blobs)?;
         }
     }
-    Ok(fold.finish())
+    Ok(fold.finish(detector))
 }
 
 impl Fold {
@@ -92,7 +96,7 @@ impl Fold {
         }
     }
 
-    fn finish(mut self) -> Value {
+    fn finish(mut self, detector: &Detector) -> Value {
         let recalled = std::mem::take(&mut self.recalled);
         recalled.iter().for_each(|report| self.tell_types(report));
         let mut readings: BTreeMap<&str, (u64, Reading)> = BTreeMap::new();
@@ -107,19 +111,26 @@ impl Fold {
                 *told = (*told).max(*reading);
             }
         }
-        let waiting = (self.is_planned && !self.is_over).then_some("waiting");
-        let documents = self.documents.iter().map(|(path, bytes)| {
+        let untouched = if self.is_planned && !self.is_over { "waiting" } else { "none" };
+        let documents = self.documents.iter().take(DOCUMENTS_MAX).map(|(path, bytes)| {
             let reading = readings.get(path.as_str());
             json!({
                 "path": path,
                 "bytes": bytes,
-                "type": self.types.get(path),
-                "tasks": reading.map(|(n_tasks, _)| n_tasks),
-                "state": reading.map(|(_, reading)| reading.name()).or(waiting),
+                "type": self.types.get(path).cloned().unwrap_or_else(|| by_name(detector, path)),
+                "tasks": reading.map_or(0, |(n_tasks, _)| *n_tasks),
+                "state": reading.map_or(untouched, |(_, reading)| reading.name()),
             })
         });
-        json!({ "documents": documents.collect::<Vec<_>>() })
+        json!({ "documents": documents.collect::<Vec<_>>(), "cut": self.documents.len() > DOCUMENTS_MAX })
     }
+}
+
+/// The type that the name of a document says, where nobody has read it yet.
+fn by_name(detector: &Detector, path: &str) -> String {
+    let detected = detector.detect(path, "");
+    let own = detected.custom.as_ref().map(|custom| custom.name.clone());
+    own.unwrap_or_else(|| detected.content_type.name().to_owned())
 }
 
 /// The lines of a corpus record: digest, bytes, name.
