@@ -35,7 +35,7 @@ export function newRun({ origin, go }) {
 
   const complain = (error) => {
     const left = [];
-    const said = error.errors?.length > 0 ? error.errors : [{ field: guess(error.message), detail: error.message }];
+    const said = error.errors?.length > 0 ? error.errors : [{ field: guess(error), detail: error.hint ? `${error.message}. ${capitalised(error.hint)}.` : error.message }];
     for (const { field, detail } of said) {
       const own = Object.hasOwn(fields, field ?? '') ? fields[field] : null;
       if (own) own.complain(detail);
@@ -43,7 +43,7 @@ export function newRun({ origin, go }) {
     }
     if (left.length > 0) {
       trouble.hidden = false;
-      trouble.textContent = plain([...left, error.hint].filter(Boolean).join('. '));
+      trouble.textContent = plain(left.join('. '));
     }
     all.find((field) => field.isWrong())?.focus();
   };
@@ -153,12 +153,16 @@ function request(fields) {
   return wanted;
 }
 
-/** Which field a message is about, where the server does not say. */
-function guess(message) {
+/** Which field a problem is about: by the limit or the argument that it names, or by its code. */
+function guess({ message, code }) {
   const limit = LIMITS.find(({ name }) => message.includes(name));
   if (limit) return `limits.${limit.name}`;
-  if (/\bpaths?\b|directory|root/iu.test(message)) return 'paths';
-  return /\bquestion\b/iu.test(message) ? 'question' : '';
+  const named = /argument `([\w.]+)`/u.exec(message);
+  return named ? named[1] : String(code ?? '').startsWith('source-') ? 'paths' : '';
+}
+
+function capitalised(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function planLine(plan) {

@@ -3,7 +3,7 @@
 import { announce, button, el, fill } from './dom.js';
 import { count, dollars, head, moment, shortName, startOf, time, whole } from './units.js';
 
-const STATES = ['open', 'answered', 'stopped', 'failed', 'cancelled', 'damaged'];
+const STATES = ['queued', 'running', 'open', 'answered', 'stopped', 'failed', 'cancelled', 'damaged'];
 const PAGE = 50;
 const REFRESH_MS = 4000;
 const TYPING_MS = 250;
@@ -62,7 +62,7 @@ export function runList({ origin, go }) {
   };
   search.addEventListener('input', filter);
   choice.addEventListener('change', filter);
-  const isMoving = () => state.rows.some((row) => row.queued || String(row.state).startsWith('open'));
+  const isMoving = () => state.rows.some((row) => row.queued || row.state === 'running');
   const timer = setInterval(() => {
     if (!document.hidden && !state.isBusy && isMoving() && state.rows.length <= PAGE && !element.contains(document.activeElement?.closest?.('input'))) load();
   }, REFRESH_MS);
@@ -76,14 +76,14 @@ function line(row, isChosen, pick) {
   const box = el('input', { type: 'checkbox', value: row.run, 'aria-label': `Compare run ${shortName(row.run)}`, on: { change: (event) => pick(row, event.target.checked) } });
   box.checked = isChosen;
   return el('tr', { class: 'run-row' }, el('td', { class: 'pick' }, box), el('td', {}, stateBadge(row.queued ? 'queued' : row.state)),
-    el('th', { scope: 'row' }, el('a', { href: `#/run/${encodeURIComponent(row.run)}`, class: 'row-link' }, head(row.question, 160) || shortName(row.run)), el('span', { class: 'id' }, shortName(row.run), row.lifecycle === 'archived' ? ' archived' : '')),
+    el('th', { scope: 'row' }, el('a', { href: `#/run/${encodeURIComponent(row.run)}`, class: 'row-link' }, head(row.question, 160) || shortName(row.run)), el('span', { class: 'id' }, shortName(row.run), row.lifecycle === 'archived' ? ' archived' : ''), row.problem?.detail ? el('span', { class: 'failure' }, head(row.problem.detail, 200)) : null),
     el('td', { class: 'when' }, moment(started).slice(0, 16)), el('td', { class: 'num', data: { label: 'calls' } }, String(whole(row.calls))), el('td', { class: 'num' }, dollars(whole(row.cost_microusd))),
-    el('td', { class: 'num' }, row.active_ms === undefined ? '' : time(whole(row.active_ms))));
+    el('td', { class: 'num' }, row.active_ms === undefined || row.active_ms === null ? '' : time(whole(row.active_ms))));
 }
 
 /** A state in its colour: `open`, `answered`, `stopped: calls-exhausted`. */
 export function stateBadge(state) {
   const text = String(state ?? '');
   const word = text.split(/[: ]/u)[0];
-  return el('span', { class: `state ${[...STATES, 'queued'].includes(word) ? word : 'damaged'}` }, text);
+  return el('span', { class: `state ${STATES.includes(word) ? word : 'damaged'}` }, text);
 }

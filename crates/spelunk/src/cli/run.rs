@@ -115,6 +115,8 @@ pub(crate) struct Row {
     pub(crate) question: String,
     pub(crate) n_calls: u64,
     pub(crate) cost_microusd: u64,
+    /// Nothing where it is not known.
+    pub(crate) active_ms: Option<u64>,
 }
 
 impl Row {
@@ -133,6 +135,7 @@ impl Row {
             "question": self.question,
             "calls": self.n_calls,
             "cost_microusd": self.cost_microusd,
+            "active_ms": self.active_ms,
         })
     }
 
@@ -158,7 +161,8 @@ pub(crate) fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
         Ok(records) => records,
         Err(error) => {
             let state = error.code().name().to_owned();
-            return Ok(Row { run, lifecycle, state, question: String::new(), n_calls: 0, cost_microusd: 0 });
+            let (question, active_ms) = (String::new(), None);
+            return Ok(Row { run, lifecycle, state, question, n_calls: 0, cost_microusd: 0, active_ms });
         }
     };
     let view = fold(records);
@@ -169,6 +173,7 @@ pub(crate) fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
         question: question.unwrap_or_default(),
         n_calls: view.n_paid_calls(),
         cost_microusd: view.spent.cost_microusd,
+        active_ms: Some(view.active_ms()),
         run,
     })
 }
@@ -187,6 +192,7 @@ fn archived_row(workspace: &Workspace, run: RunId) -> Row {
         question: text("question"),
         n_calls: number("calls"),
         cost_microusd: number("cost_microusd"),
+        active_ms: summary["active_ms"].as_u64(),
     }
 }
 

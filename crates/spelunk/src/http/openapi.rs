@@ -77,6 +77,7 @@ fn schemas() -> Value {
                 "properties": {
                     "run": text, "lifecycle": text, "state": text, "question": text,
                     "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
+                    "active_ms": { "type": ["integer", "null"], "minimum": 0 },
                     "problem": { "type": "object", "description": "Why it could not begin, or not go on" },
                 },
             },

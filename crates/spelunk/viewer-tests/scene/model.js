@@ -3,7 +3,7 @@
 
 import http from 'node:http';
 
-/** Starts it. A rule is `{when: text or regex, reply: text or function of the prompt, paceMs, status}`. */
+/** Starts it. `rules` are a list, or a function that gives one for a prompt. A rule is `{when: text or regex, reply: text or function of the prompt, paceMs, status}`. */
 export async function startModel(rules) {
   const asked = [];
   const server = http.createServer((request, response) => {
@@ -25,7 +25,7 @@ async function answer(rules, asked, body, response) {
   const prompt = messages.map((message) => message.content).join('\n');
   asked.push(prompt);
   const last = messages[messages.length - 1].content;
-  const rule = rules.find(({ when, last: isLast }) => (when instanceof RegExp ? when.test(isLast ? last : prompt) : (isLast ? last : prompt).includes(when)));
+  const rule = (typeof rules === 'function' ? rules(prompt) : rules).find(({ when, last: isLast }) => (when instanceof RegExp ? when.test(isLast ? last : prompt) : (isLast ? last : prompt).includes(when)));
   if (!rule || rule.status) {
     response.writeHead(rule?.status ?? 418, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify({ error: { message: 'not in the script', type: 'server_error' } }));

@@ -101,8 +101,8 @@ export async function exploringRun(scene) {
   return run;
 }
 
-/** The rules that a server's own runs are answered with. */
-export const RULES = { review: REVIEW, explore: EXPLORE };
+/** The rules for any run: a session of code is explored, everything else is reviewed. */
+export const rulesFor = (prompt) => (prompt.includes('The text is in a Python session') || prompt.startsWith('SUB:') ? EXPLORE : REVIEW);
 
 /** The events of a run, as they are on disk. */
 export function journal(scene, run) {
