@@ -26,7 +26,8 @@ export function masthead({ origin, id, go }) {
     tick: (run) => gauges(run, since ? Math.min(performance.now() - since, 3600000) : 0),
     show(run, word) {
       since = performance.now();
-      fill(state, stateBadge(stateOf(run)));
+      const isLive = !run.outcome && word === 'live' && !origin.isExported;
+      fill(state, stateBadge(isLive ? (run.nEvents > 0 ? 'running' : 'queued') : stateOf(run)));
       say(link, origin.isExported ? 'exported file' : run.outcome ? '' : { live: 'live', connecting: 'connecting…', waiting: 'connection lost, trying again…', ended: '', refused: 'not connected' }[word] ?? '');
       if (run.question && run.question !== asked) {
         asked = run.question;

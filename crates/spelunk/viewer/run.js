@@ -3,7 +3,7 @@
 
 import { announce, el, fill, say } from './dom.js';
 import { answerOf, apply, emptyRun, openCalls, stateOf } from './fold.js';
-import { count, shortName, whole } from './units.js';
+import { count, head, listed, shortName, whole } from './units.js';
 import { textOf } from './api.js';
 import { prose } from './prose.js';
 import { citationKey, citationList, sourceDialog } from './source.js';
@@ -21,6 +21,7 @@ const TABS = [['answer', 'Answer'], ['timeline', 'Timeline'], ['tree', 'Tree'], 
 const EVENTS_PER_PICTURE = 4000;
 const DRAW_MS_MIN = 120;
 const REPORT_MS_MIN = 2000;
+const TASKS_SHOWN = 12;
 
 /** The page. `tab` is the one to begin with. */
 export function runPage({ origin, id, tab, go }) {
@@ -187,9 +188,18 @@ function underWay(run) {
   const { outcome, tasks } = run;
   if (outcome?.is === 'failed') return el('p', { class: 'failure' }, `The run failed: ${outcome.message || outcome.code}`);
   if (outcome) return el('p', { class: 'empty' }, 'There is no answer.');
-  return [el('p', { class: 'empty' }, run.nEvents === 0 ? 'Waiting for the first event…' : tasks ? `Analysts have read ${tasks.done + tasks.failed} of ${tasks.planned} parts.` : `${count(openCalls(run), 'call')} under way.`),
+  return [tasks ? tasksSoFar(run) : el('p', { class: 'empty' }, run.nEvents === 0 ? 'Waiting for the first event…' : `${count(openCalls(run), 'call')} under way.`),
     run.progress ? el('p', { class: 'hint' }, `${run.progress.what}: ${run.progress.done} of ${run.progress.total}`) : null,
     speaking(run).map((call) => el('section', {}, el('h4', {}, `Call ${call.id} says`), el('pre', { class: 'code stream', tabindex: '0' }, call.streamed)))];
+}
+
+/** How far analysts have come, and what the latest of them found. */
+function tasksSoFar(run) {
+  const { done, failed, planned } = run.tasks;
+  const told = ({ findings: counts, relevant }) => (sumOf(counts) > 0 ? `${count(sumOf(counts), 'finding')} (${listed(counts)})` : relevant ? 'nothing found' : 'not relevant');
+  return [el('p', {}, `Analysts have read ${done + failed} of ${count(planned, 'part')}${openCalls(run) > 0 ? `; ${count(openCalls(run), 'call')} under way` : ''}.`),
+    el('progress', { max: String(Math.max(1, planned)), value: String(done + failed), 'aria-label': 'Parts that were read' }),
+    el('ul', { class: 'plain' }, run.reported.slice(-TASKS_SHOWN).reverse().map((task) => el('li', {}, el('code', {}, head(task.label, 120)), ' ', el('span', { class: 'hint' }, told(task)))))];
 }
 
 /** The calls whose replies are being written; the latest ones. */

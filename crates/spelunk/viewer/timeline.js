@@ -29,7 +29,8 @@ export function lanes(calls, nowMs) {
 /** How many calls were under way: `[atMs, n]` at each change. */
 export function levels(bars) {
   const changes = [];
-  for (const bar of bars) changes.push([bar.start, 1], [bar.end, -1]);
+  // One that took no time was under way all the same.
+  for (const bar of bars) changes.push([bar.start, 1], [Math.max(bar.end, bar.start + 1), -1]);
   changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const steps = [];
   let n = 0;

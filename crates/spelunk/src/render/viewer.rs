@@ -60,7 +60,8 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
 });
 
 static SERVED: LazyLock<String> = LazyLock::new(|| {
-    let [script, style, icon] = ASSETS.each_ref().map(|asset| format!("/assets/{}?v={}", asset.name, asset.digest));
+    let [script, style, icon] =
+        ASSETS.each_ref().map(|asset| format!("/assets/{}?v={}", asset.name, asset.digest));
     let head = format!(
         "<link rel=\"icon\" href=\"{icon}\" type=\"image/svg+xml\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
          <script type=\"module\" src=\"{script}\"></script>"

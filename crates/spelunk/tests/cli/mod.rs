@@ -19,6 +19,7 @@ mod list;
 mod map;
 mod models;
 mod outline;
+mod page;
 mod passages;
 mod plan;
 mod plan_files;

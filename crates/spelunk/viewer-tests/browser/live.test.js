@@ -62,7 +62,7 @@ test('events appear as they happen, and the end is announced', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}/tree`);
   await until(page, 30);
-  assert.equal(await page.locator('.state').first().innerText(), 'open');
+  assert.equal(await page.locator('.state').first().innerText(), 'running');
   assert.equal(await page.locator('.link').innerText(), 'live');
   await page.getByRole('treeitem').first().waitFor();
   mock.push(LIVE, ...REVIEW.slice(30, 60));
@@ -74,6 +74,18 @@ test('events appear as they happen, and the end is announced', async () => {
   assert.match(await meters(page), /Calls\s+20 of 500/u);
   await page.waitForTimeout(800);
   assert.equal(mock.requests.filter((request) => request.path.endsWith('/events')).length, 1, 'after the end nothing is asked again');
+  await close(page);
+});
+
+test('while analysts read, the page says how far they are and what they found', async () => {
+  const page = await openPage(browser);
+  await page.goto(`${mock.url}#/run/${LIVE}/answer`);
+  mock.push(LIVE, ...REVIEW.slice(30, 90));
+  await until(page, 90);
+  const nDone = REVIEW.slice(0, 90).filter((event) => event.type === 'task.reported').length;
+  assert.equal(await page.locator('progress').getAttribute('value'), String(nDone));
+  assert.match(await page.locator('.card').innerText(), /3 findings \(2 high, 1 medium\)/u);
+  await shoot(page, 'live-answer-light');
   await close(page);
 });
 
@@ -189,6 +201,50 @@ test('the list is filtered, paged and gone through with the keyboard alone', asy
   await page.locator('.run-row').first().waitFor();
   await close(page);
 });
+
+test('every view has landmarks, names for what can be used, and colours that can be read', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await openPage(browser, { colorScheme });
+    for (const address of ['#/', '#/new', ...['answer', 'timeline', 'tree', 'cells', 'findings', 'plan', 'events'].map((tab) => `#/run/${OLD}/${tab}`)]) {
+      await page.goto(`${mock.url}${address}`);
+      await page.locator('h1').waitFor();
+      await page.waitForTimeout(200);
+      assert.deepEqual(await page.evaluate(audit), [], `${colorScheme} ${address}`);
+    }
+    await close(page);
+  }
+});
+
+/** Runs in the page. */
+function audit() {
+  const faults = [];
+  for (const landmark of ['header', 'nav', 'main', 'footer']) if (!document.querySelector(landmark)) faults.push(`no ${landmark}`);
+  if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
+  const named = (element) => element.getAttribute('aria-label') || element.getAttribute('aria-labelledby') || element.textContent.trim() || element.labels?.length > 0;
+  for (const element of document.querySelectorAll('main button, main a, main input, main select, main textarea, main canvas, header button, [role=tree], [role=listbox], [role=img]')) {
+    if (!named(element)) faults.push(`no name: ${element.outerHTML.slice(0, 100)}`);
+  }
+  for (const table of document.querySelectorAll('main table')) if (!table.caption && !table.closest('.prose')) faults.push('a table without a caption');
+  const light = (color) => {
+    const [r, g, b] = color.match(/[\d.]+/gu).slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    for (let place = element; place; place = place.parentElement) {
+      const color = getComputedStyle(place).backgroundColor;
+      if (!color.startsWith('rgba(0, 0, 0, 0')) return color;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  for (const element of document.querySelectorAll('body *')) {
+    const isText = Array.from(element.childNodes).some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
+    if (!isText || element.disabled || element.closest('[hidden], noscript, dialog:not([open]), .unseen, .skip, option')) continue;
+    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) faults.push(`contrast ${contrast.toFixed(1)}: ${element.textContent.trim().slice(0, 40)}`);
+  }
+  return faults;
+}
 
 test('every control can be reached with Tab and is seen to have the focus', async () => {
   const page = await openPage(browser);

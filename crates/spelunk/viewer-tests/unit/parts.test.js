@@ -32,6 +32,7 @@ test('calls that overlap have lanes of their own, and a free lane is used again'
   const { bars, nLanes } = lanes([call('a', 0, 10), call('b', 2, 4), call('c', 4, 9), call('d', 10, null)], 20);
   assert.deepEqual(bars.map(({ lane, start, end }) => [lane, start, end]), [[0, 0, 10], [1, 2, 4], [1, 4, 9], [0, 10, 20]]);
   assert.equal(nLanes, 2);
+  assert.deepEqual(levels([{ start: 3, end: 3 }, { start: 3, end: 3 }]), [[3, 2], [4, 0]]);
   assert.deepEqual(levels(bars), [[0, 1], [2, 2], [4, 2], [9, 1], [10, 1], [20, 0]]);
 });
 

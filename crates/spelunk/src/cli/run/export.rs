@@ -63,7 +63,8 @@ fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Fai
     let report = RunReport::read(&workspace, &run)?;
     let excerpts = excerpts(app, &report);
     let (workspace, run, report) = (&workspace, &run, &report);
-    let material = Exported { workspace, run, report, excerpts: &excerpts, detector: &app.settings.detector() };
+    let material =
+        Exported { workspace, run, report, excerpts: &excerpts, detector: &app.settings.detector() };
     let (text, n_left_out) = exported(&material)?;
     put(&path, typed, &text)?;
     if app.json {

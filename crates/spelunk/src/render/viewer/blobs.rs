@@ -91,7 +91,8 @@ impl Texts {
         // A blob that is gone or damaged is one more that the file does not have.
         let text = blobs.get(blob).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let bytes = text.as_ref().map_or(0, String::len);
-        let fits = bytes <= room.each_bytes_max && self.bytes_kept.saturating_add(bytes) <= room.all_bytes_max;
+        let fits =
+            bytes <= room.each_bytes_max && self.bytes_kept.saturating_add(bytes) <= room.all_bytes_max;
         match text.filter(|_| fits) {
             Some(text) => {
                 self.bytes_kept += bytes;

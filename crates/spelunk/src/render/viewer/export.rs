@@ -53,9 +53,7 @@ fn event_json(record: &Record) -> Value {
 }
 
 fn excerpts_json(excerpts: &Excerpts) -> Vec<Value> {
-    let of = |((source, _), excerpt): (&(String, u64), &crate::render::report::Excerpt)| {
-        json!({ "source": source, "first_line": excerpt.first, "lines": excerpt.lines, "changed": false })
-    };
+    let of = |((source, _), excerpt): (&(String, u64), &crate::render::report::Excerpt)| json!({ "source": source, "first_line": excerpt.first, "lines": excerpt.lines, "changed": false });
     excerpts.by_place.iter().map(of).collect()
 }
 
@@ -66,9 +64,8 @@ fn file(data: &Value) -> String {
         hash(&script),
         hash(STYLE)
     );
-    let head = format!(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<style>{STYLE}</style>"
-    );
+    let head =
+        format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<style>{STYLE}</style>");
     // The script stands last, so that all it looks for is there.
     let body = format!(
         "<script type=\"application/json\" id=\"exported\">{}</script>\n<script type=\"module\">{script}</script>",

@@ -65,7 +65,8 @@ impl Fold {
             let reports: BTreeMap<String, AnalystReport> =
                 serde_json::from_str(&blobs.text(reports)?).unwrap_or_default();
             self.recalled = reports.into_values().collect();
-        } else if let EventKind::FrameOpened { strategy: Strategy::Analyst, note: Some(note), .. } = &event.kind
+        } else if let EventKind::FrameOpened { strategy: Strategy::Analyst, note: Some(note), .. } =
+            &event.kind
         {
             let names = names_of(&blobs.text(note)?);
             self.tasks.entry(event.frame.clone()).or_insert((names, Reading::Open));
@@ -83,7 +84,9 @@ impl Fold {
             FrameOutcome::Answered { answer, .. } => {
                 *reading = Reading::Done;
                 let report = serde_json::from_str::<AnalystReport>(&blobs.text(answer)?).ok();
-                report.iter().for_each(|report| self.tell_types(report));
+                if let Some(report) = report {
+                    self.tell_types(&report);
+                }
             }
             FrameOutcome::Failed { .. } => *reading = Reading::Failed,
         }
@@ -98,7 +101,9 @@ impl Fold {
 
     fn finish(mut self, detector: &Detector) -> Value {
         let recalled = std::mem::take(&mut self.recalled);
-        recalled.iter().for_each(|report| self.tell_types(report));
+        for report in &recalled {
+            self.tell_types(report);
+        }
         let mut readings: BTreeMap<&str, (u64, Reading)> = BTreeMap::new();
         let units = recalled.iter().flat_map(|report| &report.units);
         for file in units.map(|unit| unit.file.as_str()) {

@@ -15,7 +15,8 @@ fn scene(message: &str, reply: &str) -> (Blobs, Vec<Record>) {
     let workspace = Workspace::on(Arc::new(FaultDisk::sound()));
     let blobs = workspace.blobs();
     let long = serde_json::to_value(blobs.keep(message).unwrap()).unwrap();
-    let record = serde_json::json!({ "system": { "text": "s" }, "messages": [{ "speaker": "user", "text": long }] });
+    let record =
+        serde_json::json!({ "system": { "text": "s" }, "messages": [{ "speaker": "user", "text": long }] });
     let started = EventKind::CallStarted {
         call: call(0),
         model: "m".into(),
@@ -67,7 +68,12 @@ fn a_text_that_is_gone_is_left_out() {
 
 #[test]
 fn a_hostile_record_names_nothing() {
-    for record in ["", "[]", "{\"messages\": 3}", "{\"system\": {\"blob\": \"../../etc\"}, \"messages\": [null, {\"text\": {\"blob\": 7}}]}"] {
+    for record in [
+        "",
+        "[]",
+        "{\"messages\": 3}",
+        "{\"system\": {\"blob\": \"../../etc\"}, \"messages\": [null, {\"text\": {\"blob\": 7}}]}",
+    ] {
         assert_eq!(parts(record), [], "{record}");
     }
 }

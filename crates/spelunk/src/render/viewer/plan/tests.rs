@@ -20,14 +20,16 @@ fn the_record_of_a_corpus_is_read_line_by_line() {
 
 #[test]
 fn a_document_that_failed_in_one_part_is_not_done() {
-    let mut fold = Fold { documents: vec![("a".into(), 1), ("b".into(), 2), ("c".into(), 3)], ..Fold::default() };
+    let mut fold =
+        Fold { documents: vec![("a".into(), 1), ("b".into(), 2), ("c".into(), 3)], ..Fold::default() };
     fold.is_planned = true;
     let root = FrameId::root();
     fold.tasks.insert(root.child(0), (vec!["a".into()], Reading::Done));
     fold.tasks.insert(root.child(1), (vec!["a".into(), "b".into()], Reading::Failed));
     fold.tasks.insert(root.child(2), (vec!["b".into()], Reading::Open));
     let told = fold.finish(&Detector::default());
-    let states: Vec<_> = told["documents"].as_array().unwrap().iter().map(|one| (&one["tasks"], &one["state"])).collect();
+    let states: Vec<_> =
+        told["documents"].as_array().unwrap().iter().map(|one| (&one["tasks"], &one["state"])).collect();
     let expected = [(json!(2), json!("failed")), (json!(2), json!("failed")), (json!(0), json!("waiting"))];
     assert_eq!(states, expected.each_ref().map(|(tasks, state)| (tasks, state)));
 }
