@@ -2,6 +2,7 @@
 //! no decision about a run is made here. `app` is the router, apart from any socket.
 
 mod about;
+mod agents;
 mod auth;
 mod extract;
 mod guard;
@@ -14,7 +15,6 @@ mod problem;
 mod route;
 mod runs;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -28,8 +28,9 @@ pub(crate) use listen::listen;
 #[cfg(test)]
 pub(crate) use openapi::document;
 
-use crate::cli::{App, Failure};
+use crate::cli::App;
 use crate::mcp;
+use agents::Agents;
 use guard::Needs;
 use metrics::Metrics;
 use problem::Problem;
@@ -47,23 +48,28 @@ pub(crate) struct Server {
     pub(crate) named_blobs: NamedBlobs,
     pub(crate) corpora: Corpora,
     pub(crate) metrics: Metrics,
+    agents: Agents,
+    log: Log,
     /// Set when the server stops: streams end, and nothing new begins.
     closed: watch::Sender<bool>,
+}
+
+/// Whether requests are told to the person at the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Log {
+    Requests,
+    Nothing,
 }
 
 /// The server, as handlers hold it.
 pub(crate) type Shared = Arc<Server>;
 
 impl Server {
-    pub(crate) fn new(
-        app: Arc<App>,
-        mcp: Arc<mcp::State>,
-        token_file: Option<&Path>,
-    ) -> Result<Shared, Failure> {
-        let tokens = token_file.map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
+    pub(crate) fn new(app: Arc<App>, mcp: Arc<mcp::State>, tokens: Tokens, log: Log) -> Shared {
         let settings = &app.settings.server;
+        let agents = Agents::new(&mcp, settings);
         let runs = RunService::new(app.workspace_root(), settings.runs_parallel_max, settings.queue_max);
-        Ok(Arc::new(Self {
+        Arc::new(Self {
             app,
             mcp,
             tokens,
@@ -72,13 +78,16 @@ impl Server {
             named_blobs: NamedBlobs::default(),
             corpora: Corpora::default(),
             metrics: Metrics::default(),
+            agents,
+            log,
             closed: watch::Sender::new(false),
-        }))
+        })
     }
 
     /// Nothing new begins, and streams end.
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);
+        self.agents.close();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -95,10 +104,11 @@ impl Server {
 /// Every route, in the order of the document. Static ones need no place before others: the router prefers them.
 fn routes() -> Vec<Route> {
     let mut routes = health::routes();
-    routes.extend(openapi::routes());
     routes.extend(page::routes());
+    routes.extend(openapi::routes());
     routes.extend(about::routes());
     routes.extend(runs::routes());
+    routes.extend(agents::routes());
     routes
 }
 

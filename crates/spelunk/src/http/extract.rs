@@ -81,7 +81,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// All of a body, within the limits on its length and on its time.
-async fn read_body(body: Body, server: &Shared) -> Result<Bytes, Problem> {
+pub(super) async fn read_body(body: Body, server: &Shared) -> Result<Bytes, Problem> {
     let settings = &server.app.settings.server;
     let (bytes_max, patience) = (settings.body_bytes_max, Duration::from_millis(settings.request_ms_max));
     let read = async {
@@ -148,14 +148,6 @@ impl Params {
         let number = text.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
         let wrong = || Problem::bad_parameter(name, &format!("must be a whole number from {min} to {max}"));
         number.ok_or_else(wrong).map(Some)
-    }
-
-    pub(crate) fn flag(&mut self, name: &'static str) -> Result<bool, Problem> {
-        match self.text(name).as_deref() {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(Problem::bad_parameter(name, "must be true or false")),
-        }
     }
 
     /// Refuses what nobody took.

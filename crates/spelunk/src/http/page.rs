@@ -1,61 +1,64 @@
-//! The viewer: its page and its files. They are open to everybody, because they hold nothing of any run.
+//! The page of the viewer and its files, from within the binary. Files are named by their bytes in what the page asks for,
+//! so that a browser may keep them.
 
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
+use spelunk_journal::digest;
 
-use super::Shared;
 use super::extract::{Params, Part};
 use super::problem::{Answer, Problem};
 use super::route::{Route, get};
 use crate::render::viewer;
 
-const DIGEST: &str = "v";
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const ASK_AGAIN: &str = "no-cache";
 
 pub(super) fn routes() -> Vec<Route> {
-    let text = json!({ "type": "string" });
     vec![
-        get("/", "The run viewer, for browsers", page).scope(None).answers_as(
-            200,
-            "The page",
-            "text/html",
-            text.clone(),
-        ),
-        get("/assets/{file}", "A file of the viewer", file)
+        get("/", "The page that shows runs", page)
             .scope(None)
-            .query(DIGEST, text.clone(), "The digest of the file; with the right one it may be kept for good")
-            .header("If-None-Match", "The digest of the file that is at hand")
-            .answers_as(200, "The file", "text/javascript", text)
-            .answers_nothing(304, "The file at hand is still the right one")
+            .answers_as(200, "The page", "text/html", json!({ "type": "string" }))
+            .answers_nothing(304, "It is the same as before"),
+        get("/assets/{file}", "A file of the page", file)
+            .scope(None)
+            .query(
+                "v",
+                json!({ "type": "string" }),
+                "The name of its bytes; a file of that name may be kept for ever",
+            )
+            .answers_as(200, "The file", "*/*", json!({ "type": "string" }))
+            .answers_nothing(304, "It is the same as before")
             .problems(&[404]),
     ]
 }
 
-async fn page(State(_): State<Shared>, params: Params) -> Answer {
-    params.finish()?;
-    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
-    Ok((headers, viewer::page()).into_response())
+async fn page(headers: HeaderMap) -> Response {
+    let page = viewer::page();
+    let tag = format!("\"{}\"", digest(page.as_bytes()).as_str());
+    sent(&headers, &tag, "text/html; charset=utf-8", ASK_AGAIN, page)
 }
 
-async fn file(
-    State(_): State<Shared>,
-    Part(name): Part<String>,
-    mut params: Params,
-    headers: HeaderMap,
-) -> Answer {
-    let wanted = params.text(DIGEST);
+async fn file(Part(name): Part<String>, headers: HeaderMap, mut params: Params) -> Answer {
+    let version = params.text("v");
     params.finish()?;
-    let asset = viewer::asset(&name).ok_or_else(|| Problem::not_found("the viewer has no such file"))?;
-    // A name with the digest in it stands for these bytes alone.
-    let is_named = wanted.as_deref() == Some(asset.digest.as_str());
-    let keep = if is_named { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let asset = viewer::asset(&name).ok_or_else(|| Problem::not_found("the page has no such file"))?;
+    let is_named = version.as_deref() == Some(asset.digest.as_str());
     let tag = format!("\"{}\"", asset.digest);
-    let has_it = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let about = [(header::ETAG, tag), (header::CACHE_CONTROL, keep.to_owned())];
-    if has_it {
-        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+    Ok(sent(&headers, &tag, asset.media_type, if is_named { FOR_EVER } else { ASK_AGAIN }, &asset.body))
+}
+
+fn sent(headers: &HeaderMap, tag: &str, kind: &'static str, cache: &'static str, body: &str) -> Response {
+    let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|seen| seen.as_bytes() == tag.as_bytes());
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(header::CONTENT_TYPE, kind)], body.to_owned()).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        headers.insert(header::ETAG, tag);
     }
-    let kind = [(header::CONTENT_TYPE, asset.media_type)];
-    Ok::<Response, Problem>((about, kind, asset.body.as_str()).into_response())
+    response
 }
