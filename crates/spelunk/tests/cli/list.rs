@@ -37,6 +37,7 @@ fn json_lists_the_same_runs() {
     expect![[r#"
         [
           {
+            "active_ms": 15,
             "calls": 0,
             "cost_microusd": 0,
             "lifecycle": "active",
@@ -45,6 +46,7 @@ fn json_lists_the_same_runs() {
             "state": "open"
           },
           {
+            "active_ms": null,
             "calls": 0,
             "cost_microusd": 0,
             "lifecycle": "active",
@@ -53,6 +55,7 @@ fn json_lists_the_same_runs() {
             "state": "journal-damaged"
           },
           {
+            "active_ms": 40,
             "calls": 1,
             "cost_microusd": 0,
             "lifecycle": "active",
