@@ -28,24 +28,26 @@ export function masthead({ origin, id, go }) {
       since = performance.now();
       const isLive = !run.outcome && word === 'live' && !origin.isExported;
       fill(state, stateBadge(isLive ? (run.nEvents > 0 ? 'running' : 'queued') : stateOf(run)));
-      say(link, origin.isExported ? 'exported file' : run.outcome ? '' : { live: 'live', connecting: 'connecting…', waiting: 'connection lost, trying again…', ended: '', refused: 'not connected' }[word] ?? '');
+      say(link, origin.isExported ? 'exported file' : run.outcome ? '' : { live: 'live', connecting: 'connecting…', waiting: 'connection lost, trying again…', ended: 'nobody is at work on it', refused: 'not connected' }[word] ?? '');
       if (run.question && run.question !== asked) {
         asked = run.question;
         textOf(origin, id, run.question).then((text) => { say(title, text.trim()); title.title = ''; title.classList.toggle('long', text.length > 300); }).catch((error) => say(title, error.message));
       }
       gauges(run, 0);
-      const next = JSON.stringify([run.startedAtMs, run.documents, run.nCells, run.frames.size, run.resumed, run.nUnknown, stateOf(run), run.tasks]);
+      const next = JSON.stringify([word === 'ended', run.startedAtMs, run.documents, run.nCells, run.frames.size, run.resumed, run.nUnknown, stateOf(run), run.tasks]);
       if (next === drawn) return;
       drawn = next;
       fill(facts, factList(id, run).map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
-      if (!origin.isExported) fill(actions, buttons(origin, run, act, id, go));
+      if (!origin.isExported) fill(actions, buttons(origin, run, act, id, go, word));
     },
   };
 }
 
-function buttons(origin, run, act, id, go) {
-  const canResume = run.outcome && run.outcome.is !== 'answered' && !answerOf(run);
-  return [run.outcome ? null : button('Cancel', act(origin.cancel)), canResume ? button('Resume', act((name) => origin.resume(name).then(() => go(`#/run/${encodeURIComponent(id)}?again=${Date.now()}`)))) : null,
+/** A stream that ends before the run does says that nobody is at work on it. */
+function buttons(origin, run, act, id, go, link) {
+  const isIdle = run.outcome !== null || link === 'ended';
+  const canResume = isIdle && run.outcome?.is !== 'answered' && !answerOf(run);
+  return [isIdle ? null : button('Cancel', act(origin.cancel)), canResume ? button('Resume', act((name) => origin.resume(name).then(() => go(`#/run/${encodeURIComponent(id)}?again=${Date.now()}`)))) : null,
     ['html', 'md', 'sarif', 'json'].map((format) => button(`Report .${format}`, act(async () => save(await origin.download(origin.reportAddress(id, format)), `${shortName(id)}.${format}`)), { class: 'quiet' }))];
 }
 

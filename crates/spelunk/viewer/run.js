@@ -18,7 +18,9 @@ import { treemap } from './treemap.js';
 import { log } from './log.js';
 
 const TABS = [['answer', 'Answer'], ['timeline', 'Timeline'], ['tree', 'Tree'], ['cells', 'Cells'], ['findings', 'Findings'], ['plan', 'Plan'], ['events', 'Events']];
-const EVENTS_PER_PICTURE = 4000;
+/** Events are folded for so long, then a picture is due. */
+const FOLD_MS_MAX = 10;
+const EVENTS_AT_ONCE = 100;
 const DRAW_MS_MIN = 120;
 const REPORT_MS_MIN = 2000;
 const TASKS_SHOWN = 12;
@@ -67,13 +69,8 @@ export function runPage({ origin, id, tab, go }) {
   const pump = () => {
     state.isScheduled = false;
     if (state.isGone) return;
-    const batch = state.queue.splice(0, EVENTS_PER_PICTURE);
     const before = stateOf(state.run);
-    for (const event of batch) {
-      const seqBefore = state.run.seqLast;
-      apply(state.run, event);
-      if (state.run.seqLast > seqBefore) state.events.push(event);
-    }
+    foldSome(state);
     if (before !== stateOf(state.run) && state.run.nEvents > 0) announce(`The run is ${stateOf(state.run)}`);
     const isDue = performance.now() - state.drawnAtMs >= DRAW_MS_MIN || (state.queue.length === 0 && state.run.outcome);
     if (isDue) draw();
@@ -94,6 +91,7 @@ export function runPage({ origin, id, tab, go }) {
       one.setAttribute('aria-selected', String(isOn));
       one.tabIndex = isOn ? 0 : -1;
       if (isOn && isChosen) one.focus();
+      if (isOn) tabs.scrollLeft = Math.max(0, one.offsetLeft - tabs.offsetLeft - 40);
     }
     box.setAttribute('aria-labelledby', `tab-${name}`);
     fill(box, panels[name].element);
@@ -115,6 +113,19 @@ export function runPage({ origin, id, tab, go }) {
     element, title: `Run ${shortName(id)}`, tabs: TABS.map(([name]) => name), showTab: (name) => showTab(name, true), redraw: () => draw(),
     leave: () => { state.isGone = true; stop(); clearInterval(clock); for (const timer of state.timers) clearTimeout(timer); },
   };
+}
+
+/** Folds what has come in, as far as there is time before the next picture. */
+function foldSome(state) {
+  const began = performance.now();
+  let n = 0;
+  while (n < state.queue.length && (n % EVENTS_AT_ONCE !== 0 || performance.now() - began < FOLD_MS_MAX)) {
+    const seqBefore = state.run.seqLast;
+    apply(state.run, state.queue[n]);
+    if (state.run.seqLast > seqBefore) state.events.push(state.queue[n]);
+    n += 1;
+  }
+  state.queue.splice(0, n);
 }
 
 function tabList(state, onChoose) {

@@ -35,6 +35,18 @@ fn a_run_is_written_as_one_page_with_its_events_and_sources() {
 }
 
 #[test]
+fn a_text_that_was_typed_in_does_not_leave_with_the_page() {
+    let (scene, server) = (Scene::new(&NOTE), answering("Yes."));
+    let ask = scene.spelunk(["ask", "Is there a key?", "-"]).stdin("The key is sk-typed-in-0123456789.\n");
+    let ran = ask.server(&server).run();
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let export = scene.spelunk(["run", "export", "--html", "run.html"]).run();
+    assert_eq!(export.code, 0, "{}", export.stderr);
+    let data = data(&scene.read("run.html"));
+    assert_eq!(data["events"][0]["sources"][0]["content"], serde_json::json!({ "text": "" }));
+}
+
+#[test]
 fn sources_that_are_gone_leave_a_page_that_says_so() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     scene.answered(&server);

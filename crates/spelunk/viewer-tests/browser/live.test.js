@@ -358,6 +358,22 @@ test('a token is taken out of the address, kept for the tab, and sent', async ()
   await close(page);
 });
 
+test('a run that nobody is at work on can be resumed, and is then watched again', async () => {
+  mock.runs[LIVE].isIdle = true;
+  const page = await openPage(browser);
+  await page.goto(`${mock.url}#/run/${LIVE}`);
+  await page.locator('.link', { hasText: 'nobody is at work on it' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Cancel' }).count(), 0);
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.locator('.link', { hasText: 'live' }).waitFor();
+  assert.equal(mock.done, `resume ${LIVE}`);
+  mock.push(LIVE, ...REVIEW.slice(30));
+  await until(page, REVIEW.length);
+  await page.getByRole('button', { name: 'Report .html' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 0);
+  await close(page);
+});
+
 test('a run that is not there is said to be so, once', async () => {
   const page = await openPage(browser);
   page.mayFail = true;

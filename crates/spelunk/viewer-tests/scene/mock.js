@@ -47,8 +47,9 @@ function ofRun(mock, run, [, , id, what, digest], request, response, address) {
   if (what === 'report') return json(response, typeof run.report === 'function' ? run.report() : run.report ?? { findings: [], errors: [] });
   if (what === 'plan') return json(response, run.plan ?? { documents: [] });
   if (what === 'source') return run.source ? json(response, run.source(address.searchParams)) : problem(response, 404, 'the source is gone');
-  if (what === 'cancel') {
-    mock.cancelled = id;
+  if (what === 'cancel' || what === 'resume') {
+    mock.done = `${what} ${id}`;
+    run.isIdle = false;
     return json(response, {});
   }
   return problem(response, 404, 'nothing here');
@@ -68,6 +69,7 @@ function events(mock, id, run, request, response) {
   mock.watchers.add(watcher);
   request.on('close', () => mock.watchers.delete(watcher));
   for (const event of run.events) if (event.seq > after) send_(event);
+  if (run.isIdle) response.end('event: end\ndata: {"state":"open"}\n\n');
   return undefined;
 }
 

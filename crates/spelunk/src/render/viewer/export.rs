@@ -44,12 +44,19 @@ pub(crate) fn exported(material: &Exported<'_>) -> Result<(String, u64), Journal
     Ok((file(&data), texts.n_left_out))
 }
 
-/// An event as it is in the journal, without the checksum of its line.
+/// An event as it is in the journal, without the checksum of its line, and without texts that were typed in: those are
+/// kept as they came, secrets and all, so that a run can be resumed.
 fn event_json(record: &Record) -> Value {
-    match record {
+    let mut event = match record {
         Record::Known(event) => serde_json::to_value(event).unwrap_or_default(),
         Record::Unknown { raw, .. } => raw.clone(),
+    };
+    for source in event.get_mut("sources").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(content) = source.get_mut("content") {
+            *content = json!({ "text": "" });
+        }
     }
+    event
 }
 
 fn excerpts_json(excerpts: &Excerpts) -> Vec<Value> {
