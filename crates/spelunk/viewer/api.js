@@ -51,20 +51,26 @@ function served() {
     isExported: false,
     list: (filter) => json(`/v1/runs?${query(filter)}`),
     server: () => json('/v1/server'),
-    watch: (id, after, watcher) => follow({
-      after,
-      ...watcher,
-      open: (seq, signal) => ask(`${run(id)}/events`, {
-        signal, headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(seq) },
+    watch: (id, after, watcher) =>
+      follow({
+        after,
+        ...watcher,
+        open: (seq, signal) =>
+          ask(`${run(id)}/events`, {
+            signal,
+            headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(seq) },
+          }),
       }),
-    }),
-    events: async (id) => lines(await (await ask(`${run(id)}/events`, { headers: { Accept: 'application/x-ndjson' } })).text()),
+    events: async (id) =>
+      lines(await (await ask(`${run(id)}/events`, { headers: { Accept: 'application/x-ndjson' } })).text()),
     blob: (id, digest) => texts(`${id} ${digest}`),
     report: (id) => json(`${run(id)}/report?format=json`),
     plan: (id) => json(`${run(id)}/plan`),
     source: (id, { source, line, context }) => json(`${run(id)}/source?${query({ source, line, context })}`),
-    create: (request, files) => (files.length > 0
-      ? json('/v1/runs', { method: 'POST', body: upload(request, files) }) : send('POST', '/v1/runs', request)),
+    create: (request, files) =>
+      files.length > 0
+        ? json('/v1/runs', { method: 'POST', body: upload(request, files) })
+        : send('POST', '/v1/runs', request),
     planOf: (request) => send('POST', '/v1/plan', request),
     cancel: (id) => send('POST', `${run(id)}/cancel`),
     resume: (id) => send('POST', `${run(id)}/resume`),
@@ -138,14 +144,19 @@ function exported(data) {
       return () => {};
     },
     events: async () => data.events,
-    blob: (_id, digest) => (Object.hasOwn(data.blobs, digest) ? Promise.resolve(data.blobs[digest])
-      : missing('this text was left out of the file to keep it small')),
+    blob: (_id, digest) =>
+      Object.hasOwn(data.blobs, digest)
+        ? Promise.resolve(data.blobs[digest])
+        : missing('this text was left out of the file to keep it small'),
     report: async () => data.report,
     plan: async () => data.plan,
     source: (_id, { source, line }) => {
-      const found = data.excerpts.find((excerpt) => excerpt.source === source
-        && excerpt.first_line <= line && line < excerpt.first_line + excerpt.lines.length);
-      return found ? Promise.resolve(found)
+      const found = data.excerpts.find(
+        (excerpt) =>
+          excerpt.source === source && excerpt.first_line <= line && line < excerpt.first_line + excerpt.lines.length,
+      );
+      return found
+        ? Promise.resolve(found)
         : missing(data.excerpts_remark ?? 'these lines were not written into the file');
     },
   };

@@ -20,13 +20,23 @@ export function cells({ origin, runId }) {
   const draw = () => {
     none.hidden = all.length > 0;
     for (; nShown < Math.min(all.length, shownMax); nShown += 1) body.append(card(all[nShown], origin, runId));
-    fill(more, all.length > nShown ? button(`Show ${Math.min(PAGE, all.length - nShown)} more of ${all.length}`, () => { shownMax += PAGE; draw(); }) : null);
+    fill(
+      more,
+      all.length > nShown
+        ? button(`Show ${Math.min(PAGE, all.length - nShown)} more of ${all.length}`, () => {
+            shownMax += PAGE;
+            draw();
+          })
+        : null,
+    );
   };
   return {
     element,
     show(run) {
       if (run.nCells === all.length) return draw();
-      all = Array.from(run.cells.values()).flat().sort((a, b) => a.seq - b.seq);
+      all = Array.from(run.cells.values())
+        .flat()
+        .sort((a, b) => a.seq - b.seq);
       return draw();
     },
   };
@@ -34,8 +44,18 @@ export function cells({ origin, runId }) {
 
 function card(cell, origin, runId) {
   const body = el('div', { class: 'cell-body' });
-  const facts = [cellState(cell), time(cell.tookMs), cell.calls ? count(cell.calls, 'call') : '', cell.children ? count(cell.children, 'child frame') : ''].filter(Boolean);
-  const element = el('details', { class: `cell ${cell.outcome.is ?? ''}` }, el('summary', {}, el('strong', {}, `Cell ${cell.id}`), ' ', el('span', { class: 'n' }, facts.join(' · '))), body);
+  const facts = [
+    cellState(cell),
+    time(cell.tookMs),
+    cell.calls ? count(cell.calls, 'call') : '',
+    cell.children ? count(cell.children, 'child frame') : '',
+  ].filter(Boolean);
+  const element = el(
+    'details',
+    { class: `cell ${cell.outcome.is ?? ''}` },
+    el('summary', {}, el('strong', {}, `Cell ${cell.id}`), ' ', el('span', { class: 'n' }, facts.join(' · '))),
+    body,
+  );
   let isLoaded = false;
   element.addEventListener('toggle', () => {
     if (!element.open || isLoaded) return;

@@ -6,7 +6,9 @@ const TURNING = /[\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Text as it is, without control characters and without those that turn the direction of a line. */
 export function plain(text) {
-  return String(text ?? '').replace(HIDDEN, '').replace(TURNING, '\ufffd');
+  return String(text ?? '')
+    .replace(HIDDEN, '')
+    .replace(TURNING, '\ufffd');
 }
 
 /**
@@ -32,7 +34,8 @@ function set(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (name === 'text') element.textContent = plain(value);
-    else if (name === 'on') for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
+    else if (name === 'on')
+      for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
     else if (name === 'data') Object.assign(element.dataset, value);
     else if (name === 'style') for (const [key, rule] of Object.entries(value)) element.style.setProperty(key, rule);
     else element.setAttribute(name, value === true ? '' : plain(value));
@@ -67,13 +70,23 @@ export function button(text, onClick, properties = {}) {
 /** A table with a caption. `columns` are words or `{text, class}`; cells are text or nodes. */
 export function table(caption, columns, rows, properties = {}) {
   const heads = columns.map((column) => el('th', { scope: 'col', class: column.class }, column.text ?? column));
-  const lines = rows.map((cells) => el('tr', {}, cells.map((cell, idx) => {
-    const shown = cell instanceof Node ? cell : plain(cell);
-    return idx === 0 ? el('th', { scope: 'row', class: columns[0].class }, shown)
-      : el('td', { class: columns[idx]?.class }, shown);
-  })));
-  return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
-    el('table', properties, el('caption', {}, caption), el('thead', {}, el('tr', {}, heads)), el('tbody', {}, lines)));
+  const lines = rows.map((cells) =>
+    el(
+      'tr',
+      {},
+      cells.map((cell, idx) => {
+        const shown = cell instanceof Node ? cell : plain(cell);
+        return idx === 0
+          ? el('th', { scope: 'row', class: columns[0].class }, shown)
+          : el('td', { class: columns[idx]?.class }, shown);
+      }),
+    ),
+  );
+  return el(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+    el('table', properties, el('caption', {}, caption), el('thead', {}, el('tr', {}, heads)), el('tbody', {}, lines)),
+  );
 }
 
 /** What is said once to people who listen. */

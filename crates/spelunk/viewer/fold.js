@@ -6,8 +6,14 @@ import { whole } from './units.js';
 
 /** Codes of failures that the purse is to blame for: such a call was never sent. */
 export const LIMIT_CODES = [
-  'calls-exhausted', 'tokens-exhausted', 'cost-exhausted', 'time-exhausted', 'depth-exceeded', 'children-exceeded',
-  'turns-exhausted', 'cells-exhausted',
+  'calls-exhausted',
+  'tokens-exhausted',
+  'cost-exhausted',
+  'time-exhausted',
+  'depth-exceeded',
+  'children-exceeded',
+  'turns-exhausted',
+  'cells-exhausted',
 ];
 
 const STREAMED_CHARS_MAX = 4000;
@@ -16,13 +22,42 @@ const WARNINGS_MAX = 1000;
 /** A run of which nothing is known yet. */
 export function emptyRun() {
   return {
-    seqLast: 0, nEvents: 0, nUnknown: 0,
-    question: null, strategy: null, model: null, subModel: null, focus: 'general', sources: [], limits: {}, corpus: null,
-    engine: '', documents: 0, corpusBytes: 0, skipped: {}, redacted: {}, bytesRead: 0, documentsRead: 0,
-    frames: new Map(), children: new Map(), calls: new Map(), cells: new Map(), nCells: 0, tasks: null, reported: [],
+    seqLast: 0,
+    nEvents: 0,
+    nUnknown: 0,
+    question: null,
+    strategy: null,
+    model: null,
+    subModel: null,
+    focus: 'general',
+    sources: [],
+    limits: {},
+    corpus: null,
+    engine: '',
+    documents: 0,
+    corpusBytes: 0,
+    skipped: {},
+    redacted: {},
+    bytesRead: 0,
+    documentsRead: 0,
+    frames: new Map(),
+    children: new Map(),
+    calls: new Map(),
+    cells: new Map(),
+    nCells: 0,
+    tasks: null,
+    reported: [],
     spent: { input_tokens: 0, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 0, cost_microusd: 0 },
-    warnings: [], citations: [], limitsReached: [], outcome: null,
-    startedAtMs: 0, updatedAtMs: 0, resumed: 0, earlierMs: 0, segmentAtMs: 0, progress: null,
+    warnings: [],
+    citations: [],
+    limitsReached: [],
+    outcome: null,
+    startedAtMs: 0,
+    updatedAtMs: 0,
+    resumed: 0,
+    earlierMs: 0,
+    segmentAtMs: 0,
+    progress: null,
   };
 }
 
@@ -66,7 +101,10 @@ const STEPS = {
     run.resumed += 1;
     run.segmentAtMs = whole(event.at_ms);
   },
-  'run.finished': (run, event) => { run.outcome = event.outcome ?? null; run.progress = null; },
+  'run.finished': (run, event) => {
+    run.outcome = event.outcome ?? null;
+    run.progress = null;
+  },
   'source.scanned': (run, event) => {
     run.documents += whole(event.documents);
     run.corpusBytes += whole(event.bytes);
@@ -80,7 +118,9 @@ const STEPS = {
     run.bytesRead += whole(event.bytes);
   },
   'call.started': startCall,
-  'call.retried': (run, event) => { run.calls.get(event.call)?.retries.push(event.code); },
+  'call.retried': (run, event) => {
+    run.calls.get(event.call)?.retries.push(event.code);
+  },
   'call.settled': settleCall,
   'call.streamed': (run, event) => {
     const call = run.calls.get(event.call);
@@ -94,26 +134,53 @@ const STEPS = {
     tasks.documents = whole(event.documents);
     tasks.byType = event.by_type ?? {};
   },
-  'findings.recalled': (run, event) => { tasksOf(run).recalled = whole(event.units); },
+  'findings.recalled': (run, event) => {
+    tasksOf(run).recalled = whole(event.units);
+  },
   'task.reported': (run, event) => {
     const tasks = tasksOf(run);
     tasks.done += 1;
     sum(tasks.findings, event.findings);
-    run.reported.push({ task: whole(event.task), label: event.label ?? '', relevant: event.relevant === true, findings: event.findings ?? {} });
+    run.reported.push({
+      task: whole(event.task),
+      label: event.label ?? '',
+      relevant: event.relevant === true,
+      findings: event.findings ?? {},
+    });
   },
-  'citation.checked': (run, event) => { run.citations.push({ citation: event.citation, found: event.found }); },
-  'limit.reached': (run, event) => { run.limitsReached.push({ limit: event.limit, value: event.value }); },
+  'citation.checked': (run, event) => {
+    run.citations.push({ citation: event.citation, found: event.found });
+  },
+  'limit.reached': (run, event) => {
+    run.limitsReached.push({ limit: event.limit, value: event.value });
+  },
   'warning.raised': warn,
-  'progress.ticked': (run, event) => { run.progress = { what: event.what, done: whole(event.done), total: whole(event.total) }; },
+  'progress.ticked': (run, event) => {
+    run.progress = { what: event.what, done: whole(event.done), total: whole(event.total) };
+  },
 };
 
 function openFrame(run, event) {
   if (run.frames.has(event.frame)) return;
   run.frames.set(event.frame, {
-    id: event.frame, strategy: event.strategy, question: event.question, note: event.note ?? null, state: 'open',
-    seq: event.seq, openedAtMs: whole(event.at_ms), openedActiveMs: activeMs(run), closedActiveMs: null, closedAtMs: null,
-    answer: null, citations: [], grounding: null, code: null, message: '',
-    nCalls: 0, tokens: 0, cost: 0,
+    id: event.frame,
+    strategy: event.strategy,
+    question: event.question,
+    note: event.note ?? null,
+    state: 'open',
+    seq: event.seq,
+    openedAtMs: whole(event.at_ms),
+    openedActiveMs: activeMs(run),
+    closedActiveMs: null,
+    closedAtMs: null,
+    answer: null,
+    citations: [],
+    grounding: null,
+    code: null,
+    message: '',
+    nCalls: 0,
+    tokens: 0,
+    cost: 0,
   });
   twigs(run, parentOf(event.frame)).push({ kind: 'frame', id: event.frame, seq: event.seq });
 }
@@ -140,9 +207,24 @@ function closeFrame(run, event) {
 function startCall(run, event) {
   if (run.calls.has(event.call)) return;
   run.calls.set(event.call, {
-    id: event.call, frame: event.frame, model: event.model, prompt: event.text, state: 'open', retries: [], seq: event.seq,
-    startedAtMs: whole(event.at_ms), startedActiveMs: activeMs(run), settledAtMs: null, settledActiveMs: null,
-    reply: null, usage: null, served: null, stop: null, code: null, message: '', streamed: '',
+    id: event.call,
+    frame: event.frame,
+    model: event.model,
+    prompt: event.text,
+    state: 'open',
+    retries: [],
+    seq: event.seq,
+    startedAtMs: whole(event.at_ms),
+    startedActiveMs: activeMs(run),
+    settledAtMs: null,
+    settledActiveMs: null,
+    reply: null,
+    usage: null,
+    served: null,
+    stop: null,
+    code: null,
+    message: '',
+    streamed: '',
   });
   twigs(run, event.frame).push({ kind: 'call', id: event.call, seq: event.seq });
 }
@@ -161,7 +243,13 @@ function settleCall(run, event) {
     call.message = outcome.message ?? '';
     return;
   }
-  Object.assign(call, { state: 'replied', reply: outcome.reply, usage: outcome.usage ?? {}, stop: outcome.stop, served: event.served });
+  Object.assign(call, {
+    state: 'replied',
+    reply: outcome.reply,
+    usage: outcome.usage ?? {},
+    stop: outcome.stop,
+    served: event.served,
+  });
   for (const name of Object.keys(run.spent)) run.spent[name] += whole(call.usage[name]);
   const frame = run.frames.get(call.frame);
   if (frame) {
@@ -176,9 +264,18 @@ function addCell(run, event) {
   run.nCells += 1;
   const endedActiveMs = activeMs(run);
   run.cells.get(event.frame).push({
-    id: `${event.frame}:${whole(event.cell)}`, frame: event.frame, cell: whole(event.cell), code: event.code, output: event.output,
-    outcome: event.outcome ?? {}, tookMs: whole(event.took_ms), seq: event.seq, calls: whole(event.calls), children: whole(event.children),
-    startedActiveMs: Math.max(0, endedActiveMs - whole(event.took_ms)), endedActiveMs,
+    id: `${event.frame}:${whole(event.cell)}`,
+    frame: event.frame,
+    cell: whole(event.cell),
+    code: event.code,
+    output: event.output,
+    outcome: event.outcome ?? {},
+    tookMs: whole(event.took_ms),
+    seq: event.seq,
+    calls: whole(event.calls),
+    children: whole(event.children),
+    startedActiveMs: Math.max(0, endedActiveMs - whole(event.took_ms)),
+    endedActiveMs,
   });
   twigs(run, event.frame).push({ kind: 'cell', id: `${event.frame}:${whole(event.cell)}`, seq: event.seq });
 }
@@ -202,7 +299,12 @@ function twigs(run, frame) {
 
 function sum(sums, counts) {
   for (const [name, n] of Object.entries(counts ?? {})) {
-    Object.defineProperty(sums, name, { value: whole(sums[name]) + whole(n), enumerable: true, writable: true, configurable: true });
+    Object.defineProperty(sums, name, {
+      value: whole(sums[name]) + whole(n),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
   }
 }
 

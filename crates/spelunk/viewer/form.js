@@ -25,17 +25,56 @@ export function newRun({ origin, go }) {
   const planned = el('div', { 'aria-live': 'polite' });
   const map = treemap({});
   const all = Object.values(fields);
-  const element = el('section', { class: 'narrow', 'aria-labelledby': 'new-title' }, el('h1', { id: 'new-title' }, 'New run'), remark,
-    el('form', { class: 'new-run', novalidate: true, on: { submit: (event) => { event.preventDefault(); start(); } } },
-      fields.question.element, fields.paths.element, fields.files.element, fields.text.element,
+  const element = el(
+    'section',
+    { class: 'narrow', 'aria-labelledby': 'new-title' },
+    el('h1', { id: 'new-title' }, 'New run'),
+    remark,
+    el(
+      'form',
+      {
+        class: 'new-run',
+        novalidate: true,
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            start();
+          },
+        },
+      },
+      fields.question.element,
+      fields.paths.element,
+      fields.files.element,
+      fields.text.element,
       el('div', { class: 'pair' }, fields.strategy.element, fields.focus.element),
-      el('details', {}, el('summary', {}, 'Limits and filters'), el('div', { class: 'pair' }, LIMITS.map(({ name }) => fields[`limits.${name}`].element)),
-        el('div', { class: 'pair' }, fields.include.element, fields.exclude.element)),
-      trouble, el('div', { class: 'tools' }, send, preview)), planned);
+      el(
+        'details',
+        {},
+        el('summary', {}, 'Limits and filters'),
+        el(
+          'div',
+          { class: 'pair' },
+          LIMITS.map(({ name }) => fields[`limits.${name}`].element),
+        ),
+        el('div', { class: 'pair' }, fields.include.element, fields.exclude.element),
+      ),
+      trouble,
+      el('div', { class: 'tools' }, send, preview),
+    ),
+    planned,
+  );
 
   const complain = (error) => {
     const left = [];
-    const said = error.errors?.length > 0 ? error.errors : [{ field: guess(error), detail: error.hint ? `${error.message}. ${capitalised(error.hint)}.` : error.message }];
+    const said =
+      error.errors?.length > 0
+        ? error.errors
+        : [
+            {
+              field: guess(error),
+              detail: error.hint ? `${error.message}. ${capitalised(error.hint)}.` : error.message,
+            },
+          ];
     for (const { field, detail } of said) {
       const own = Object.hasOwn(fields, field ?? '') ? fields[field] : null;
       if (own) own.complain(detail);
@@ -61,25 +100,46 @@ export function newRun({ origin, go }) {
       send.disabled = preview.disabled = false;
     }
   };
-  const start = () => ask(async (wanted) => {
-    const made = await origin.create(wanted, Array.from(fields.files.input.files));
-    go(`#/run/${encodeURIComponent(made.id)}`);
-  });
-  const showPlan = () => ask(async (wanted) => {
-    const plan = await origin.planOf({ paths: wanted.paths ?? [], include: wanted.include, exclude: wanted.exclude, strategy: wanted.strategy });
-    fill(planned, el('h2', {}, 'Plan'), planLine(plan), map.element);
-    map.show({ documents: documentsOf(plan) });
-  });
-  origin.server().then((server) => {
-    remark.textContent = server.has_model === false ? 'No model is configured on the server: a run will be refused until there is one.'
-      : `Asks ${(server.model_names ?? []).join(', ') || 'the configured model'}. ${(server.roots ?? []).length > 0 ? `Paths may lie in ${server.roots.join(', ')}.` : 'No directory is open to paths: upload files or paste text.'}`;
-    fields.strategy.options(server.strategies?.length > 0 ? unique(['auto', ...server.strategies]) : STRATEGIES);
-    for (const { name, unit } of LIMITS) {
-      const value = server.limits_default?.[name];
-      if (value) fields[`limits.${name}`].input.placeholder = String(value / unit);
-    }
-  }).catch((error) => { remark.textContent = plain(error.message); });
+  const start = () =>
+    ask(async (wanted) => {
+      const made = await origin.create(wanted, Array.from(fields.files.input.files));
+      go(`#/run/${encodeURIComponent(made.id)}`);
+    });
+  const showPlan = () =>
+    ask(async (wanted) => {
+      const plan = await origin.planOf({
+        paths: wanted.paths ?? [],
+        include: wanted.include,
+        exclude: wanted.exclude,
+        strategy: wanted.strategy,
+      });
+      fill(planned, el('h2', {}, 'Plan'), planLine(plan), map.element);
+      map.show({ documents: documentsOf(plan) });
+    });
+  origin
+    .server()
+    .then((server) => {
+      remark.textContent = plain(about(server));
+      fields.strategy.options(server.strategies?.length > 0 ? unique(['auto', ...server.strategies]) : STRATEGIES);
+      for (const { name, unit } of LIMITS) {
+        const value = server.limits_default?.[name];
+        if (value) fields[`limits.${name}`].input.placeholder = String(value / unit);
+      }
+    })
+    .catch((error) => {
+      remark.textContent = plain(error.message);
+    });
   return { element, title: 'New run', leave: () => {}, focus: () => fields.question.focus() };
+}
+
+/** What the server can do, in a sentence or two. */
+function about(server) {
+  if (server.has_model === false) return 'No model is configured on the server: a run is refused until there is one.';
+  const models = (server.model_names ?? []).join(', ') || 'the configured model';
+  const roots = server.roots ?? [];
+  const paths =
+    roots.length > 0 ? `Paths may lie in ${roots.join(', ')}.` : 'No path is open: upload files or paste text.';
+  return `Asks ${models}. ${paths}`;
 }
 
 function unique(words) {
@@ -88,18 +148,44 @@ function unique(words) {
 
 function makeFields() {
   const fields = {
-    question: field('question', 'Question', el('textarea', { rows: '3', required: true, maxlength: '20000' }), 'What do you want to know?'),
-    paths: field('paths', 'Paths', el('textarea', { rows: '2', spellcheck: 'false' }), 'Files or directories on the server, one a line.'),
+    question: field(
+      'question',
+      'Question',
+      el('textarea', { rows: '3', required: true, maxlength: '20000' }),
+      'What do you want to know?',
+    ),
+    paths: field(
+      'paths',
+      'Paths',
+      el('textarea', { rows: '2', spellcheck: 'false' }),
+      'Files or directories on the server, one a line.',
+    ),
     files: field('files', 'Or upload files', el('input', { type: 'file', multiple: true }), ''),
     text: field('text', 'Or paste text', el('textarea', { rows: '3' }), ''),
     strategy: field('strategy', 'Strategy', el('select'), 'Auto decides by the question and the size.'),
     focus: field('focus', 'Focus', el('select'), 'What an analysis looks for first.'),
-    include: field('include', 'Only files like', el('input', { type: 'text', spellcheck: 'false' }), 'Globs, separated by commas.'),
-    exclude: field('exclude', 'No files like', el('input', { type: 'text', spellcheck: 'false' }), 'Globs, separated by commas.'),
+    include: field(
+      'include',
+      'Only files like',
+      el('input', { type: 'text', spellcheck: 'false' }),
+      'Globs, separated by commas.',
+    ),
+    exclude: field(
+      'exclude',
+      'No files like',
+      el('input', { type: 'text', spellcheck: 'false' }),
+      'Globs, separated by commas.',
+    ),
   };
   fields.strategy.options(STRATEGIES);
   fields.focus.options(FOCUSES);
-  for (const { name, label } of LIMITS) fields[`limits.${name}`] = field(`limits.${name}`, label, el('input', { type: 'number', min: '0', step: 'any', inputmode: 'decimal' }), '');
+  for (const { name, label } of LIMITS)
+    fields[`limits.${name}`] = field(
+      `limits.${name}`,
+      label,
+      el('input', { type: 'number', min: '0', step: 'any', inputmode: 'decimal' }),
+      '',
+    );
   return fields;
 }
 
@@ -115,8 +201,15 @@ function field(name, label, input, hint) {
     input,
     element: el('div', { class: 'field' }, el('label', { for: id }, label), input, note, fault),
     isWrong: () => fault.textContent !== '',
-    focus: () => { input.closest('details')?.setAttribute('open', ''); input.focus(); },
-    options: (names) => fill(input, names.map((word) => el('option', { value: word }, word))),
+    focus: () => {
+      input.closest('details')?.setAttribute('open', '');
+      input.focus();
+    },
+    options: (names) =>
+      fill(
+        input,
+        names.map((word) => el('option', { value: word }, word)),
+      ),
     complain(text) {
       fault.textContent = plain(text);
       if (text) input.setAttribute('aria-invalid', 'true');
@@ -127,12 +220,19 @@ function field(name, label, input, hint) {
 
 function check(fields) {
   const wrong = [];
-  if (fields.question.input.value.trim() === '') wrong.push({ field: 'question', detail: 'Say what you want to know.' });
-  const hasText = ['paths', 'text'].some((name) => fields[name].input.value.trim() !== '') || fields.files.input.files.length > 0;
-  if (!hasText) wrong.push({ field: 'paths', detail: 'Name a path, upload a file or paste a text: there must be something to read.' });
+  if (fields.question.input.value.trim() === '')
+    wrong.push({ field: 'question', detail: 'Say what you want to know.' });
+  const hasText =
+    ['paths', 'text'].some((name) => fields[name].input.value.trim() !== '') || fields.files.input.files.length > 0;
+  if (!hasText)
+    wrong.push({
+      field: 'paths',
+      detail: 'Name a path, upload a file or paste a text: there must be something to read.',
+    });
   for (const { name, unit } of LIMITS) {
     const { value, validity } = fields[`limits.${name}`].input;
-    const isNumber = value === '' ? !validity.badInput : Number.isSafeInteger(Math.round(Number(value) * unit)) && Number(value) > 0;
+    const isNumber =
+      value === '' ? !validity.badInput : Number.isSafeInteger(Math.round(Number(value) * unit)) && Number(value) > 0;
     if (!isNumber) wrong.push({ field: `limits.${name}`, detail: 'A number above 0, or nothing.' });
   }
   return wrong;
@@ -141,14 +241,21 @@ function check(fields) {
 /** What is sent: only what was filled in. */
 function request(fields) {
   const value = (name) => fields[name].input.value.trim();
-  const split = (text, by) => text.split(by).map((part) => part.trim()).filter(Boolean);
+  const split = (text, by) =>
+    text
+      .split(by)
+      .map((part) => part.trim())
+      .filter(Boolean);
   const wanted = { question: value('question') };
   if (value('paths')) wanted.paths = split(value('paths'), '\n');
   if (value('text')) wanted.text = fields.text.input.value;
   if (value('strategy') !== 'auto') wanted.strategy = value('strategy');
   if (value('focus') !== 'general') wanted.focus = value('focus');
   for (const name of ['include', 'exclude']) if (value(name)) wanted[name] = split(value(name), ',');
-  const limits = LIMITS.filter(({ name }) => value(`limits.${name}`) !== '').map(({ name, unit }) => [name, Math.round(Number(value(`limits.${name}`)) * unit)]);
+  const limits = LIMITS.filter(({ name }) => value(`limits.${name}`) !== '').map(({ name, unit }) => [
+    name,
+    Math.round(Number(value(`limits.${name}`)) * unit),
+  ]);
   if (limits.length > 0) wanted.limits = Object.fromEntries(limits);
   return wanted;
 }
@@ -169,10 +276,23 @@ function planLine(plan) {
   const files = plan.manifest ?? [];
   const usage = plan.usage_at_most ?? {};
   const size = files.reduce((sum, file) => sum + whole(file.bytes), 0);
-  const costs = Object.entries(plan.cost_microusd_at_most ?? {}).map(([model, cost]) => `${model} ${dollars(whole(cost))}`);
-  return [el('p', {}, [count(files.length, 'document'), bytes(size), count((plan.tasks ?? []).length, 'task'), `at most ${tokens(whole(usage.input_tokens))} tokens sent`].join(' · ')),
+  const costs = Object.entries(plan.cost_microusd_at_most ?? {}).map(
+    ([model, cost]) => `${model} ${dollars(whole(cost))}`,
+  );
+  return [
+    el(
+      'p',
+      {},
+      [
+        count(files.length, 'document'),
+        bytes(size),
+        count((plan.tasks ?? []).length, 'task'),
+        `at most ${tokens(whole(usage.input_tokens))} tokens sent`,
+      ].join(' · '),
+    ),
     costs.length > 0 ? el('p', { class: 'hint' }, `At most: ${costs.join(', ')}`) : null,
-    (plan.warnings ?? []).map((warning) => el('p', { class: 'warning' }, warning))];
+    (plan.warnings ?? []).map((warning) => el('p', { class: 'warning' }, warning)),
+  ];
 }
 
 /** The documents of a plan, each with the number of tasks it is part of. */
@@ -181,5 +301,11 @@ function documentsOf(plan) {
   for (const { work } of plan.tasks ?? []) {
     for (const file of work?.files ?? [work?.file]) nTasks.set(file, (nTasks.get(file) ?? 0) + 1);
   }
-  return (plan.manifest ?? []).map(({ file, bytes: size, type, custom_type: own }) => ({ path: file, bytes: size, type: own ?? type, tasks: nTasks.get(file) ?? 0, state: 'waiting' }));
+  return (plan.manifest ?? []).map(({ file, bytes: size, type, custom_type: own }) => ({
+    path: file,
+    bytes: size,
+    type: own ?? type,
+    tasks: nTasks.get(file) ?? 0,
+    state: 'waiting',
+  }));
 }

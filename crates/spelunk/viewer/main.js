@@ -10,8 +10,17 @@ import { runPage } from './run.js';
 const THEMES = ['auto', 'light', 'dark'];
 const THEME_KEY = 'spelunk-theme';
 const KEYS = [
-  ['?', 'This help'], ['g then r', 'Runs'], ['g then n', 'New run'], ['/', 'Find'], ['1 to 7', 'Views of a run'], ['j, k or arrows', 'Down and up in lists'],
-  ['Enter', 'Open'], ['h, l or left, right', 'Close and open a branch of the tree'], ['+, −, 0', 'Zoom the timeline'], ['t', 'Light or dark'], ['Escape', 'Close'],
+  ['?', 'This help'],
+  ['g then r', 'Runs'],
+  ['g then n', 'New run'],
+  ['/', 'Find'],
+  ['1 to 7', 'Views of a run'],
+  ['j, k or arrows', 'Down and up in lists'],
+  ['Enter', 'Open'],
+  ['h, l or left, right', 'Close and open a branch of the tree'],
+  ['+, −, 0', 'Zoom the timeline'],
+  ['t', 'Light or dark'],
+  ['Escape', 'Close'],
 ];
 
 takeToken();
@@ -30,7 +39,8 @@ function route() {
   fill(main, page.now.element);
   document.title = `${page.now.title} · Spelunk`;
   for (const link of document.querySelectorAll('nav a')) {
-    if (link.getAttribute('href') === location.hash || (location.hash === '' && link.getAttribute('href') === '#/')) link.setAttribute('aria-current', 'page');
+    if (link.getAttribute('href') === location.hash || (location.hash === '' && link.getAttribute('href') === '#/'))
+      link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   window.scrollTo(0, 0);
@@ -79,15 +89,51 @@ function nextTheme() {
   announce(`Theme: ${theme}`);
 }
 
-const help = el('dialog', { class: 'help', 'aria-labelledby': 'help-title' }, el('header', {}, el('h2', { id: 'help-title' }, 'Keys'), button('Close', () => help.close(), { class: 'quiet' })),
-  el('dl', {}, KEYS.map(([key, what]) => el('div', {}, el('dt', {}, el('kbd', {}, key)), el('dd', {}, what)))));
+const help = el(
+  'dialog',
+  { class: 'help', 'aria-labelledby': 'help-title' },
+  el(
+    'header',
+    {},
+    el('h2', { id: 'help-title' }, 'Keys'),
+    button('Close', () => help.close(), { class: 'quiet' }),
+  ),
+  el(
+    'dl',
+    {},
+    KEYS.map(([key, what]) => el('div', {}, el('dt', {}, el('kbd', {}, key)), el('dd', {}, what))),
+  ),
+);
 
 /** Where no token was given with the address, a person can type it. */
 function tokenButton() {
   if (origin.isExported) return null;
   const input = el('input', { type: 'password', id: 'token', autocomplete: 'off' });
-  const box = el('dialog', { class: 'help', 'aria-labelledby': 'token-title' }, el('form', { method: 'dialog', on: { submit: () => { keepToken(input.value.trim()); input.value = ''; route(); } } },
-    el('h2', { id: 'token-title' }, 'Token'), el('label', { class: 'field', for: 'token' }, el('span', {}, 'Bearer token of this server'), input), el('div', { class: 'tools' }, el('button', { class: 'primary' }, 'Use it'), button('Cancel', () => box.close()))));
+  const box = el(
+    'dialog',
+    { class: 'help', 'aria-labelledby': 'token-title' },
+    el(
+      'form',
+      {
+        method: 'dialog',
+        on: {
+          submit: () => {
+            keepToken(input.value.trim());
+            input.value = '';
+            route();
+          },
+        },
+      },
+      el('h2', { id: 'token-title' }, 'Token'),
+      el('label', { class: 'field', for: 'token' }, el('span', {}, 'Bearer token of this server'), input),
+      el(
+        'div',
+        { class: 'tools' },
+        el('button', { class: 'primary' }, 'Use it'),
+        button('Cancel', () => box.close()),
+      ),
+    ),
+  );
   document.body.append(box);
   return button('Token', () => box.showModal(), { class: 'quiet' });
 }
@@ -130,7 +176,16 @@ document.querySelector('.bar-tools').prepend(tokenButton() ?? '');
 if (origin.isExported) {
   document.querySelector('nav').replaceChildren();
   const { blobs, bytes: size } = origin.leftOut;
-  if (blobs > 0) document.querySelector('footer').append(el('p', {}, `${blobs} long texts (${Math.ceil(size / 1000).toLocaleString('en')} kB) were left out of this file to keep it small.`));
+  if (blobs > 0)
+    document
+      .querySelector('footer')
+      .append(
+        el(
+          'p',
+          {},
+          `${blobs} long texts (${Math.ceil(size / 1000).toLocaleString('en')} kB) were left out of this file to keep it small.`,
+        ),
+      );
 }
 setTheme(THEMES.find((theme) => theme === remembered(() => localStorage.getItem(THEME_KEY))) ?? 'auto');
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => page.now?.redraw?.());

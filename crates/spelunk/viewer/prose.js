@@ -51,7 +51,10 @@ function begins(line, trimmed) {
   if (/^(-{3,}|\*{3,}|_{3,})$/.test(trimmed)) return { is: 'rule' };
   if (trimmed.startsWith('> ')) return { is: 'quote', text: trimmed.slice(2) };
   if (trimmed.length > 1 && trimmed.startsWith('|') && trimmed.endsWith('|')) {
-    const cells = trimmed.slice(1, -1).split('|').map((cell) => cell.trim());
+    const cells = trimmed
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim());
     return { is: 'table', rows: cells.every((cell) => /^[:-]+$/.test(cell)) ? [] : [cells] };
   }
   const depth = Math.min(DEPTH_MAX, Math.ceil((line.length - line.trimStart().length) / 2));
@@ -68,9 +71,17 @@ export function prose(text, places = new Set(), open = () => {}) {
   for (const part of blocks(text)) {
     if (part.is !== 'item') list = null;
     if (part.is === 'item') {
-      if (!list) root.append(list = el('ul', { class: 'list' }));
-      list.append(el('li', { class: `d${part.depth}` }, el('span', { class: 'm' }, part.marker), el('span', {}, inline(part.text))));
-    } else if (part.is === 'heading') root.append(el(`h${Math.min(6, Math.max(3, part.level + 1))}`, {}, inline(part.text)));
+      if (!list) root.append((list = el('ul', { class: 'list' })));
+      list.append(
+        el(
+          'li',
+          { class: `d${part.depth}` },
+          el('span', { class: 'm' }, part.marker),
+          el('span', {}, inline(part.text)),
+        ),
+      );
+    } else if (part.is === 'heading')
+      root.append(el(`h${Math.min(6, Math.max(3, part.level + 1))}`, {}, inline(part.text)));
     else if (part.is === 'quote') root.append(el('blockquote', {}, inline(part.text)));
     else if (part.is === 'code') root.append(el('pre', { class: 'code', tabindex: '0' }, part.lines.join('\n')));
     else if (part.is === 'rule') root.append(el('hr'));
@@ -81,9 +92,21 @@ export function prose(text, places = new Set(), open = () => {}) {
 }
 
 function grid(rows, inline) {
-  const line = (cells, tag) => el('tr', {}, cells.map((cell) => el(tag, {}, inline(cell))));
-  return el('div', { class: 'scroll', tabindex: '0' },
-    el('table', {}, rows.map((cells, idx) => line(cells, idx === 0 ? 'th' : 'td'))));
+  const line = (cells, tag) =>
+    el(
+      'tr',
+      {},
+      cells.map((cell) => el(tag, {}, inline(cell))),
+    );
+  return el(
+    'div',
+    { class: 'scroll', tabindex: '0' },
+    el(
+      'table',
+      {},
+      rows.map((cells, idx) => line(cells, idx === 0 ? 'th' : 'td')),
+    ),
+  );
 }
 
 /** Bold, code and places within a line. A mark without its partner is text. */
@@ -111,6 +134,9 @@ function linked(text, places, open) {
   return text.split(/([\s(),;[\]]+)/u).map((word) => {
     const place = word.replace(/[.:]+$/u, '');
     if (!places.has(place)) return word;
-    return [el('button', { type: 'button', class: 'place', on: { click: () => open(place) } }, place), word.slice(place.length)];
+    return [
+      el('button', { type: 'button', class: 'place', on: { click: () => open(place) } }, place),
+      word.slice(place.length),
+    ];
   });
 }

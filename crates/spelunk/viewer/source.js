@@ -10,8 +10,17 @@ const LINE_CHARS_MAX = 2000;
 export function sourceDialog(origin, runId) {
   const title = el('h2', { id: 'source-title' });
   const body = el('div', { class: 'source-body' });
-  const element = el('dialog', { class: 'source-dialog', 'aria-labelledby': 'source-title' },
-    el('header', {}, title, button('Close', () => element.close(), { class: 'quiet' })), body);
+  const element = el(
+    'dialog',
+    { class: 'source-dialog', 'aria-labelledby': 'source-title' },
+    el(
+      'header',
+      {},
+      title,
+      button('Close', () => element.close(), { class: 'quiet' }),
+    ),
+    body,
+  );
   element.addEventListener('click', (event) => event.target === element && element.close());
   let asked = 0;
   const open = ({ document: source, line, quote = '' }) => {
@@ -20,35 +29,60 @@ export function sourceDialog(origin, runId) {
     fill(title, el('code', {}, `${source}:${line}`));
     fill(body, el('p', { class: 'empty' }, 'Reading the source…'));
     if (!element.open) element.showModal();
-    origin.source(runId, { source, line, context: LINES_AROUND }).then((found) => {
-      if (mine !== asked) return;
-      fill(body, remarks(found), listing(found, line, quote));
-      body.querySelector('mark')?.scrollIntoView({ block: 'center' });
-    }).catch((error) => {
-      if (mine !== asked) return;
-      fill(body, el('p', { class: 'failure' }, error.message), quote ? el('blockquote', {}, quote) : null);
-    });
+    origin
+      .source(runId, { source, line, context: LINES_AROUND })
+      .then((found) => {
+        if (mine !== asked) return;
+        fill(body, remarks(found), listing(found, line, quote));
+        body.querySelector('mark')?.scrollIntoView({ block: 'center' });
+      })
+      .catch((error) => {
+        if (mine !== asked) return;
+        fill(body, el('p', { class: 'failure' }, error.message), quote ? el('blockquote', {}, quote) : null);
+      });
   };
   return { element, open };
 }
 
 function remarks(found) {
-  if (found.changed) return el('p', { class: 'warning' }, 'The document has changed since the run read it: the words may stand elsewhere now.');
-  return found.total_lines ? el('p', { class: 'hint' }, `Lines ${found.first_line} to ${found.first_line + found.lines.length - 1} of ${found.total_lines}`) : null;
+  if (found.changed)
+    return el(
+      'p',
+      { class: 'warning' },
+      'The document has changed since the run read it: the words may stand elsewhere now.',
+    );
+  return found.total_lines
+    ? el(
+        'p',
+        { class: 'hint' },
+        `Lines ${found.first_line} to ${found.first_line + found.lines.length - 1} of ${found.total_lines}`,
+      )
+    : null;
 }
 
 function listing(found, line, quote) {
   const lines = found.lines.map((text) => String(text).slice(0, LINE_CHARS_MAX));
   const marks = locate(lines, line - found.first_line, quote);
-  return el('pre', { class: 'source', tabindex: '0', 'aria-label': 'Source lines' }, lines.map((text, idx) => {
-    const number = found.first_line + idx;
-    const mark = marks.get(idx);
-    const isMeant = mark !== undefined || (marks.size === 0 && number === line);
-    return el('span', { class: isMeant ? 'line meant' : 'line' },
-      el('span', { class: 'no', 'aria-hidden': 'true' }, String(number)),
-      mark ? [text.slice(0, mark[0]), el('mark', {}, text.slice(mark[0], mark[1])), text.slice(mark[1])]
-        : isMeant ? el('mark', {}, text || ' ') : text, '\n');
-  }));
+  return el(
+    'pre',
+    { class: 'source', tabindex: '0', 'aria-label': 'Source lines' },
+    lines.map((text, idx) => {
+      const number = found.first_line + idx;
+      const mark = marks.get(idx);
+      const isMeant = mark !== undefined || (marks.size === 0 && number === line);
+      return el(
+        'span',
+        { class: isMeant ? 'line meant' : 'line' },
+        el('span', { class: 'no', 'aria-hidden': 'true' }, String(number)),
+        mark
+          ? [text.slice(0, mark[0]), el('mark', {}, text.slice(mark[0], mark[1])), text.slice(mark[1])]
+          : isMeant
+            ? el('mark', {}, text || ' ')
+            : text,
+        '\n',
+      );
+    }),
+  );
 }
 
 /**
@@ -80,12 +114,24 @@ function spread(lines, first, from, to) {
 
 /** Citations as a list; each opens its place. `checked` says of `document:line:quote` what a look at the source said. */
 export function citationList(citations, checked, openSource) {
-  return el('ol', { class: 'citations' }, citations.map((citation) => {
-    const found = checked.get(citationKey(citation));
-    return el('li', {}, button(`${citation.document}:${citation.line}`, () => openSource(citation), { class: 'place' }),
-      found === 'missing' ? el('span', { class: 'badge high' }, 'not in the source') : found === 'moved' ? el('span', { class: 'badge' }, 'line corrected') : null,
-      el('q', {}, citation.quote));
-  }));
+  return el(
+    'ol',
+    { class: 'citations' },
+    citations.map((citation) => {
+      const found = checked.get(citationKey(citation));
+      return el(
+        'li',
+        {},
+        button(`${citation.document}:${citation.line}`, () => openSource(citation), { class: 'place' }),
+        found === 'missing'
+          ? el('span', { class: 'badge high' }, 'not in the source')
+          : found === 'moved'
+            ? el('span', { class: 'badge' }, 'line corrected')
+            : null,
+        el('q', {}, citation.quote),
+      );
+    }),
+  );
 }
 
 /** One name for a citation. */

@@ -59,11 +59,17 @@ export function follow({ after, open, onEvents, onLink }) {
     while (!stopping.signal.aborted) {
       onLink('connecting');
       try {
-        const isOver = await readOnce(open, seq, stopping.signal, (events) => {
-          for (const event of events) seq = Math.max(seq, Number(event.seq) || 0);
-          waitMs = WAIT_MS_MIN;
-          onEvents(events);
-        }, () => onLink('live'));
+        const isOver = await readOnce(
+          open,
+          seq,
+          stopping.signal,
+          (events) => {
+            for (const event of events) seq = Math.max(seq, Number(event.seq) || 0);
+            waitMs = WAIT_MS_MIN;
+            onEvents(events);
+          },
+          () => onLink('live'),
+        );
         if (isOver) {
           onLink('ended');
           return;
@@ -102,7 +108,10 @@ async function readOnce(open, seq, signal, onEvents, onLive) {
       if (done) return false;
       const messages = lines.feed(decoder.decode(value, { stream: true }));
       const isOver = messages.some((message) => message.event === 'end');
-      const events = messages.filter((message) => message.event !== 'end').map(eventOf).filter(Boolean);
+      const events = messages
+        .filter((message) => message.event !== 'end')
+        .map(eventOf)
+        .filter(Boolean);
       if (events.length > 0) onEvents(events);
       if (isOver) return true;
     }
@@ -122,9 +131,13 @@ function eventOf(message) {
 function pause(ms, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });
 }

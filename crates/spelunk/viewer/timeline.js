@@ -45,10 +45,32 @@ export function levels(bars) {
 
 /** The picture with its buttons. `onOpen(call)` is called when a bar is chosen. */
 export function timeline({ onOpen }) {
-  const canvas = el('canvas', { class: 'timeline', tabindex: '0', role: 'img', 'aria-label': 'Timeline of calls', 'aria-describedby': 'timeline-keys' });
-  const hint = el('p', { class: 'hint', id: 'timeline-keys' }, 'Arrow keys go from call to call, Enter opens one, + and − zoom, 0 shows all. Drag to move, Ctrl and wheel to zoom.');
+  const canvas = el('canvas', {
+    class: 'timeline',
+    tabindex: '0',
+    role: 'img',
+    'aria-label': 'Timeline of calls',
+    'aria-describedby': 'timeline-keys',
+  });
+  const hint = el(
+    'p',
+    { class: 'hint', id: 'timeline-keys' },
+    'Arrow keys go from call to call, Enter opens one, + and − zoom, 0 shows all. Drag to move, Ctrl and wheel to zoom.',
+  );
   const under = el('p', { class: 'under' });
-  const state = { bars: [], steps: [], nLanes: 0, cells: [], end: 1, from: 0, to: 1, isWhole: true, chosen: null, lanePx: LANE_PX_MAX, peak: 0 };
+  const state = {
+    bars: [],
+    steps: [],
+    nLanes: 0,
+    cells: [],
+    end: 1,
+    from: 0,
+    to: 1,
+    isWhole: true,
+    chosen: null,
+    lanePx: LANE_PX_MAX,
+    peak: 0,
+  };
   const draw = perFrame(() => paint(canvas, state));
   const move = (from, to) => {
     const span = Math.min(Math.max(to - from, SPAN_MS_MIN), state.end);
@@ -57,8 +79,13 @@ export function timeline({ onOpen }) {
     state.isWhole = span >= state.end;
     draw();
   };
-  const zoom = (factor, at = (state.from + state.to) / 2) => move(at - (at - state.from) * factor, at + (state.to - at) * factor);
-  const tell = (bar) => { under.textContent = bar ? `${bar.call.id} · ${bar.call.model ?? ''} · ${word(bar.call)} · ${time(bar.end - bar.start)}` : restLine(state); };
+  const zoom = (factor, at = (state.from + state.to) / 2) =>
+    move(at - (at - state.from) * factor, at + (state.to - at) * factor);
+  const tell = (bar) => {
+    under.textContent = bar
+      ? `${bar.call.id} · ${bar.call.model ?? ''} · ${word(bar.call)} · ${time(bar.end - bar.start)}`
+      : restLine(state);
+  };
   const step = (by) => {
     const idx = state.bars.findIndex((bar) => bar.call.id === state.chosen);
     const bar = state.bars[Math.min(state.bars.length - 1, Math.max(0, idx + by))];
@@ -69,8 +96,13 @@ export function timeline({ onOpen }) {
     draw();
   };
   const keys = {
-    ArrowRight: () => step(1), ArrowLeft: () => step(-1), '+': () => zoom(0.6), '=': () => zoom(0.6), '-': () => zoom(1.6),
-    0: () => move(0, state.end), Enter: () => state.chosen && onOpen(state.chosen),
+    ArrowRight: () => step(1),
+    ArrowLeft: () => step(-1),
+    '+': () => zoom(0.6),
+    '=': () => zoom(0.6),
+    '-': () => zoom(1.6),
+    0: () => move(0, state.end),
+    Enter: () => state.chosen && onOpen(state.chosen),
   };
   canvas.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
@@ -79,20 +111,31 @@ export function timeline({ onOpen }) {
   });
   handle(canvas, state, { move, zoom, tell, onOpen, draw });
   new ResizeObserver(draw).observe(canvas);
-  const tools = el('div', { class: 'tools', role: 'group', 'aria-label': 'Zoom' },
-    button('−', () => zoom(1.6), { 'aria-label': 'Zoom out' }), button('+', () => zoom(0.6), { 'aria-label': 'Zoom in' }),
-    button('All', () => move(0, state.end)), under);
+  const tools = el(
+    'div',
+    { class: 'tools', role: 'group', 'aria-label': 'Zoom' },
+    button('−', () => zoom(1.6), { 'aria-label': 'Zoom out' }),
+    button('+', () => zoom(0.6), { 'aria-label': 'Zoom in' }),
+    button('All', () => move(0, state.end)),
+    under,
+  );
   return {
     element: el('div', { class: 'timeline-box' }, tools, canvas, hint),
     redraw: draw,
     show(run) {
       const now = activeMs(run);
-      Object.assign(state, lanes(run.calls.values(), now), { cells: Array.from(run.cells.values()).flat(), end: Math.max(1, now) });
+      Object.assign(state, lanes(run.calls.values(), now), {
+        cells: Array.from(run.cells.values()).flat(),
+        end: Math.max(1, now),
+      });
       state.steps = levels(state.bars);
       state.peak = state.steps.reduce((most, [, n]) => Math.max(most, n), 0);
       state.lanePx = Math.max(3, Math.min(LANE_PX_MAX, Math.floor(LANES_PX_MAX / Math.max(1, state.nLanes))));
       canvas.style.setProperty('height', `${STRIP_PX + AXIS_PX + 14 + Math.max(1, state.nLanes) * state.lanePx}px`);
-      canvas.setAttribute('aria-label', `Timeline: ${state.bars.length} calls in ${time(state.end)}, at most ${state.peak} at once. The same calls are listed below.`);
+      canvas.setAttribute(
+        'aria-label',
+        `Timeline: ${state.bars.length} calls in ${time(state.end)}, at most ${state.peak} at once. The same calls are listed below.`,
+      );
       if (state.isWhole) [state.from, state.to] = [0, state.end];
       if (!under.textContent || !state.chosen) tell(null);
       draw();
@@ -117,14 +160,17 @@ function word(call) {
 /** The pointer: drag moves, wheel with Ctrl zooms, a click opens. */
 function handle(canvas, state, { move, zoom, tell, onOpen, draw }) {
   let held = null;
-  const msAt = (event) => state.from + ((event.clientX - canvas.getBoundingClientRect().left) / canvas.clientWidth) * (state.to - state.from);
+  const msAt = (event) =>
+    state.from + ((event.clientX - canvas.getBoundingClientRect().left) / canvas.clientWidth) * (state.to - state.from);
   const barAt = (event) => {
     const lane = Math.floor((event.clientY - canvas.getBoundingClientRect().top - STRIP_PX - AXIS_PX) / state.lanePx);
     const at = msAt(event);
     const slack = ((state.to - state.from) / canvas.clientWidth) * 3;
     return state.bars.find((bar) => bar.lane === lane && at >= bar.start - slack && at <= bar.end + slack);
   };
-  canvas.addEventListener('pointerdown', (event) => { held = { x: event.clientX, from: state.from, to: state.to, isDrag: false }; });
+  canvas.addEventListener('pointerdown', (event) => {
+    held = { x: event.clientX, from: state.from, to: state.to, isDrag: false };
+  });
   canvas.addEventListener('pointermove', (event) => {
     if (!held) return tell(barAt(event) ?? state.bars.find((bar) => bar.call.id === state.chosen));
     const by = event.clientX - held.x;
@@ -142,14 +188,24 @@ function handle(canvas, state, { move, zoom, tell, onOpen, draw }) {
     draw();
     onOpen(bar.call.id);
   });
-  canvas.addEventListener('pointerleave', () => { held = null; });
-  canvas.addEventListener('wheel', (event) => {
-    if (!event.ctrlKey && !event.shiftKey) return;
-    event.preventDefault();
-    const span = state.to - state.from;
-    if (event.shiftKey) move(state.from + Math.sign(event.deltaY || event.deltaX) * span * 0.1, state.to + Math.sign(event.deltaY || event.deltaX) * span * 0.1);
-    else zoom(event.deltaY > 0 ? 1.25 : 0.8, msAt(event));
-  }, { passive: false });
+  canvas.addEventListener('pointerleave', () => {
+    held = null;
+  });
+  canvas.addEventListener(
+    'wheel',
+    (event) => {
+      if (!event.ctrlKey && !event.shiftKey) return;
+      event.preventDefault();
+      const span = state.to - state.from;
+      if (event.shiftKey)
+        move(
+          state.from + Math.sign(event.deltaY || event.deltaX) * span * 0.1,
+          state.to + Math.sign(event.deltaY || event.deltaX) * span * 0.1,
+        );
+      else zoom(event.deltaY > 0 ? 1.25 : 0.8, msAt(event));
+    },
+    { passive: false },
+  );
 }
 
 function paint(canvas, state) {

@@ -21,7 +21,7 @@ export function rows(run, closed) {
       stack.pop();
       continue;
     }
-    const below = twig.kind === 'frame' ? run.children.get(twig.id) ?? [] : [];
+    const below = twig.kind === 'frame' ? (run.children.get(twig.id) ?? []) : [];
     const isOpen = below.length > 0 && !closed.has(twig.id);
     shown.push({ ...twig, depth: top.depth, hasMore: below.length > 0, isOpen });
     if (isOpen) stack.push({ twigs: below, idx: 0, depth: top.depth + 1 });
@@ -40,12 +40,23 @@ export function tree({ onOpen }) {
     list.show(rows(run, closed));
   };
   const list = windowed({
-    label: 'Frames, calls and cells', name: 'tree', rowPx: ROW_PX, roles: ['tree', 'treeitem'],
+    label: 'Frames, calls and cells',
+    name: 'tree',
+    rowPx: ROW_PX,
+    roles: ['tree', 'treeitem'],
     key: (row) => `${row.kind} ${row.id}`,
     row: (row) => line(run, row, () => toggle(row, !row.isOpen)),
     classOf: (row) => `${row.kind} ${stateClass(run, row)}`,
-    attributes: (row) => ({ 'aria-level': String(row.depth + 1), 'aria-expanded': row.hasMore ? String(row.isOpen) : null }),
-    more: { ArrowRight: (row) => toggle(row, true), ArrowLeft: (row) => toggle(row, false), l: (row) => toggle(row, true), h: (row) => toggle(row, false) },
+    attributes: (row) => ({
+      'aria-level': String(row.depth + 1),
+      'aria-expanded': row.hasMore ? String(row.isOpen) : null,
+    }),
+    more: {
+      ArrowRight: (row) => toggle(row, true),
+      ArrowLeft: (row) => toggle(row, false),
+      l: (row) => toggle(row, true),
+      h: (row) => toggle(row, false),
+    },
     open: (row) => onOpen(row.kind, row.id),
   });
   return {
@@ -62,17 +73,44 @@ function line(run, row, onToggle) {
   const indent = el('span', { class: 'indent' });
   indent.style.setProperty('width', `${Math.min(row.depth, DEPTH_SHOWN_MAX) * 18}px`);
   const twist = row.hasMore
-    ? el('span', { class: 'twist', 'aria-hidden': 'true', on: { click: (event) => { event.stopPropagation(); onToggle(); } } }, row.isOpen ? '▾' : '▸')
+    ? el(
+        'span',
+        {
+          class: 'twist',
+          'aria-hidden': 'true',
+          on: {
+            click: (event) => {
+              event.stopPropagation();
+              onToggle();
+            },
+          },
+        },
+        row.isOpen ? '▾' : '▸',
+      )
     : el('span', { class: 'twist', 'aria-hidden': 'true' });
   const facts = { frame: frameFacts, call: callFacts, cell: cellFacts }[row.kind](run, row.id);
-  return [indent, twist, el('span', { class: 'dot', 'aria-hidden': 'true' }), el('span', { class: 'name' }, facts.name),
-    el('span', { class: 'what' }, facts.what), el('span', { class: 'state-word' }, facts.state), el('span', { class: 'figures spent' }, facts.spent ?? ''), el('span', { class: 'figures' }, facts.took)];
+  return [
+    indent,
+    twist,
+    el('span', { class: 'dot', 'aria-hidden': 'true' }),
+    el('span', { class: 'name' }, facts.name),
+    el('span', { class: 'what' }, facts.what),
+    el('span', { class: 'state-word' }, facts.state),
+    el('span', { class: 'figures spent' }, facts.spent ?? ''),
+    el('span', { class: 'figures' }, facts.took),
+  ];
 }
 
 function frameFacts(run, id) {
   const frame = run.frames.get(id);
   const took = frame.closedActiveMs === null ? '' : time(frame.closedActiveMs - frame.openedActiveMs);
-  return { name: id, what: `${frame.strategy} · ${frameTitle(frame)}`, state: frameState(frame), spent: frame.nCalls > 1 ? `${tokens(frame.tokens)} ${dollars(frame.cost)}` : '', took };
+  return {
+    name: id,
+    what: `${frame.strategy} · ${frameTitle(frame)}`,
+    state: frameState(frame),
+    spent: frame.nCalls > 1 ? `${tokens(frame.tokens)} ${dollars(frame.cost)}` : '',
+    took,
+  };
 }
 
 function frameTitle(frame) {
@@ -95,7 +133,13 @@ function callFacts(run, id) {
   const call = run.calls.get(id);
   const took = call.settledActiveMs === null ? '' : time(call.settledActiveMs - call.startedActiveMs);
   const retries = call.retries.length > 0 ? `, ${call.retries.length} tried again` : '';
-  return { name: id, what: head(plain(call.streamed || call.reply?.text || ''), 90), state: `${callState(call)}${retries}`, spent: callFigures(call), took };
+  return {
+    name: id,
+    what: head(plain(call.streamed || call.reply?.text || ''), 90),
+    state: `${callState(call)}${retries}`,
+    spent: callFigures(call),
+    took,
+  };
 }
 
 /** How a call stands, in a word or two. */
@@ -107,7 +151,8 @@ export function callState(call) {
 
 function callFigures(call) {
   if (!call.usage || call.served === 'cache') return '';
-  return `${tokens(whole(call.usage.input_tokens))} → ${tokens(whole(call.usage.output_tokens))} ${dollars(whole(call.usage.cost_microusd))}`;
+  const [sent, written] = [call.usage.input_tokens, call.usage.output_tokens].map((n) => tokens(whole(n)));
+  return `${sent} → ${written} ${dollars(whole(call.usage.cost_microusd))}`;
 }
 
 function cellFacts(run, id) {

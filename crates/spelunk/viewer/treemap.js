@@ -1,7 +1,7 @@
 // Treemap: the documents of a plan as areas in proportion to their bytes, coloured by how far they were read, with a
 // table beside it that says the same. Squarified: each row is filled as long as its areas come nearer to squares.
 
-import { button, el, fill, table } from './dom.js';
+import { button, el, fill, plain, table } from './dom.js';
 import { bytes, count, whole } from './units.js';
 
 const TILES_MAX = 1500;
@@ -34,7 +34,13 @@ export function squarify(values, box) {
       placed.push(w >= h ? { x, y: y + at, w: thick, h: length } : { x: x + at, y, w: length, h: thick });
       at += length;
     }
-    if (w >= h) { x += thick; w = Math.max(0, w - thick); } else { y += thick; h = Math.max(0, h - thick); }
+    if (w >= h) {
+      x += thick;
+      w = Math.max(0, w - thick);
+    } else {
+      y += thick;
+      h = Math.max(0, h - thick);
+    }
     idx = next;
   }
   return placed;
@@ -56,11 +62,16 @@ export function folders(documents) {
     root.bytes += whole(document.bytes);
     while (parts.length > 1 && place.depth !== DEPTH_MAX) {
       const name = `${parts.shift()}/`;
-      if (!place.children.has(name)) place.children.set(name, { name, bytes: 0, children: new Map(), depth: (place.depth ?? 0) + 1 });
+      if (!place.children.has(name))
+        place.children.set(name, { name, bytes: 0, children: new Map(), depth: (place.depth ?? 0) + 1 });
       place = place.children.get(name);
       place.bytes += whole(document.bytes);
     }
-    place.children.set(`${parts.join('/')}\u0000${place.children.size}`, { name: parts.join('/') || document.path, bytes: whole(document.bytes), document });
+    place.children.set(`${parts.join('/')}\u0000${place.children.size}`, {
+      name: parts.join('/') || document.path,
+      bytes: whole(document.bytes),
+      document,
+    });
   }
   return root;
 }
@@ -70,11 +81,19 @@ export function treemap({ onOpen }) {
   const map = el('div', { class: 'treemap', role: 'img', 'aria-label': 'Documents by size' });
   const said = el('p', { class: 'under', 'aria-live': 'polite' });
   const beside = el('div', {});
-  const legend = el('ul', { class: 'legend', 'aria-label': 'Colours' }, ['done', 'recalled', 'open', 'waiting', 'failed', 'skipped'].map((name) => el('li', { class: `key ${name}` }, name)));
+  const legend = el(
+    'ul',
+    { class: 'legend', 'aria-label': 'Colours' },
+    ['done', 'recalled', 'open', 'waiting', 'failed', 'skipped'].map((name) =>
+      el('li', { class: `key ${name}` }, name),
+    ),
+  );
   const element = el('div', {}, legend, said, el('div', { class: 'plan' }, map, beside));
   let documents = [];
   const choose = (document) => {
-    said.textContent = `${document.path} · ${bytes(whole(document.bytes))} · ${document.type ?? ''}${document.tasks ? ` · ${count(document.tasks, 'task')}` : ''} · ${document.state ?? ''}`;
+    const tasks = document.tasks ? count(document.tasks, 'task') : '';
+    const facts = [document.path, bytes(whole(document.bytes)), document.type, tasks, document.state];
+    said.textContent = plain(facts.filter(Boolean).join(' · '));
     onOpen?.(document);
   };
   const draw = () => {
@@ -91,13 +110,29 @@ export function treemap({ onOpen }) {
       const used = new Set(documents.map((document) => document.state));
       for (const key of legend.children) key.hidden = !used.has(key.textContent);
       const sum = documents.reduce((total, document) => total + whole(document.bytes), 0);
-      said.textContent = documents.length === 0 ? 'This run recorded no plan.' : `${count(documents.length, 'document')}, ${bytes(sum)}`;
-      map.setAttribute('aria-label', `${said.textContent}, as areas in proportion to their size. The table says the same.`);
+      said.textContent =
+        documents.length === 0 ? 'This run recorded no plan.' : `${count(documents.length, 'document')}, ${bytes(sum)}`;
+      map.setAttribute(
+        'aria-label',
+        `${said.textContent}, as areas in proportion to their size. The table says the same.`,
+      );
       const largest = [...documents].sort((a, b) => whole(b.bytes) - whole(a.bytes));
-      fill(beside, table(`Documents, the largest first${largest.length > ROWS_MAX ? ` (${ROWS_MAX} of ${largest.length})` : ''}`,
-        ['Document', { text: 'Size', class: 'num' }, 'Type', { text: 'Tasks', class: 'num' }, 'State'],
-        largest.slice(0, ROWS_MAX).map((document) => [button(document.path, () => choose(document), { class: 'place' }), bytes(whole(document.bytes)),
-          document.type ?? '', String(document.tasks ?? ''), document.state ?? ''])));
+      fill(
+        beside,
+        table(
+          `Documents, the largest first${largest.length > ROWS_MAX ? ` (${ROWS_MAX} of ${largest.length})` : ''}`,
+          ['Document', { text: 'Size', class: 'num' }, 'Type', { text: 'Tasks', class: 'num' }, 'State'],
+          largest
+            .slice(0, ROWS_MAX)
+            .map((document) => [
+              button(document.path, () => choose(document), { class: 'place' }),
+              bytes(whole(document.bytes)),
+              document.type ?? '',
+              String(document.tasks ?? ''),
+              document.state ?? '',
+            ]),
+        ),
+      );
       draw();
     },
   };
@@ -105,17 +140,41 @@ export function treemap({ onOpen }) {
 
 /** Puts a folder into a box. The depth is bounded by `folders`, so recursion is too. */
 function place(folder, box, depth, tiles, choose) {
-  const children = Array.from(folder.children.values()).filter((child) => child.bytes > 0).sort((a, b) => b.bytes - a.bytes);
-  const boxes = squarify(children.map((child) => child.bytes), box);
+  const children = Array.from(folder.children.values())
+    .filter((child) => child.bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes);
+  const boxes = squarify(
+    children.map((child) => child.bytes),
+    box,
+  );
   children.forEach((child, idx) => {
     const area = boxes[idx];
     if (tiles.length >= TILES_MAX || area.w < 2 || area.h < 2) return;
     const isFolder = child.children !== undefined;
-    const tile = el('div', { class: isFolder ? `tile folder depth${depth % 2}` : `tile ${child.document.state ?? 'none'}`, title: isFolder ? `${child.name} ${bytes(child.bytes)}` : `${child.document.path} ${bytes(child.bytes)}` });
-    for (const [name, px] of [['left', area.x], ['top', area.y], ['width', area.w], ['height', area.h]]) tile.style.setProperty(name, `${px.toFixed(1)}px`);
-    if (area.w > 34 && area.h > 13) tile.append(el('span', {}, child.name, !isFolder && area.h > 32 && area.w > 50 ? [el('br'), bytes(child.bytes)] : null));
+    const tile = el('div', {
+      class: isFolder ? `tile folder depth${depth % 2}` : `tile ${child.document.state ?? 'none'}`,
+      title: isFolder ? `${child.name} ${bytes(child.bytes)}` : `${child.document.path} ${bytes(child.bytes)}`,
+    });
+    for (const [name, px] of [
+      ['left', area.x],
+      ['top', area.y],
+      ['width', area.w],
+      ['height', area.h],
+    ])
+      tile.style.setProperty(name, `${px.toFixed(1)}px`);
+    if (area.w > 34 && area.h > 13)
+      tile.append(
+        el('span', {}, child.name, !isFolder && area.h > 32 && area.w > 50 ? [el('br'), bytes(child.bytes)] : null),
+      );
     tiles.push(tile);
     if (!isFolder) tile.addEventListener('click', () => choose(child.document));
-    else if (area.h > HEAD_PX + 6) place(child, { x: area.x + 2, y: area.y + HEAD_PX, w: area.w - 4, h: area.h - HEAD_PX - 2 }, depth + 1, tiles, choose);
+    else if (area.h > HEAD_PX + 6)
+      place(
+        child,
+        { x: area.x + 2, y: area.y + HEAD_PX, w: area.w - 4, h: area.h - HEAD_PX - 2 },
+        depth + 1,
+        tiles,
+        choose,
+      );
   });
 }

@@ -49,7 +49,14 @@ export function count(n, what) {
 
 /** `2 hidden, 1 secret`. */
 export function listed(counts) {
-  return Object.entries(counts).map(([what, n]) => `${n} ${what}`).join(', ');
+  return Object.entries(counts)
+    .map(([what, n]) => `${n} ${what}`)
+    .join(', ');
+}
+
+/** The sum of counts. */
+export function total(counts) {
+  return Object.values(counts ?? {}).reduce((sum, n) => sum + whole(n), 0);
 }
 
 /** `2026-03-03 09:42:11 UTC`; empty where there is no time. */
@@ -75,7 +82,12 @@ export function shortName(run) {
 export function head(text, charsMax) {
   const line = String(text).split(/\s+/u).filter(Boolean).join(' ');
   const chars = line.length > charsMax ? Array.from(line.slice(0, charsMax * 2)) : null;
-  return chars && chars.length > charsMax ? `${chars.slice(0, charsMax - 1).join('').trimEnd()}…` : line;
+  return chars && chars.length > charsMax
+    ? `${chars
+        .slice(0, charsMax - 1)
+        .join('')
+        .trimEnd()}…`
+    : line;
 }
 
 /** What a stranger wrote where a number was expected counts as 0. */

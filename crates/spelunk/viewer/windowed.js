@@ -10,10 +10,23 @@ const ROWS_AROUND = 8;
  * are further keys, each with what it does to the row at hand. The list has `element`, `show(items)`, `select(key)`.
  */
 export function windowed({
-  label, rowPx, row, key, open, classOf = () => '', name = 'list', roles = ['listbox', 'option'], attributes = () => ({}), more = {},
+  label,
+  rowPx,
+  row,
+  key,
+  open,
+  classOf = () => '',
+  name = 'list',
+  roles = ['listbox', 'option'],
+  attributes = () => ({}),
+  more = {},
 }) {
   const space = el('div', { class: 'space', role: 'presentation' });
-  const element = el('div', { class: 'windowed', role: roles[0], tabindex: '0', 'aria-label': label, data: { list: name } }, space);
+  const element = el(
+    'div',
+    { class: 'windowed', role: roles[0], tabindex: '0', 'aria-label': label, data: { list: name } },
+    space,
+  );
   let items = [];
   let at = 0;
   let chosen = null;
@@ -21,16 +34,28 @@ export function windowed({
 
   const draw = () => {
     const first = Math.max(0, Math.floor(element.scrollTop / rowPx) - ROWS_AROUND);
-    const last = Math.min(items.length, Math.ceil((element.scrollTop + (element.clientHeight || 400)) / rowPx) + ROWS_AROUND);
+    const last = Math.min(
+      items.length,
+      Math.ceil((element.scrollTop + (element.clientHeight || 400)) / rowPx) + ROWS_AROUND,
+    );
     space.style.setProperty('height', `${items.length * rowPx}px`);
     const rows = [];
     for (let idx = first; idx < last; idx += 1) {
       const isChosen = key(items[idx]) === chosen;
-      const line = el('div', {
-        class: `row ${classOf(items[idx])}${idx === at ? ' at' : ''}`, role: roles[1], id: idOf(idx),
-        'aria-selected': String(isChosen), 'aria-posinset': String(idx + 1), 'aria-setsize': String(items.length),
-        data: { idx: String(idx) }, ...attributes(items[idx]),
-      }, row(items[idx], idx));
+      const line = el(
+        'div',
+        {
+          class: `row ${classOf(items[idx])}${idx === at ? ' at' : ''}`,
+          role: roles[1],
+          id: idOf(idx),
+          'aria-selected': String(isChosen),
+          'aria-posinset': String(idx + 1),
+          'aria-setsize': String(items.length),
+          data: { idx: String(idx) },
+          ...attributes(items[idx]),
+        },
+        row(items[idx], idx),
+      );
       line.style.setProperty('top', `${idx * rowPx}px`);
       line.style.setProperty('height', `${rowPx}px`);
       rows.push(line);
@@ -58,9 +83,16 @@ export function windowed({
   };
   const page = () => Math.max(1, Math.floor(element.clientHeight / rowPx) - 1);
   const steps = {
-    ArrowDown: () => go(at + 1), j: () => go(at + 1), ArrowUp: () => go(at - 1), k: () => go(at - 1),
-    PageDown: () => go(at + page()), PageUp: () => go(at - page()), Home: () => go(0), End: () => go(items.length - 1),
-    Enter: () => choose(at), ' ': () => choose(at),
+    ArrowDown: () => go(at + 1),
+    j: () => go(at + 1),
+    ArrowUp: () => go(at - 1),
+    k: () => go(at - 1),
+    PageDown: () => go(at + page()),
+    PageUp: () => go(at - page()),
+    Home: () => go(0),
+    End: () => go(items.length - 1),
+    Enter: () => choose(at),
+    ' ': () => choose(at),
   };
   element.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -11,7 +11,7 @@ pub(crate) use self::export::{Exported, exported};
 pub(crate) use self::plan::plan;
 
 /// The modules in an order in which each comes after those it imports.
-const SCRIPTS: [(&str, &str); 22] = [
+const SCRIPTS: [(&str, &str); 24] = [
     ("units.js", include_str!("../../viewer/units.js")),
     ("dom.js", include_str!("../../viewer/dom.js")),
     ("fold.js", include_str!("../../viewer/fold.js")),
@@ -31,6 +31,8 @@ const SCRIPTS: [(&str, &str); 22] = [
     ("list.js", include_str!("../../viewer/list.js")),
     ("form.js", include_str!("../../viewer/form.js")),
     ("compare.js", include_str!("../../viewer/compare.js")),
+    ("watch.js", include_str!("../../viewer/watch.js")),
+    ("answer.js", include_str!("../../viewer/answer.js")),
     ("masthead.js", include_str!("../../viewer/masthead.js")),
     ("run.js", include_str!("../../viewer/run.js")),
     ("main.js", include_str!("../../viewer/main.js")),

@@ -18,7 +18,10 @@ test.before(async () => {
   demo = `${scene.root}/demo.html`;
   await spelunk(scene, ['run', 'export', '--html', demo]);
 });
-test.after(async () => { await browser.close(); scene.remove(); });
+test.after(async () => {
+  await browser.close();
+  scene.remove();
+});
 
 async function open(file, tab, options) {
   const page = await openPage(browser, options);
@@ -29,7 +32,11 @@ async function open(file, tab, options) {
 
 async function close(page) {
   assert.deepEqual(page.faults, []);
-  assert.deepEqual(page.asked.filter((url) => !url.startsWith('file:')), [], 'nothing was asked of anyone');
+  assert.deepEqual(
+    page.asked.filter((url) => !url.startsWith('file:')),
+    [],
+    'nothing was asked of anyone',
+  );
   assert.equal(await page.evaluate(() => window.owned), undefined, 'no word of a document ran');
   await page.context().close();
 }
@@ -56,7 +63,12 @@ test('findings are shown by severity and by file, filtered by words', async () =
   assert.equal(await page.locator('.finding').count(), 2);
   await page.locator('.chips button', { hasText: 'All' }).click();
   await page.getByLabel('Group by').selectOption('file');
-  assert.deepEqual(await page.locator('.group h3').allInnerTexts(), ['data/orders.csv 1', 'login.py 3', 'logs/gateway.log 1', 'settings.toml 1']);
+  assert.deepEqual(await page.locator('.group h3').allInnerTexts(), [
+    'data/orders.csv 1',
+    'login.py 3',
+    'logs/gateway.log 1',
+    'settings.toml 1',
+  ]);
   await page.getByLabel('Find in findings').fill('ninth');
   assert.equal(await page.locator('.finding').count(), 1);
   await page.getByLabel('Find in findings').fill('trusted');
@@ -110,7 +122,9 @@ test('the timeline shows calls side by side, and the keyboard goes from one to t
   const label = await canvas.getAttribute('aria-label');
   const peak = Number(/at most (\d+) at once/u.exec(label)[1]);
   assert.ok(peak > 3, label);
-  const inked = await canvas.evaluate((element) => new Set(element.getContext('2d').getImageData(0, 0, element.width, element.height).data).size);
+  const inked = await canvas.evaluate(
+    (element) => new Set(element.getContext('2d').getImageData(0, 0, element.width, element.height).data).size,
+  );
   assert.ok(inked > 5, 'something is drawn');
   await canvas.focus();
   await page.keyboard.press('ArrowRight');
@@ -130,12 +144,17 @@ test('a run that crashed and was resumed has no gap and says so', async () => {
 });
 
 test('dark mode and phone width: every view fits', async () => {
-  for (const [name, options] of [['dark', { colorScheme: 'dark' }], ['phone', { viewport: PHONE }]]) {
+  for (const [name, options] of [
+    ['dark', { colorScheme: 'dark' }],
+    ['phone', { viewport: PHONE }],
+  ]) {
     const page = await open(review, 'answer', options);
     for (const [number, tab] of ['answer', 'timeline', 'tree', 'cells', 'findings', 'plan', 'events'].entries()) {
       await page.keyboard.press(String(number + 1));
       await page.locator(`#tab-${tab}[aria-selected=true]`).waitFor();
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
       assert.equal(wide, 0, `${tab} is not wider than a ${name} page`);
       await shoot(page, `${tab}-${name}`);
     }

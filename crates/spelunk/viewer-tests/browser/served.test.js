@@ -13,11 +13,30 @@ import { BINARY, exploringRun, newScene, reviewRun, rulesFor, spelunk } from '..
 const scene = newScene();
 let [browser, model, server, review, explored] = [];
 /** Replies wait here while it is closed. */
-const gate = { isOpen: true, waiting: [], close() { this.isOpen = false; }, open() { this.isOpen = true; this.waiting.splice(0).forEach((go) => go()); } };
-const gated = () => (gate.isOpen ? Promise.resolve() : new Promise((resolve) => { gate.waiting.push(resolve); }));
+const gate = {
+  isOpen: true,
+  waiting: [],
+  close() {
+    this.isOpen = false;
+  },
+  open() {
+    this.isOpen = true;
+    this.waiting.splice(0).forEach((go) => go());
+  },
+};
+const gated = () =>
+  gate.isOpen
+    ? Promise.resolve()
+    : new Promise((resolve) => {
+        gate.waiting.push(resolve);
+      });
 
 async function startServer(port = 0, args = []) {
-  const child = spawn(BINARY, ['serve', '--listen', `127.0.0.1:${port}`, ...args], { cwd: scene.work, env: scene.environment(model), stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(BINARY, ['serve', '--listen', `127.0.0.1:${port}`, ...args], {
+    cwd: scene.work,
+    env: scene.environment(model),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let log = '';
   const url = await new Promise((resolve, reject) => {
     child.stderr.on('data', (piece) => {
@@ -27,7 +46,16 @@ async function startServer(port = 0, args = []) {
     });
     child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${log}`)));
   });
-  return { url: `${url}/`, port: Number(new URL(url).port), kill: (signal) => new Promise((resolve) => { child.removeAllListeners('exit'); child.on('exit', resolve); child.kill(signal); }) };
+  return {
+    url: `${url}/`,
+    port: Number(new URL(url).port),
+    kill: (signal) =>
+      new Promise((resolve) => {
+        child.removeAllListeners('exit');
+        child.on('exit', resolve);
+        child.kill(signal);
+      }),
+  };
 }
 
 test.before(async () => {
@@ -46,7 +74,10 @@ test.after(async () => {
 
 async function close(page) {
   assert.deepEqual(page.faults, []);
-  assert.deepEqual(page.asked.filter((url) => !url.startsWith(server.url) && !url.startsWith('blob:')), []);
+  assert.deepEqual(
+    page.asked.filter((url) => !url.startsWith(server.url) && !url.startsWith('blob:')),
+    [],
+  );
   assert.equal(await page.evaluate(() => window.owned), undefined);
   await page.context().close();
 }
@@ -166,7 +197,9 @@ test('files are uploaded and read', async () => {
   await page.goto(`${server.url}#/new`);
   await page.locator('option[value=repl]').waitFor({ state: 'attached' });
   await page.getByLabel('Question').fill('What does billing say?');
-  await page.getByLabel('Or upload files').setInputFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('billing says no\n') }]);
+  await page
+    .getByLabel('Or upload files')
+    .setInputFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('billing says no\n') }]);
   await page.getByLabel('Strategy').selectOption('repl');
   await page.getByRole('button', { name: 'Start the run' }).click();
   await page.locator('#tab-answer').waitFor();

@@ -6,14 +6,24 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 const SHOTS = path.join(import.meta.dirname, '..', 'shots');
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
 /** Starts it. */
 export async function openBrowser() {
-  const executablePath = process.env.CHROMIUM ?? execFileSync('sh', ['-c', 'command -v chromium || command -v chromium-browser'], { encoding: 'utf8' }).trim();
+  const executablePath =
+    process.env.CHROMIUM ??
+    execFileSync('sh', ['-c', 'command -v chromium || command -v chromium-browser'], { encoding: 'utf8' }).trim();
   return chromium.launch({ executablePath, headless: true, args: FLAGS });
 }
 

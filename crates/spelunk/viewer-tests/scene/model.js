@@ -8,11 +8,22 @@ export async function startModel(rules) {
   const asked = [];
   const server = http.createServer((request, response) => {
     let body = '';
-    request.on('data', (piece) => { body += piece; });
+    request.on('data', (piece) => {
+      body += piece;
+    });
     request.on('end', () => answer(rules, asked, body, response).catch(() => response.destroy()));
   });
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  return { baseUrl: `http://127.0.0.1:${server.address().port}/v1`, asked, stop: () => { server.closeAllConnections(); server.close(); } };
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
+    asked,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 async function answer(rules, asked, body, response) {
@@ -25,7 +36,9 @@ async function answer(rules, asked, body, response) {
   const prompt = messages.map((message) => message.content).join('\n');
   asked.push(prompt);
   const last = messages[messages.length - 1].content;
-  const rule = (typeof rules === 'function' ? rules(prompt) : rules).find(({ when, last: isLast }) => (when instanceof RegExp ? when.test(isLast ? last : prompt) : (isLast ? last : prompt).includes(when)));
+  const rule = (typeof rules === 'function' ? rules(prompt) : rules).find(({ when, last: isLast }) =>
+    when instanceof RegExp ? when.test(isLast ? last : prompt) : (isLast ? last : prompt).includes(when),
+  );
   if (!rule || rule.status) {
     response.writeHead(rule?.status ?? 418, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify({ error: { message: 'not in the script', type: 'server_error' } }));
@@ -37,14 +50,25 @@ async function answer(rules, asked, body, response) {
   const envelope = { id: 'chatcmpl-1', created: 0, model };
   if (!stream) {
     response.setHeader('Content-Type', 'application/json');
-    response.end(JSON.stringify({ ...envelope, object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }], usage }));
+    response.end(
+      JSON.stringify({
+        ...envelope,
+        object: 'chat.completion',
+        choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+        usage,
+      }),
+    );
     return;
   }
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-  const send = (choices, more = {}) => response.write(`data: ${JSON.stringify({ ...envelope, object: 'chat.completion.chunk', choices, ...more })}\n\n`);
+  const send = (choices, more = {}) =>
+    response.write(`data: ${JSON.stringify({ ...envelope, object: 'chat.completion.chunk', choices, ...more })}\n\n`);
   for (const piece of text.match(/[\s\S]{1,40}/gu) ?? ['']) {
     send([{ index: 0, delta: { content: piece }, finish_reason: null }]);
-    if (rule.paceMs) await new Promise((resolve) => { setTimeout(resolve, rule.paceMs); });
+    if (rule.paceMs)
+      await new Promise((resolve) => {
+        setTimeout(resolve, rule.paceMs);
+      });
   }
   send([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   send([], { usage });
