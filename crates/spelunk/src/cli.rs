@@ -11,6 +11,7 @@ mod gc;
 mod limits;
 mod mcp;
 mod model;
+mod open;
 mod outline;
 mod plan;
 mod repair;
@@ -20,6 +21,7 @@ mod resume;
 mod run;
 mod scan;
 mod search;
+mod serve;
 mod show;
 mod tail;
 mod watch;
@@ -35,9 +37,10 @@ pub(crate) use app::{App, Failure, Usage};
 pub(crate) use ask::{decide, keep};
 pub(crate) use plan::left_out;
 pub(crate) use repl::Nobody;
+pub(crate) use report::{Format, render as render_report};
 pub(crate) use resume::recorded_result;
-pub(crate) use run::row;
-pub(crate) use show::{read_view, state};
+pub(crate) use run::{STATES, row};
+pub(crate) use show::{read_view, state, view_json};
 
 /// What the help ends with.
 const EXAMPLES: &str = "\
@@ -107,6 +110,8 @@ enum Command {
     Context(context::ContextArgs),
     /// Serve the contexts and the loop to an agent, by the Model Context Protocol on standard input and output
     Mcp(mcp::McpArgs),
+    /// Serve runs, contexts and models over HTTP, with a page that shows them
+    Serve(serve::ServeArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
@@ -138,6 +143,7 @@ const COMMANDS: [&str; 19] = [
     "repl",
     "context",
     "mcp",
+    "serve",
     "show",
     "tail",
     "run",
@@ -187,6 +193,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Repl(args) => app::block_on(repl::repl(app, args)),
         Command::Context(args) => context::context(app, args),
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
+        Command::Serve(args) => app::block_on(serve::serve(app, args)),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
         Command::Run(args) => run::run(app, &args),
@@ -209,6 +216,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Doctor(args) => Some(args.model.clone()),
         Command::Repl(args) => Some(args.model.clone()),
         Command::Mcp(args) => Some(args.model.clone()),
+        Command::Serve(args) => Some(args.model.clone()),
         Command::Outline(_)
         | Command::Search(_)
         | Command::Context(_)

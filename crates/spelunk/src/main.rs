@@ -4,10 +4,12 @@
 mod cli;
 mod config;
 mod env;
+mod http;
 mod mcp;
 mod provider;
 mod render;
 mod sandbox;
+mod spans;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::RepoFile;
 
 /// Directories that hold nothing of ours.
-const SKIPPED: &[&str] = &["target", ".git", ".spelunk"];
+const SKIPPED: &[&str] = &["target", ".git", ".spelunk", "node_modules"];
 
 /// Every text file below the root, in the order of the paths. What is not UTF-8 is left out: it is a fixture.
 #[expect(clippy::disallowed_methods, reason = "chores read the repository itself")]

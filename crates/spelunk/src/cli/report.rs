@@ -168,7 +168,7 @@ fn base(app: &App, sources: &[SourceSpec]) -> String {
 }
 
 /// Reads the lines around every finding and citation, as far as the sources are still what they were.
-fn excerpts(app: &App, report: &RunReport) -> Excerpts {
+pub(crate) fn excerpts(app: &App, report: &RunReport) -> Excerpts {
     let places = places(report);
     if places.is_empty() {
         return Excerpts::default();

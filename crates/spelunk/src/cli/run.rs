@@ -48,7 +48,7 @@ struct ListArgs {
     lifecycle: Option<String>,
 }
 
-const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
+pub(crate) const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
 const LIFECYCLES: [&str; 3] = ["active", "archived", "all"];
 
 pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -115,16 +115,19 @@ pub(crate) struct Row {
     pub(crate) question: String,
     pub(crate) n_calls: u64,
     pub(crate) cost_microusd: u64,
+    /// Nothing where it is not known.
+    pub(crate) active_ms: Option<u64>,
 }
 
 impl Row {
     /// The first word of the state; a journal that cannot be read is damaged.
-    fn word(&self) -> &str {
+    pub(crate) fn word(&self) -> &str {
         let first = self.state.split([':', ' ']).next().unwrap_or_default();
         STATES.into_iter().find(|state| *state == first).unwrap_or("damaged")
     }
 
-    fn json(&self) -> Value {
+    /// The row for programs.
+    pub(crate) fn json(&self) -> Value {
         json!({
             "run": self.run,
             "lifecycle": self.lifecycle,
@@ -132,6 +135,7 @@ impl Row {
             "question": self.question,
             "calls": self.n_calls,
             "cost_microusd": self.cost_microusd,
+            "active_ms": self.active_ms,
         })
     }
 
@@ -157,7 +161,8 @@ pub(crate) fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
         Ok(records) => records,
         Err(error) => {
             let state = error.code().name().to_owned();
-            return Ok(Row { run, lifecycle, state, question: String::new(), n_calls: 0, cost_microusd: 0 });
+            let (question, active_ms) = (String::new(), None);
+            return Ok(Row { run, lifecycle, state, question, n_calls: 0, cost_microusd: 0, active_ms });
         }
     };
     let view = fold(records);
@@ -168,6 +173,7 @@ pub(crate) fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
         question: question.unwrap_or_default(),
         n_calls: view.n_paid_calls(),
         cost_microusd: view.spent.cost_microusd,
+        active_ms: Some(view.active_ms()),
         run,
     })
 }
@@ -186,6 +192,7 @@ fn archived_row(workspace: &Workspace, run: RunId) -> Row {
         question: text("question"),
         n_calls: number("calls"),
         cost_microusd: number("cost_microusd"),
+        active_ms: summary["active_ms"].as_u64(),
     }
 }
 

@@ -107,4 +107,4 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -41,9 +41,36 @@ pub(crate) struct Settings {
     pub(crate) cache_replies: bool,
     /// When output is coloured.
     pub(crate) color: ColorChoice,
+    /// How the server serves.
+    pub(crate) server: ServerSettings,
     /// Every bound the engine keeps.
     pub(crate) limits: Limits,
     layer: Layer,
+}
+
+/// How the server serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerSettings {
+    /// Where it listens.
+    pub(crate) listen: String,
+    /// The file with the digests of its tokens.
+    pub(crate) token_file: Option<String>,
+    /// Names under which it may be called; empty leaves that to the server.
+    pub(crate) hosts: Vec<String>,
+    /// Origins whose pages may call.
+    pub(crate) cors_origins: Vec<String>,
+    /// Runs at once.
+    pub(crate) runs_parallel_max: u64,
+    /// Runs that wait.
+    pub(crate) queue_max: u64,
+    /// Connections at once.
+    pub(crate) connections_max: u64,
+    /// The longest body of a request.
+    pub(crate) body_bytes_max: u64,
+    /// The longest upload.
+    pub(crate) upload_bytes_max: u64,
+    /// How long a request may take to arrive, and a piece of an answer to be read.
+    pub(crate) request_ms_max: u64,
 }
 
 /// Who answers calls, and how they are paid for. `None` leaves the choice to the provider.
@@ -104,6 +131,7 @@ impl Settings {
             retention_days: whole(&layer, "run.retention_days"),
             cache_replies: yes_no(&layer, "cache.replies"),
             color: choice(&layer, "output.color", ColorChoice::of),
+            server: server(&layer),
             limits: limits(&layer),
             layer,
         })
@@ -138,6 +166,27 @@ impl Settings {
 fn named_models(layer: &Layer) -> Result<BTreeMap<String, NamedModel>, ConfigError> {
     let known: Vec<&str> = layer.models().map(WrittenModel::name).collect();
     layer.models().map(|model| Ok((model.name().to_owned(), model.resolve(&known)?))).collect()
+}
+
+fn server(layer: &Layer) -> ServerSettings {
+    ServerSettings {
+        listen: text(layer, "server.listen").to_owned(),
+        token_file: optional_text(layer, "server.token_file"),
+        hosts: words(layer, "server.hosts"),
+        cors_origins: words(layer, "server.cors_origins"),
+        runs_parallel_max: whole(layer, "server.runs_parallel_max"),
+        queue_max: whole(layer, "server.queue_max"),
+        connections_max: whole(layer, "server.connections_max"),
+        body_bytes_max: whole(layer, "server.body_bytes_max"),
+        upload_bytes_max: whole(layer, "server.upload_bytes_max"),
+        request_ms_max: whole(layer, "server.request_ms_max"),
+    }
+}
+
+/// What stands between commas.
+fn words(layer: &Layer, key: &str) -> Vec<String> {
+    let words = text(layer, key).split(',').map(str::trim);
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 fn limits(layer: &Layer) -> Limits {

@@ -121,6 +121,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("run", "How long runs are kept."),
     ("cache", "What is kept to save calls."),
     ("output", "What the terminal shows."),
+    ("server", "How `spelunk serve` serves."),
     ("limits", "Every bound the engine keeps."),
 ];
 
@@ -134,7 +135,8 @@ pub(crate) const MODELS: &str = "models";
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 
 static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(|| {
-    model().into_iter().chain(roles()).chain(others()).chain(Limits::ALL.iter().map(limit)).collect()
+    let limits = Limits::ALL.iter().map(limit);
+    model().into_iter().chain(roles()).chain(others()).chain(server()).chain(limits).collect()
 });
 
 fn model() -> Vec<Setting> {
@@ -233,6 +235,44 @@ fn others() -> Vec<Setting> {
             "output.color",
             ColorChoice::WORDS,
             "When to colour; `auto` does on a terminal unless `NO_COLOR` is set.",
+        ),
+    ]
+}
+
+/// A project's file may set none of these: it arrives with the text that is served.
+fn server() -> Vec<Setting> {
+    let own = |setting: Setting| Setting { reach: Reach::UserOnly, ..setting };
+    let whole = |key: &str, min: u64, default: u64, doc: &'static str| {
+        let fallback = Fallback::Value(Value::Whole(default));
+        own(Setting { kind: Kind::Whole { min, max: WHOLE_MAX }, fallback, ..text(key, "", doc) })
+    };
+    vec![
+        own(text(
+            "server.listen",
+            "127.0.0.1:7766",
+            "The address and the port; another than loopback needs tokens.",
+        )),
+        own(text("server.token_file", "", "The file with the digests of the tokens; empty asks for none.")),
+        own(text(
+            "server.hosts",
+            "",
+            "Names of the server, with commas; empty takes loopback names, and any where tokens are asked for.",
+        )),
+        own(text(
+            "server.cors_origins",
+            "",
+            "Origins whose pages may call, with commas, such as `https://app.example.com`; empty allows none.",
+        )),
+        whole("server.runs_parallel_max", 1, 4, "Runs at once; the others wait, in turn for each client."),
+        whole("server.queue_max", 1, 1_000, "Runs that wait; another one is refused."),
+        whole("server.connections_max", 1, 1_024, "Connections at once; another one waits."),
+        whole("server.body_bytes_max", 1_024, 8 << 20, "The longest body of a request, uploads not meant."),
+        whole("server.upload_bytes_max", 1_024, 64 << 20, "The longest upload, all its files together."),
+        whole(
+            "server.request_ms_max",
+            10,
+            30_000,
+            "How long a request may take to arrive, and a piece of an answer to be read.",
         ),
     ]
 }

@@ -7,24 +7,27 @@ use serde_json::Value;
 use crate::cli::Usage;
 use crate::config::nearest;
 
+/// What a refusal hints at.
+pub(crate) const SCHEMA_HINT: &str = "see the schema of the tool";
+
 /// What was sent and not yet taken.
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     given: JsonObject,
     taken: Vec<&'static str>,
 }
 
 impl Arguments {
-    pub(super) fn new(given: Option<JsonObject>) -> Self {
+    pub(crate) fn new(given: Option<JsonObject>) -> Self {
         Self { given: given.unwrap_or_default(), taken: Vec::new() }
     }
 
     /// Anything; `null` is as good as nothing.
-    pub(super) fn value(&mut self, name: &'static str) -> Option<Value> {
+    pub(crate) fn value(&mut self, name: &'static str) -> Option<Value> {
         self.taken.push(name);
         self.given.remove(name).filter(|value| !value.is_null())
     }
 
-    pub(super) fn text(&mut self, name: &'static str, chars_max: usize) -> Result<Option<String>, Usage> {
+    pub(crate) fn text(&mut self, name: &'static str, chars_max: usize) -> Result<Option<String>, Usage> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::String(text)) => bounded(name, text, chars_max).map(Some),
@@ -32,11 +35,11 @@ impl Arguments {
         }
     }
 
-    pub(super) fn needed(&mut self, name: &'static str, chars_max: usize) -> Result<String, Usage> {
+    pub(crate) fn needed(&mut self, name: &'static str, chars_max: usize) -> Result<String, Usage> {
         self.text(name, chars_max)?.ok_or_else(|| wrong(name, "is missing"))
     }
 
-    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool, Usage> {
+    pub(crate) fn flag(&mut self, name: &'static str) -> Result<bool, Usage> {
         match self.value(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(flag),
@@ -45,7 +48,7 @@ impl Arguments {
     }
 
     /// A whole number of at most `max`. Some clients send every number with a decimal point.
-    pub(super) fn whole(&mut self, name: &'static str, max: u64) -> Result<Option<u64>, Usage> {
+    pub(crate) fn whole(&mut self, name: &'static str, max: u64) -> Result<Option<u64>, Usage> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let number = whole_number(&value).ok_or_else(|| wrong(name, "must be a whole number from 0"))?;
         if number > max {
@@ -54,7 +57,7 @@ impl Arguments {
         Ok(Some(number))
     }
 
-    pub(super) fn texts(
+    pub(crate) fn texts(
         &mut self,
         name: &'static str,
         n_max: usize,
@@ -68,7 +71,7 @@ impl Arguments {
         list.into_iter().map(text).collect()
     }
 
-    pub(super) fn list(&mut self, name: &'static str, n_max: usize) -> Result<Vec<Value>, Usage> {
+    pub(crate) fn list(&mut self, name: &'static str, n_max: usize) -> Result<Vec<Value>, Usage> {
         let list = match self.value(name) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
@@ -80,7 +83,7 @@ impl Arguments {
         Ok(list)
     }
 
-    pub(super) fn object(&mut self, name: &'static str) -> Result<Option<JsonObject>, Usage> {
+    pub(crate) fn object(&mut self, name: &'static str) -> Result<Option<JsonObject>, Usage> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
@@ -89,7 +92,7 @@ impl Arguments {
     }
 
     /// Refuses what nobody took.
-    pub(super) fn finish(self) -> Result<(), Usage> {
+    pub(crate) fn finish(self) -> Result<(), Usage> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
         let hint = match nearest(&shown, self.taken.iter().copied()) {
@@ -102,8 +105,8 @@ impl Arguments {
 }
 
 /// A refusal that names the argument.
-pub(super) fn wrong(name: &str, what: &str) -> Usage {
-    Usage { message: format!("the argument `{name}` {what}"), hint: "see the schema of the tool".into() }
+pub(crate) fn wrong(name: &str, what: &str) -> Usage {
+    Usage { message: format!("the argument `{name}` {what}"), hint: SCHEMA_HINT.into() }
 }
 
 fn bounded(name: &str, text: String, chars_max: usize) -> Result<String, Usage> {
@@ -115,7 +118,7 @@ fn bounded(name: &str, text: String, chars_max: usize) -> Result<String, Usage> 
 }
 
 /// The number, if it is one and whole.
-pub(super) fn whole_number(value: &Value) -> Option<u64> {
+pub(crate) fn whole_number(value: &Value) -> Option<u64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if let Some(number) = value.as_u64() {
         return Some(number);

@@ -16,7 +16,7 @@ const GLOB_CHARS_MAX: usize = 500;
 
 /// What was named, before anything is read.
 #[derive(Debug)]
-pub(super) struct Material {
+pub(crate) struct Material {
     paths: Vec<String>,
     contexts: Vec<String>,
     include: Vec<String>,
@@ -26,7 +26,7 @@ pub(super) struct Material {
 }
 
 impl Material {
-    pub(super) fn of(arguments: &mut Arguments) -> Result<Self, Usage> {
+    pub(crate) fn of(arguments: &mut Arguments) -> Result<Self, Usage> {
         Ok(Self {
             paths: arguments.texts("paths", NAMED_MAX, NAME_CHARS_MAX)?,
             contexts: arguments.texts("contexts", NAMED_MAX, NAME_CHARS_MAX)?,
@@ -37,22 +37,22 @@ impl Material {
     }
 
     /// Contexts by their ids, and nothing else.
-    pub(super) fn of_contexts(contexts: Vec<String>) -> Self {
+    pub(crate) fn of_contexts(contexts: Vec<String>) -> Self {
         Self { paths: Vec::new(), contexts, include: Vec::new(), exclude: Vec::new(), given: Vec::new() }
     }
 
     /// The same and these texts.
-    pub(super) fn with(mut self, given: Vec<SourceInput>) -> Self {
+    pub(crate) fn with(mut self, given: Vec<SourceInput>) -> Self {
         self.given = given;
         self
     }
 
-    pub(super) fn is_named(&self) -> bool {
+    pub(crate) fn is_named(&self) -> bool {
         !(self.paths.is_empty() && self.contexts.is_empty() && self.given.is_empty())
     }
 
     /// How directories are read; `files_max` of 0 takes all. Secrets stay out, whatever a client says.
-    pub(super) fn scan_options(&self, files_max: u64) -> ScanOptions {
+    pub(crate) fn scan_options(&self, files_max: u64) -> ScanOptions {
         ScanOptions {
             include: self.include.clone(),
             exclude: self.exclude.clone(),
@@ -62,7 +62,7 @@ impl Material {
     }
 
     /// The sources, in the order they were named. Nothing named is an error: a root may be a whole disk.
-    pub(super) fn inputs(&self, state: &State) -> Result<Vec<SourceInput>, Failure> {
+    pub(crate) fn inputs(&self, state: &State) -> Result<Vec<SourceInput>, Failure> {
         if !self.is_named() {
             let message = "neither paths nor contexts are named".to_owned();
             return Err(Usage { message, hint: "name `paths` such as [\".\"], or `contexts`".into() }.into());
@@ -79,7 +79,7 @@ impl Material {
     }
 
     /// Reads everything through. Blocking.
-    pub(super) fn scan(
+    pub(crate) fn scan(
         &self,
         state: &State,
         options: &ScanOptions,

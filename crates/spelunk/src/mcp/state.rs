@@ -38,15 +38,15 @@ pub(crate) struct ServerOptions {
 
 /// Everything that calls share.
 pub(crate) struct State {
-    pub(super) app: Arc<App>,
-    pub(super) navigator: Navigator,
-    pub(super) sandbox: Sandbox,
+    pub(crate) app: Arc<App>,
+    pub(crate) navigator: Navigator,
+    pub(crate) sandbox: Sandbox,
     pub(super) output_chars_max: usize,
     pub(super) runs: Runs,
     pub(super) consoles: Consoles,
     pub(super) rounds: Rounds,
     /// Places for calls that read, so that a flood of them waits outside.
-    pub(super) looks: Semaphore,
+    pub(crate) looks: Semaphore,
     notes: Mutex<Notes>,
     session: Mutex<Session>,
     /// Links resolved.
@@ -94,8 +94,14 @@ impl State {
         })
     }
 
-    pub(super) fn store(&self) -> &Arc<ContextStore> {
+    pub(crate) fn store(&self) -> &Arc<ContextStore> {
         self.navigator.store()
+    }
+
+    /// The roots by the last part of their names: enough to tell them apart, and no more than a client needs.
+    pub(crate) fn root_names(&self) -> Vec<String> {
+        let name = |root: &PathBuf| root.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.roots.iter().map(|root| name(root).unwrap_or_else(|| "/".to_owned())).collect()
     }
 
     /// A thread that panicked here had changed nothing by halves.
@@ -109,7 +115,7 @@ impl State {
 
     /// A path that the client named, links resolved, if it is below a root. What is plainly outside is refused before the
     /// disk is asked, so that nobody learns what is there.
-    pub(super) fn admit(&self, typed: &str) -> Result<PathBuf, Failure> {
+    pub(crate) fn admit(&self, typed: &str) -> Result<PathBuf, Failure> {
         if typed.is_empty() || typed.len() > PATH_BYTES_MAX || typed.contains('\0') {
             let message = "a path is empty, too long or not one".to_owned();
             return Err(Usage { message, hint: "name a file or a directory below a root".into() }.into());

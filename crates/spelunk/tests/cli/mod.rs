@@ -21,6 +21,7 @@ mod model;
 mod models;
 mod named_models;
 mod outline;
+mod page;
 mod passages;
 mod plan;
 mod plan_files;

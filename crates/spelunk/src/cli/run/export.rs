@@ -1,17 +1,18 @@
-//! `spelunk run export`: a report of a run, or the files that other tools read.
+//! `spelunk run export`: a report of a run, the run itself as a page to look around in, or the files that other tools read.
 
 use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
-use spelunk_engine::Projection;
+use spelunk_engine::{Projection, RunReport};
 use spelunk_journal::{DerivedFiles, JournalError, Workspace};
 use spelunk_types::RunId;
 
 use crate::cli::app::{App, Failure, Usage, print};
-use crate::cli::report::{Format, put, render, writable};
+use crate::cli::report::{Format, excerpts, put, render, writable};
 use crate::cli::show::find;
-use crate::render::units::bytes;
+use crate::render::units::{bytes, count};
+use crate::render::viewer::{Exported, exported};
 
 const WORKSPACE: &str = "workspace";
 
@@ -25,9 +26,15 @@ pub(crate) struct ExportArgs {
     /// Where to write it, instead of standard output; for `workspace` a directory
     #[arg(long, short, value_name = "PATH")]
     output: Option<String>,
+    /// Write the whole run as one page that needs no server: tree, timeline, code, prompts and findings
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "output"])]
+    html: Option<String>,
 }
 
 pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> {
+    if let Some(typed) = &args.html {
+        return write_page(app, args.run.as_deref(), typed);
+    }
     let output = args.output.as_deref();
     if args.format.as_deref() == Some(WORKSPACE) {
         let (workspace, run) = find(app, args.run.as_deref())?;
@@ -46,6 +53,28 @@ pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> 
         print(&format!("{}\n", json!({ "run": run, "path": typed, "bytes": text.len() })));
     }
     app.say(&format!("report: {typed} ({})", bytes(text.len() as u64)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the viewer with this run in it.
+fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Failure> {
+    let path = writable(app, typed)?;
+    let (workspace, run) = find(app, run)?;
+    let report = RunReport::read(&workspace, &run)?;
+    let excerpts = excerpts(app, &report);
+    let (workspace, run, report) = (&workspace, &run, &report);
+    let material =
+        Exported { workspace, run, report, excerpts: &excerpts, detector: &app.settings.detector() };
+    let (text, n_left_out) = exported(&material)?;
+    put(&path, typed, &text)?;
+    if app.json {
+        let said = json!({ "run": run, "path": typed, "bytes": text.len(), "texts_left_out": n_left_out });
+        print(&format!("{said}\n"));
+    }
+    app.say(&format!("page: {typed} ({})", bytes(text.len() as u64)));
+    if n_left_out > 0 {
+        app.say(&format!("{} left out to keep it small", count(n_left_out, "long text")));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,7 +12,8 @@ pub(crate) fn json(report: &RunReport) -> String {
     format!("{:#}\n", value(report))
 }
 
-fn value(report: &RunReport) -> Value {
+/// The same for a program that puts it into something larger.
+pub(crate) fn value(report: &RunReport) -> Value {
     let view = &report.view;
     let grounding = report.answer.as_ref().map(|answer| match answer.grounding {
         Grounding::Cited => "cited",

@@ -1,0 +1,139 @@
+//! `spelunk serve`: runs, contexts and models over HTTP, on this machine unless tokens are asked for.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use spelunk_engine::{Clock as _, SystemClock};
+use tokio::net::TcpListener;
+
+use super::ModelFlags;
+use super::app::{App, Failure, Usage, print};
+use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
+use crate::mcp::{ServerOptions, State, blocking};
+use crate::render::units::count;
+
+/// The text of one answer of a tool, as for `spelunk mcp`.
+pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
+const DAY_S: u64 = 86_400;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The address and the port; another address than loopback needs tokens [default: 127.0.0.1:7766]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// Read only what is below this directory; may be given several times [default: the current directory]
+    #[arg(long = "root", value_name = "DIR")]
+    roots: Vec<String>,
+    /// The file with the digests of the tokens that are let in
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<String>,
+    /// Add a token of this name to that file, print it, and end
+    #[arg(long, value_name = "NAME", requires = "token_file")]
+    new_token: Option<String>,
+    /// What the new token allows: read, run, admin
+    #[arg(long, value_name = "SCOPES", default_value = "run", requires = "new_token")]
+    scopes: String,
+    /// How long the new token is good [default: without end]
+    #[arg(long, value_name = "N", requires = "new_token")]
+    days: Option<u64>,
+    #[command(flatten)]
+    pub(super) model: ModelFlags,
+    /// What runs the code that models write: monty or cpython
+    #[arg(long, value_name = "SANDBOX")]
+    sandbox: Option<String>,
+}
+
+pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, Failure> {
+    let settings = &app.settings.server;
+    let token_file = args.token_file.as_ref().or(settings.token_file.as_ref());
+    let token_file: Option<PathBuf> = token_file.map(|file| app.current_dir.join(file));
+    if let (Some(name), Some(file)) = (&args.new_token, &token_file) {
+        return new_token(app, name, &args, file);
+    }
+    let typed = args.listen.as_deref().unwrap_or(&settings.listen);
+    let address = address(typed)?;
+    if !address.ip().is_loopback() && token_file.is_none() {
+        let message =
+            format!("`{address}` can be reached from other machines, and no token would be asked for");
+        let hint = "name a file of tokens with `--token-file`, or listen on 127.0.0.1".to_owned();
+        return Err(Usage { message, hint }.into());
+    }
+    let sandbox = app.sandbox(args.sandbox.as_deref())?;
+    let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: OUTPUT_CHARS_MAX };
+    let state = Arc::new(State::open(Arc::clone(app), options)?);
+    let tokens = token_file.as_deref().map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
+    let server = Server::new(Arc::clone(app), Arc::clone(&state), tokens, Log::Requests);
+    let listener = TcpListener::bind(address).await.map_err(|error| Usage {
+        message: format!("could not listen on `{address}`: {error}"),
+        hint: "name another address or port with `--listen`".into(),
+    })?;
+    let bound = listener.local_addr().unwrap_or(address);
+    app.say(&format!("listening on http://{bound}"));
+    let recovering = Arc::clone(&server);
+    let n_recovered = blocking(move || recovering.runs.recover(&recovering)).await?;
+    if n_recovered > 0 {
+        app.say(&format!("going on with {}", count(n_recovered, "run")));
+    }
+    let stop = stop_signal();
+    listen(listener, router(&server), Arc::clone(&server), stop).await;
+    server.runs.stop().await;
+    state.shut_down().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn address(typed: &str) -> Result<SocketAddr, Usage> {
+    let typed = typed.replacen("localhost:", "127.0.0.1:", 1);
+    typed.parse().map_err(|_| Usage {
+        message: format!("`{typed}` is not an address and a port"),
+        hint: "write it like `127.0.0.1:7766` or `[::1]:7766`".into(),
+    })
+}
+
+/// Makes a token: its digest goes into the file, and the token itself is shown this once.
+fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<ExitCode, Failure> {
+    let refused = |error: io::Error| Usage {
+        message: format!("could not write the file of tokens `{}`: {error}", file.display()),
+        hint: "name a file in a directory that is there".into(),
+    };
+    let now_s = SystemClock.now_ms() / 1000;
+    let until_s = args.days.map(|days| now_s.saturating_add(days.saturating_mul(DAY_S)));
+    let made = NewToken::make(name, &args.scopes, until_s, random().map_err(refused)?)?;
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut opened = options.open(file).map_err(refused)?;
+    opened.write_all(made.line.as_bytes()).map_err(refused)?;
+    print(&format!("{}\n", made.token));
+    app.say("it is shown only now; the file keeps its digest");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// From the operating system.
+pub(super) fn random() -> io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    #[expect(clippy::disallowed_methods, reason = "the operating system's randomness is a file")]
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Ctrl-C or a request to terminate.
+pub(super) async fn stop_signal() {
+    #[cfg(unix)]
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => drop(interrupted),
+        () = terminated => {}
+    }
+}

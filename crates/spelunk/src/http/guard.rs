@@ -1,0 +1,215 @@
+//! The guard at the door: is the request meant for this server, does it come from a page that may call, and is its token
+//! good for what it wants. Also the headers that every answer carries, and the line that the log gets.
+
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use spelunk_engine::{Clock as _, SystemClock};
+
+use super::auth::{Client, Scope};
+use super::listen::Peer;
+use super::problem::{Code, Problem};
+use super::{Log, Shared};
+
+/// Names of this machine for itself.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// Nothing from elsewhere, nothing inline, no frames.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const ALLOWED_HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id, mcp-protocol-version, \
+    mcp-session-id, mcp-method, mcp-name, x-api-key";
+
+/// The outermost layer: counts, logs, refuses what is not meant for us, and puts headers on what goes out.
+pub(super) async fn observe(State(server): State<Shared>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().map_or("-", MatchedPath::as_str).to_owned();
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let allowed = origin.as_ref().filter(|origin| is_allowed_origin(&server, origin)).cloned();
+    let mut response = match check(&server, &request) {
+        Err(problem) => problem.into_response(),
+        Ok(()) if is_preflight(&request) => preflight(allowed.is_some()),
+        Ok(()) => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if let Some(origin) = allowed {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+        let exposed = HeaderValue::from_static("location, mcp-session-id");
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
+    let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    server.metrics.request(&method, &route, response.status(), took_ms);
+    log(&server, &method, &route, &response, took_ms);
+    response
+}
+
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (header::CACHE_CONTROL, "no-store"),
+];
+
+/// One line of JSON for each request; never a body, a token or an address with parameters.
+fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_ms: u64) {
+    if server.log == Log::Nothing {
+        return;
+    }
+    let code = response.extensions().get::<Code>().map(|code| code.0.as_str());
+    let mut line = json!({
+        "at_ms": SystemClock.now_ms(),
+        "method": method.as_str(),
+        "route": route,
+        "status": response.status().as_u16(),
+        "ms": took_ms,
+    });
+    if let Some(code) = code {
+        line["code"] = json!(code);
+    }
+    server.app.say(&line.to_string());
+}
+
+/// A page of another site can make a browser send requests here, and can give its own name our address. Neither the name
+/// nor the origin is then one of ours.
+fn check(server: &Shared, request: &Request) -> Result<(), Problem> {
+    let host = host_of(request);
+    if !is_own_host(server, host) {
+        let detail = format!("`{}` is not a name of this server", shown(host));
+        let problem =
+            Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-refused", "The host is another one.", detail);
+        return Err(problem.hint("call it by a loopback name, or add the name to `server.hosts`"));
+    }
+    let Some(origin) = request.headers().get(header::ORIGIN) else { return Ok(()) };
+    if is_allowed_origin(server, origin) || is_same_origin(origin, host) {
+        return Ok(());
+    }
+    let detail = "a page of another origin may not call this server";
+    let problem = Problem::new(StatusCode::FORBIDDEN, "origin-refused", "The origin is not allowed.", detail);
+    Err(problem.hint("add the origin to `server.cors_origins`, if you trust it"))
+}
+
+fn host_of(request: &Request) -> &str {
+    let header = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    header.or_else(|| request.uri().authority().map(Authority::as_str)).unwrap_or_default()
+}
+
+fn is_own_host(server: &Shared, host: &str) -> bool {
+    let name = without_port(host);
+    let hosts = &server.app.settings.server.hosts;
+    let is_named = |known: &str| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host);
+    if LOOPBACK.into_iter().any(is_named) || hosts.iter().any(|known| is_named(known)) {
+        return true;
+    }
+    // A token is what a page of another site does not have.
+    hosts.is_empty() && server.tokens.are_asked_for() && !host.is_empty()
+}
+
+fn without_port(host: &str) -> &str {
+    if host.starts_with('[') {
+        return host.split_inclusive(']').next().unwrap_or(host);
+    }
+    host.split(':').next().unwrap_or(host)
+}
+
+fn is_allowed_origin(server: &Shared, origin: &HeaderValue) -> bool {
+    server.app.settings.server.cors_origins.iter().any(|known| known.as_bytes() == origin.as_bytes())
+}
+
+fn is_same_origin(origin: &HeaderValue, host: &str) -> bool {
+    let origin = origin.to_str().unwrap_or_default();
+    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+}
+
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(100).collect()
+}
+
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+fn preflight(is_allowed: bool) -> Response {
+    let mut response = (StatusCode::NO_CONTENT, Body::empty()).into_response();
+    if is_allowed {
+        let headers = response.headers_mut();
+        let methods = HeaderValue::from_static("GET, POST, DELETE");
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED_HEADERS));
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    }
+    response
+}
+
+/// What a route needs, and the server that knows the tokens.
+#[derive(Clone)]
+pub(super) struct Needs {
+    pub(super) server: Shared,
+    pub(super) scope: Option<Scope>,
+}
+
+/// The layer of one route: who calls, and may they.
+pub(super) async fn admit(State(needs): State<Needs>, mut request: Request, next: Next) -> Response {
+    match client(&needs, &request) {
+        Err(problem) => problem.into_response(),
+        Ok(client) => {
+            request.extensions_mut().insert(client);
+            next.run(request).await
+        }
+    }
+}
+
+fn client(needs: &Needs, request: &Request) -> Result<Client, Problem> {
+    let headers: &HeaderMap = request.headers();
+    let peer =
+        request.extensions().get::<Peer>().map_or_else(|| "local".to_owned(), |peer| peer.0.ip().to_string());
+    let Some(scope) = needs.scope else { return Ok(Client { name: peer, scope: Scope::Read }) };
+    let client = needs.server.tokens.client(headers, &peer, SystemClock.now_ms() / 1000)?;
+    if client.scope >= scope {
+        return Ok(client);
+    }
+    let detail = format!("the token allows {} and this needs `{}`", client.scopes().join(", "), scope.name());
+    let title = "The token does not allow this.";
+    Err(Problem::new(StatusCode::FORBIDDEN, "scope-missing", title, detail)
+        .hint("use a token with that scope"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_told_from_its_port() {
+        let names = ["localhost:7766", "127.0.0.1", "[::1]:80", "[::1]", "", ":80"].map(without_port);
+        assert_eq!(names, ["localhost", "127.0.0.1", "[::1]", "[::1]", "", ""]);
+    }
+
+    #[test]
+    fn only_the_same_authority_is_the_same_origin() {
+        let is_same =
+            |origin: &str| is_same_origin(&HeaderValue::from_str(origin).unwrap(), "localhost:7766");
+        assert!(is_same("http://localhost:7766") && is_same("https://LOCALHOST:7766"));
+        for other in [
+            "null",
+            "http://localhost",
+            "http://evil.example",
+            "localhost:7766",
+            "http://localhost:7766.evil",
+        ] {
+            assert!(!is_same(other), "{other}");
+        }
+    }
+}

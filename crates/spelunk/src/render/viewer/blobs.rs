@@ -1,0 +1,110 @@
+//! The texts that an exported run takes along: answers, replies and code before prompts, each up to a limit and all
+//! together up to another. What does not fit is counted, so that the reader is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use spelunk_journal::{Blobs, Record};
+use spelunk_types::{BlobId, EventKind, Text};
+
+/// How much text may be taken along.
+pub(super) struct Room {
+    pub(super) each_bytes_max: usize,
+    pub(super) all_bytes_max: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { each_bytes_max: 512_000, all_bytes_max: 24_000_000 }
+    }
+}
+
+/// Texts by the name of their blob.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Texts {
+    pub(super) kept: BTreeMap<String, String>,
+    pub(super) n_left_out: u64,
+    pub(super) bytes_left_out: u64,
+    bytes_kept: usize,
+    seen: BTreeSet<BlobId>,
+}
+
+/// Reads the texts that events name.
+pub(super) fn gather(blobs: &Blobs, records: &[Record], room: &Room) -> Texts {
+    let mut texts = Texts::default();
+    let kinds = || {
+        records.iter().filter_map(|record| match record {
+            Record::Known(event) => Some(&event.kind),
+            Record::Unknown { .. } => None,
+        })
+    };
+    for blob in kinds().flat_map(spoken) {
+        texts.take(blobs, blob, room);
+    }
+    for text in kinds().filter_map(prompt) {
+        if let Some(blob) = text.blob() {
+            texts.take(blobs, blob, room);
+        }
+        let record = match text {
+            Text::Inline { text } => Some(text.clone()),
+            Text::Blob { blob, .. } => texts.kept.get(blob.as_str()).cloned(),
+        };
+        for blob in record.iter().flat_map(|record| parts(record)) {
+            texts.take(blobs, &blob, room);
+        }
+    }
+    texts
+}
+
+/// Everything but prompts and the corpus: a reader of the file has no use for a copy of the documents.
+fn spoken(kind: &EventKind) -> Vec<&BlobId> {
+    if let EventKind::RunStarted { question, .. } = kind {
+        return question.blob().into_iter().collect();
+    }
+    if prompt(kind).is_some() { Vec::new() } else { kind.blobs() }
+}
+
+fn prompt(kind: &EventKind) -> Option<&Text> {
+    if let EventKind::CallStarted { text, .. } = kind { Some(text) } else { None }
+}
+
+/// The blobs that the record of a prompt names.
+fn parts(record: &str) -> Vec<BlobId> {
+    let record: Value = serde_json::from_str(record).unwrap_or_default();
+    let messages = record["messages"].as_array().into_iter().flatten();
+    let of_message = |message: &Value| {
+        let parts = message["parts"].as_array().into_iter().flatten();
+        std::iter::once(&message["text"]).chain(parts).filter_map(named).collect::<Vec<_>>()
+    };
+    named(&record["system"]).into_iter().chain(messages.flat_map(of_message)).collect()
+}
+
+fn named(text: &Value) -> Option<BlobId> {
+    text["blob"].as_str()?.parse().ok()
+}
+
+impl Texts {
+    fn take(&mut self, blobs: &Blobs, blob: &BlobId, room: &Room) {
+        if !self.seen.insert(blob.clone()) {
+            return;
+        }
+        // A blob that is gone or damaged is one more that the file does not have.
+        let text = blobs.get(blob).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let bytes = text.as_ref().map_or(0, String::len);
+        let fits =
+            bytes <= room.each_bytes_max && self.bytes_kept.saturating_add(bytes) <= room.all_bytes_max;
+        match text.filter(|_| fits) {
+            Some(text) => {
+                self.bytes_kept += bytes;
+                self.kept.insert(blob.to_string(), text);
+            }
+            None => {
+                self.n_left_out += 1;
+                self.bytes_left_out = self.bytes_left_out.saturating_add(bytes as u64);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

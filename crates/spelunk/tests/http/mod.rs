@@ -1,0 +1,14 @@
+//! `spelunk serve` over real HTTP on loopback, against a scripted model.
+
+mod access;
+mod agents;
+pub(crate) mod client;
+mod crash;
+mod docs;
+mod hostile;
+mod looks;
+mod open;
+mod queue;
+mod runs;
+mod spans;
+mod stream;

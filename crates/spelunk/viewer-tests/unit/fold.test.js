@@ -1,0 +1,107 @@
+// The page's fold against the engine's: the same journals, the same totals. The golden files are written by the engine's
+// own test (`UPDATE_EXPECT=1 cargo test -p spelunk viewer`).
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { activeMs, answerOf, apply, applyAll, cachedCalls, emptyRun, paidCalls, stateOf } from '../../viewer/fold.js';
+
+const HERE = import.meta.dirname;
+const FOLDERS = [path.join(HERE, '../../../../tests/compat/journals/v1'), path.join(HERE, '../journals')];
+
+function read(file) {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+function totals(run) {
+  const state = (call) =>
+    call.state === 'replied' ? `replied ${call.served}` : call.state === 'failed' ? `failed ${call.code}` : 'open';
+  const pick = (map, show) => Object.fromEntries(Array.from(map, ([id, value]) => [id, show(value)]));
+  const { byType, ...tasks } = run.tasks ?? {};
+  return {
+    seq_last: run.seqLast,
+    outcome: run.outcome,
+    documents: run.documents,
+    corpus_bytes: run.corpusBytes,
+    bytes_read: run.bytesRead,
+    documents_read: run.documentsRead,
+    skipped: run.skipped,
+    spent: run.spent,
+    active_ms: activeMs(run),
+    paid_calls: paidCalls(run),
+    cached_calls: cachedCalls(run),
+    resumed: run.resumed,
+    warnings: run.warnings.length,
+    citations: run.citations.length,
+    limits_reached: run.limitsReached.length,
+    cells: run.nCells,
+    answer_citations: answerOf(run)?.citations.length ?? null,
+    tasks: run.tasks ? tasks : null,
+    calls: pick(run.calls, (call) => ({ state: state(call), retries: call.retries, seq: call.seq })),
+    frames: pick(run.frames, (frame) => ({ state: frame.state, strategy: frame.strategy, seq: frame.seq })),
+  };
+}
+
+for (const folder of FOLDERS) {
+  for (const name of readdirSync(folder)) {
+    const events = read(path.join(folder, name));
+    test(`${name} folds to what the engine makes of it`, () => {
+      const golden = JSON.parse(readFileSync(path.join(HERE, '../golden', name.replace('.jsonl', '.json')), 'utf8'));
+      assert.deepEqual(totals(applyAll(emptyRun(), events)), golden);
+    });
+
+    test(`${name}: every prefix gives a state, and saying an event twice changes nothing`, () => {
+      const run = emptyRun();
+      for (const event of events) {
+        apply(run, event);
+        const once = JSON.stringify(totals(run));
+        apply(run, structuredClone(event));
+        assert.equal(JSON.stringify(totals(run)), once);
+        assert.equal(typeof stateOf(run), 'string');
+      }
+    });
+  }
+}
+
+test('no event is strange enough to break the fold', () => {
+  const strange = [
+    null,
+    3,
+    'x',
+    [],
+    {},
+    { seq: 1 },
+    { seq: 2, type: '__proto__' },
+    { seq: 3, type: 'constructor' },
+    { seq: 4, type: 'run.started' },
+    { seq: 5, type: 'call.settled', call: '0#0' },
+    { seq: 6, type: 'frame.closed', frame: '0' },
+    { seq: 7, type: 'call.started', call: '0#0', frame: '0', at_ms: 'soon' },
+    {
+      seq: 8,
+      type: 'call.settled',
+      call: '0#0',
+      outcome: { is: 'replied', usage: { input_tokens: -5, output_tokens: 'many' } },
+    },
+    { seq: 9, type: 'source.scanned', skipped: JSON.parse('{"__proto__": 1, "constructor": 2}'), bytes: 1e400 },
+    { seq: 10, type: 'cell.ran', frame: '0', cell: -1 },
+    { seq: 11, type: 'tasks.planned', tasks: {} },
+    { seq: 12, type: 'of.tomorrow' },
+  ];
+  const run = applyAll(emptyRun(), strange);
+  assert.equal(run.seqLast, 12);
+  assert.deepEqual(run.spent, {
+    input_tokens: 0,
+    cached_tokens: 0,
+    cache_written_tokens: 0,
+    output_tokens: 0,
+    cost_microusd: 0,
+  });
+  assert.equal(run.nUnknown, 4);
+  assert.equal({}.polluted, undefined);
+  assert.deepEqual(Object.keys(run.skipped), ['__proto__', 'constructor']);
+});

@@ -1,0 +1,171 @@
+// The parts of the page that are pure: the reader of event streams, lanes, areas, quotes, Markdown and numbers.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { sseReader } from '../../viewer/stream.js';
+import { lanes, levels } from '../../viewer/timeline.js';
+import { folders, squarify } from '../../viewer/treemap.js';
+import { locate } from '../../viewer/source.js';
+import { blocks } from '../../viewer/prose.js';
+import { bytes, dollars, head, startOf, time, tokens } from '../../viewer/units.js';
+import { findingKey } from '../../viewer/findings.js';
+import { rows } from '../../viewer/tree.js';
+import { applyAll, emptyRun } from '../../viewer/fold.js';
+
+test('a stream cut anywhere gives the same messages', () => {
+  const text =
+    ': hello\r\n\r\nid: 1\nevent: run.started\ndata: {"a":1}\n\nevent: call.streamed\ndata: {"b":"ü"}\n\ndata: x\ndata: y\n\nevent: end\ndata: {}\n\nid: 9\ndata: torn';
+  const whole = sseReader().feed(text);
+  assert.deepEqual(whole, [
+    { id: '1', event: 'run.started', data: '{"a":1}' },
+    { id: null, event: 'call.streamed', data: '{"b":"ü"}' },
+    { id: null, event: '', data: 'x\ny' },
+    { id: null, event: 'end', data: '{}' },
+  ]);
+  for (let at = 0; at <= text.length; at += 1) {
+    const reader = sseReader();
+    assert.deepEqual([...reader.feed(text.slice(0, at)), ...reader.feed(text.slice(at))], whole, `cut at ${at}`);
+  }
+});
+
+test('a line without end is refused', () => {
+  const reader = sseReader();
+  assert.throws(() => {
+    for (let n = 0; n < 40; n += 1) reader.feed('x'.repeat(1024 * 1024));
+  }, /without end/u);
+});
+
+test('calls that overlap have lanes of their own, and a free lane is used again', () => {
+  const call = (id, startedActiveMs, settledActiveMs) => ({ id, startedActiveMs, settledActiveMs });
+  const { bars, nLanes } = lanes([call('a', 0, 10), call('b', 2, 4), call('c', 4, 9), call('d', 10, null)], 20);
+  assert.deepEqual(
+    bars.map(({ lane, start, end }) => [lane, start, end]),
+    [
+      [0, 0, 10],
+      [1, 2, 4],
+      [1, 4, 9],
+      [0, 10, 20],
+    ],
+  );
+  assert.equal(nLanes, 2);
+  assert.deepEqual(
+    levels([
+      { start: 3, end: 3 },
+      { start: 3, end: 3 },
+    ]),
+    [
+      [3, 2],
+      [4, 0],
+    ],
+  );
+  assert.deepEqual(levels(bars), [
+    [0, 1],
+    [2, 2],
+    [4, 2],
+    [9, 1],
+    [10, 1],
+    [20, 0],
+  ]);
+});
+
+test('areas are in proportion, lie in the box and do not overlap', () => {
+  const values = [60, 30, 20, 10, 5, 5, 1];
+  const box = { x: 10, y: 20, w: 300, h: 200 };
+  const placed = squarify(values, box);
+  const total = values.reduce((sum, value) => sum + value, 0);
+  placed.forEach((area, idx) => {
+    assert.ok(Math.abs(area.w * area.h - (values[idx] / total) * box.w * box.h) < 1e-6);
+    assert.ok(
+      area.x >= box.x - 1e-9 &&
+        area.y >= box.y - 1e-9 &&
+        area.x + area.w <= box.x + box.w + 1e-6 &&
+        area.y + area.h <= box.y + box.h + 1e-6,
+    );
+    for (const other of placed.slice(0, idx)) {
+      const apart =
+        area.x >= other.x + other.w - 1e-6 ||
+        other.x >= area.x + area.w - 1e-6 ||
+        area.y >= other.y + other.h - 1e-6 ||
+        other.y >= area.y + area.h - 1e-6;
+      assert.ok(apart);
+    }
+  });
+  assert.deepEqual(
+    squarify([0, 0], box).map(({ w, h }) => w * h),
+    [0, 0],
+  );
+});
+
+test('folders are cut off at a depth, whatever a path says', () => {
+  const deep = `${'a/'.repeat(5000)}x.py`;
+  const root = folders([
+    { path: deep, bytes: 3 },
+    { path: 'b.py', bytes: 4 },
+    { path: '__proto__/c', bytes: 1 },
+  ]);
+  assert.equal(root.bytes, 8);
+  let [depth, place] = [0, root];
+  while (place.children) {
+    depth += 1;
+    place = Array.from(place.children.values())[0];
+  }
+  assert.ok(depth <= 6, String(depth));
+});
+
+test('a quote is marked where it stands, over lines and with other blanks', () => {
+  const lines = ['first line', 'the  magic', 'number is 42.', 'the magic number is 42.'];
+  assert.deepEqual(Array.from(locate(lines, 1, 'magic number is')), [
+    [1, [5, 10]],
+    [2, [0, 9]],
+  ]);
+  assert.deepEqual(Array.from(locate(lines, 3, 'magic number')), [[3, [4, 16]]]);
+  assert.deepEqual(Array.from(locate(lines, 3, 'first')), [[0, [0, 5]]]);
+  assert.equal(locate(lines, 0, 'not (there').size, 0);
+  assert.equal(locate(lines, 0, '   ').size, 0);
+});
+
+test('Markdown is read as the reports read it', () => {
+  assert.deepEqual(
+    blocks('# A\ntext\nmore\n\n- one\n  1. two\n> said\n```\n<b>\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n---').map(
+      (block) => block.is,
+    ),
+    ['heading', 'paragraph', 'item', 'item', 'quote', 'code', 'table', 'rule'],
+  );
+  assert.deepEqual(blocks('```\nopen'), [{ is: 'code', lines: ['open'] }]);
+});
+
+test('numbers read as the command line writes them', () => {
+  assert.deepEqual([0, 999, 1000, 3141592, 940000000].map(bytes), ['0 B', '999 B', '1.0 kB', '3.1 MB', '940 MB']);
+  assert.deepEqual([7, 12345, 2000000].map(tokens), ['7', '12.3k', '2.0M']);
+  assert.deepEqual([0, 1, 100, 2345, 99950, 100000, 5000001].map(dollars), [
+    '$0.00',
+    '<$0.0001',
+    '$0.0001',
+    '$0.0024',
+    '$0.1000',
+    '$0.10',
+    '$5.01',
+  ]);
+  assert.deepEqual([7, 4250, 200000, 1800000].map(time), ['7 ms', '4.2 s', '3 min 20 s', '30 min']);
+  assert.equal(startOf('rlm-20260822T101403Z-3f9a2b1c'), Date.UTC(2026, 7, 22, 10, 14, 3));
+  assert.equal(startOf('nonsense'), 0);
+  assert.equal(head('one\n two   three', 9), 'one two…');
+});
+
+test('findings are the same if type, words and file are', () => {
+  const made = (summary, file) => findingKey({ finding: { type: 'bug', summary, location: { file } } });
+  assert.equal(made('SQL is built, from input!', 'a.py'), made('sql is built from input', 'a.py'));
+  assert.notEqual(made('x', 'a.py'), made('x', 'b.py'));
+});
+
+test('a tree of any depth is laid out without recursion', () => {
+  const events = [];
+  let frame = '0';
+  for (let n = 0; n < 5000; n += 1) {
+    events.push({ seq: n + 1, at_ms: n, frame, type: 'frame.opened', strategy: 'repl', question: { text: 'q' } });
+    frame += '.0';
+  }
+  const run = applyAll(emptyRun(), events);
+  assert.equal(rows(run, new Set()).length, 5000);
+  assert.equal(rows(run, new Set(['0.0'])).length, 2);
+});

@@ -1,0 +1,144 @@
+// Answer: what a run came to, its evidence, and what people should know besides. While there is no answer it says how far
+// the run has come.
+
+import { el, fill } from './dom.js';
+import { answerOf, openCalls, stateOf } from './fold.js';
+import { count, head, listed, total } from './units.js';
+import { textOf } from './api.js';
+import { prose } from './prose.js';
+import { citationKey, citationList } from './source.js';
+
+const TASKS_SHOWN = 12;
+
+/** The answer, its evidence, and what people should know besides. */
+export function answerPanel(context) {
+  const [body, evidence, remarks, coverage] = [
+    el('div', { class: 'card' }),
+    el('section', { class: 'evidence', 'aria-label': 'Evidence' }),
+    el('div', {}),
+    el('div', {}),
+  ];
+  let shown = null;
+  const write = (run, answer) => {
+    const places = new Map(answer.citations.map((citation) => [`${citation.document}:${citation.line}`, citation]));
+    const open = (place) => context.openSource(places.get(place));
+    textOf(context.origin, context.runId, answer.answer)
+      .then((text) => fill(body, prose(text, new Set(places.keys()), open)))
+      .catch((error) => fill(body, el('p', { class: 'failure' }, error.message)));
+    const checked = new Map(run.citations.map(({ citation, found }) => [citationKey(citation), found]));
+    fill(
+      evidence,
+      el('h2', {}, 'Evidence'),
+      answer.citations.length > 0
+        ? citationList(answer.citations, checked, context.openSource)
+        : el('p', { class: 'empty' }, 'The answer cites nothing.'),
+    );
+  };
+  return {
+    element: el('div', { class: 'answer-page' }, el('div', {}, remarks, body, coverage), evidence),
+    show({ run }) {
+      const answer = answerOf(run);
+      const name = answer
+        ? `${answer.closedAtMs}`
+        : `${run.seqLast} ${stateOf(run)} ${speaking(run).reduce((sum, call) => sum + call.streamed.length, 0)}`;
+      fill(remarks, warnings(run));
+      if (name === shown) return;
+      shown = name;
+      if (answer) write(run, answer);
+      else fill(body, underWay(run));
+    },
+    take(report) {
+      fill(
+        coverage,
+        (report.errors ?? []).length > 0
+          ? el(
+              'details',
+              { class: 'text' },
+              el('summary', {}, 'Errors on the way ', el('span', { class: 'n' }, String(report.errors.length))),
+              el(
+                'ul',
+                { class: 'plain' },
+                report.errors
+                  .slice(0, 100)
+                  .map((error) =>
+                    el('li', {}, el('code', {}, error.call ?? error.frame), ` ${error.code}: ${error.message}`),
+                  ),
+              ),
+            )
+          : null,
+      );
+    },
+  };
+}
+
+function underWay(run) {
+  const { outcome, tasks } = run;
+  if (outcome?.is === 'failed')
+    return el('p', { class: 'failure' }, `The run failed: ${outcome.message || outcome.code}`);
+  if (outcome) return el('p', { class: 'empty' }, 'There is no answer.');
+  return [
+    tasks
+      ? tasksSoFar(run)
+      : el(
+          'p',
+          { class: 'empty' },
+          run.nEvents === 0 ? 'Waiting for the first event…' : `${count(openCalls(run), 'call')} under way.`,
+        ),
+    run.progress
+      ? el('p', { class: 'hint' }, `${run.progress.what}: ${run.progress.done} of ${run.progress.total}`)
+      : null,
+    speaking(run).map((call) =>
+      el(
+        'section',
+        {},
+        el('h4', {}, `Call ${call.id} says`),
+        el('pre', { class: 'code stream', tabindex: '0' }, call.streamed),
+      ),
+    ),
+  ];
+}
+
+/** How far analysts have come, and what the latest of them found. */
+function tasksSoFar(run) {
+  const { done, failed, planned } = run.tasks;
+  const told = ({ findings: counts, relevant }) =>
+    total(counts) > 0
+      ? `${count(total(counts), 'finding')} (${listed(counts)})`
+      : relevant
+        ? 'nothing found'
+        : 'not relevant';
+  const underWayToo = openCalls(run) > 0 ? `; ${count(openCalls(run), 'call')} under way` : '';
+  return [
+    el('p', {}, `Analysts have read ${done + failed} of ${count(planned, 'part')}${underWayToo}.`),
+    el('progress', {
+      max: String(Math.max(1, planned)),
+      value: String(done + failed),
+      'aria-label': 'Parts that were read',
+    }),
+    el(
+      'ul',
+      { class: 'plain' },
+      run.reported
+        .slice(-TASKS_SHOWN)
+        .reverse()
+        .map((task) =>
+          el('li', {}, el('code', {}, head(task.label, 120)), ' ', el('span', { class: 'hint' }, told(task))),
+        ),
+    ),
+  ];
+}
+
+/** The calls whose replies are being written; the latest ones. */
+function speaking(run) {
+  return Array.from(run.calls.values())
+    .filter((call) => call.state === 'open' && call.streamed)
+    .slice(-3);
+}
+
+function warnings(run) {
+  const stopped =
+    run.outcome?.is === 'partial' ? [{ message: `This answer is partial: ${run.outcome.stopped_by}.`, hint: '' }] : [];
+  return [...stopped, ...run.warnings].map(({ message, hint }) =>
+    el('p', { class: 'warning' }, message, hint ? el('span', { class: 'hint' }, ` ${hint}`) : null),
+  );
+}

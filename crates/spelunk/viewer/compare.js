@@ -1,0 +1,167 @@
+// Compare: two runs side by side: what they answered, what they cost, and which findings one or both of them have.
+
+import { el, fill, table } from './dom.js';
+import { activeMs, answerOf, applyAll, cachedCalls, emptyRun, paidCalls, stateOf } from './fold.js';
+import { bytes, dollars, head, shortName, time, tokens } from './units.js';
+import { textOf } from './api.js';
+import { findingKey } from './findings.js';
+import { prose } from './prose.js';
+import { stateBadge } from './list.js';
+
+const FINDINGS_SHOWN = 300;
+
+/** The page. */
+export function comparison({ origin, runs }) {
+  const body = el('div', {}, el('p', { class: 'empty' }, 'Reading both runs…'));
+  const element = el(
+    'section',
+    { 'aria-labelledby': 'compare-title' },
+    el('h1', { id: 'compare-title' }, 'Two runs compared'),
+    body,
+  );
+  Promise.all(runs.map((id) => read(origin, id)))
+    .then((sides) => fill(body, figures(sides), answers(sides), found(sides)))
+    .catch((error) => fill(body, el('p', { class: 'failure', role: 'alert' }, error.message)));
+  return { element, title: 'Compare', leave: () => {} };
+}
+
+async function read(origin, id) {
+  const [events, report] = await Promise.all([origin.events(id), origin.report(id).catch(() => null)]);
+  const run = applyAll(emptyRun(), events);
+  const text = (value) => textOf(origin, id, value).catch((error) => error.message);
+  return { id, run, report, question: await text(run.question), answer: await text(answerOf(run)?.answer) };
+}
+
+function figures(sides) {
+  const row = (name, show, n) => [
+    name,
+    ...sides.map((side) => show(side)),
+    n ? difference(n(sides[0]), n(sides[1])) : '',
+  ];
+  const spent =
+    (name) =>
+    ({ run }) =>
+      run.spent[name];
+  return table(
+    'Figures',
+    ['', ...sides.map((side) => shortName(side.id)), 'Difference'],
+    [
+      ['Run', ...sides.map((side) => el('a', { href: `#/run/${encodeURIComponent(side.id)}` }, 'Open')), ''],
+      ['State', ...sides.map((side) => stateBadge(stateOf(side.run))), ''],
+      row('Question', ({ question }) => head(question, 120)),
+      row('Strategy', ({ run }) => run.strategy ?? ''),
+      row('Model', ({ run }) => (run.model ? `${run.model.provider}/${run.model.name}` : '')),
+      row('Read', ({ run }) => `${run.documents} files, ${bytes(run.corpusBytes)}`),
+      row(
+        'Calls',
+        ({ run }) => String(paidCalls(run)),
+        ({ run }) => paidCalls(run),
+      ),
+      row(
+        'From cache',
+        ({ run }) => String(cachedCalls(run)),
+        ({ run }) => cachedCalls(run),
+      ),
+      row(
+        'Cells',
+        ({ run }) => String(run.nCells),
+        ({ run }) => run.nCells,
+      ),
+      row('Tokens sent', (side) => tokens(spent('input_tokens')(side)), spent('input_tokens')),
+      row('Tokens written', (side) => tokens(spent('output_tokens')(side)), spent('output_tokens')),
+      row('Cost', (side) => dollars(spent('cost_microusd')(side)), spent('cost_microusd')),
+      row(
+        'Time',
+        ({ run }) => time(activeMs(run)),
+        ({ run }) => activeMs(run),
+      ),
+      row(
+        'Findings',
+        ({ report }) => String(report?.findings?.length ?? 0),
+        ({ report }) => report?.findings?.length ?? 0,
+      ),
+    ],
+    { class: 'figures' },
+  );
+}
+
+/** `+25 %`; nothing where there is none. */
+function difference(a, b) {
+  if (a === b) return 'same';
+  if (a === 0) return '';
+  const percent = Math.round(((b - a) / a) * 100);
+  return percent === 0 ? 'about the same' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`;
+}
+
+function answers(sides) {
+  return el(
+    'section',
+    {},
+    el('h2', {}, 'Answers'),
+    el(
+      'div',
+      { class: 'pair wide' },
+      sides.map((side) =>
+        el(
+          'article',
+          { class: 'card' },
+          el('h3', {}, shortName(side.id)),
+          side.answer ? prose(side.answer) : el('p', { class: 'empty' }, 'No answer.'),
+        ),
+      ),
+    ),
+  );
+}
+
+function found(sides) {
+  const maps = sides.map(({ report }) => new Map((report?.findings ?? []).map((item) => [findingKey(item), item])));
+  if (maps.every((map) => map.size === 0)) return null;
+  const only = (own, other) =>
+    Array.from(own)
+      .filter(([key]) => !other.has(key))
+      .map(([, item]) => item);
+  const both = Array.from(maps[0])
+    .filter(([key]) => maps[1].has(key))
+    .map(([, item]) => item);
+  const group = (title, items) =>
+    el(
+      'article',
+      { class: 'card' },
+      el('h3', {}, title, ' ', el('span', { class: 'n' }, String(items.length))),
+      items.length === 0
+        ? el('p', { class: 'empty' }, 'None.')
+        : el(
+            'ul',
+            { class: 'plain' },
+            items
+              .slice(0, FINDINGS_SHOWN)
+              .map(({ finding, severity }) =>
+                el(
+                  'li',
+                  {},
+                  el('span', { class: `badge ${severity}` }, severity),
+                  ' ',
+                  finding.summary,
+                  ' ',
+                  el(
+                    'code',
+                    {},
+                    `${finding.location.file}${finding.location.line_start ? `:${finding.location.line_start}` : ''}`,
+                  ),
+                ),
+              ),
+          ),
+    );
+  return el(
+    'section',
+    {},
+    el('h2', {}, 'Findings'),
+    el(
+      'div',
+      { class: 'thirds' },
+      group(`Only in ${shortName(sides[0].id)}`, only(maps[0], maps[1])),
+      group('In both', both),
+      group(`Only in ${shortName(sides[1].id)}`, only(maps[1], maps[0])),
+    ),
+  );
+}

@@ -1,0 +1,220 @@
+// Detail: one call, cell or frame in full. Long texts are fetched when they are looked at, and shown up to a limit with a
+// button for the rest, so that a prompt of a megabyte does not stop the page.
+
+import { button, el, fill, plain } from './dom.js';
+import { textOf } from './api.js';
+import { bytes, dollars, time, tokens, whole } from './units.js';
+import { callState, cellState, findCell, frameState } from './tree.js';
+import { citationList } from './source.js';
+import { prose } from './prose.js';
+
+const CHARS_SHOWN = 20000;
+const MESSAGES_MAX = 500;
+
+/** The panel. `show(run, kind, id)` fills it; a later call overtakes an earlier one. */
+export function detail({ origin, runId, openSource }) {
+  const element = el(
+    'aside',
+    { class: 'detail', 'aria-label': 'Details', tabindex: '-1' },
+    el('p', { class: 'empty' }, 'Choose a frame, a call or a cell to see what was said.'),
+  );
+  const context = { origin, runId, openSource };
+  const makers = { call: callDetail, cell: cellDetail, frame: frameDetail };
+  return {
+    element,
+    show(run, kind, id) {
+      const made = Object.hasOwn(makers, kind) ? makers[kind](context, run, id) : null;
+      if (made) fill(element, made);
+    },
+  };
+}
+
+function facts(pairs) {
+  const kept = pairs.filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  return el(
+    'dl',
+    { class: 'facts small' },
+    kept.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
+  );
+}
+
+function callDetail(context, run, id) {
+  const call = run.calls.get(id);
+  if (!call) return null;
+  const usage = call.usage ?? {};
+  return [
+    el('h3', {}, `Call ${id}`),
+    facts([
+      ['State', callState(call)],
+      ['Model', call.model],
+      ['Sent', call.usage ? `${tokens(whole(usage.input_tokens))} tokens` : ''],
+      ['Cached by provider', usage.cached_tokens ? `${tokens(whole(usage.cached_tokens))} tokens` : ''],
+      ['Written', call.usage ? `${tokens(whole(usage.output_tokens))} tokens` : ''],
+      ['Cost', call.usage ? dollars(whole(usage.cost_microusd)) : ''],
+      ['Took', call.settledActiveMs === null ? '' : time(call.settledActiveMs - call.startedActiveMs)],
+      ['Ended because', call.stop && call.stop !== 'finished' ? call.stop : ''],
+      ['Tried again after', call.retries.join(', ')],
+    ]),
+    call.message ? el('p', { class: 'failure' }, call.message) : null,
+    call.state === 'replied' ? section('Reply', context, call.reply, true) : null,
+    call.state === 'open' && call.streamed
+      ? el('section', {}, el('h4', {}, 'Reply so far'), el('pre', { class: 'code', tabindex: '0' }, call.streamed))
+      : null,
+    prompt(context, call.prompt),
+  ];
+}
+
+/** A prompt is a record that names its parts; they are shown one by one. */
+function prompt(context, text) {
+  const place = el('div', {}, el('p', { class: 'empty' }, 'Reading the prompt…'));
+  textOf(context.origin, context.runId, text)
+    .then((record) => {
+      const parsed = JSON.parse(record);
+      const messages = (Array.isArray(parsed.messages) ? parsed.messages : []).slice(0, MESSAGES_MAX);
+      fill(
+        place,
+        section('System', context, parsed.system, false),
+        messages.map((message, idx) => [
+          section(speaker(message.speaker), context, message.text, idx + 1 === messages.length),
+          (Array.isArray(message.parts) ? message.parts : []).map((part) => section('Tool', context, part, false)),
+        ]),
+      );
+    })
+    .catch((error) =>
+      fill(
+        place,
+        el(
+          'p',
+          { class: 'failure' },
+          error instanceof SyntaxError
+            ? 'The prompt is not in a form this page knows.'
+            : `The prompt is not here: ${error.message}`,
+        ),
+      ),
+    );
+  return el('section', {}, el('h4', {}, 'Prompt'), place);
+}
+
+function speaker(word) {
+  return word === 'assistant' ? 'Model' : word === 'user' ? 'User' : plain(word ?? 'Unknown');
+}
+
+/** A text behind a heading that opens; it is fetched when it does. */
+function section(title, context, text, isOpen) {
+  if (!text || (text.text === '' && !text.blob)) return null;
+  const size = text.blob ? whole(text.bytes) : new Blob([text.text ?? '']).size;
+  const body = el('div', {});
+  const element = el(
+    'details',
+    { class: 'text' },
+    el('summary', {}, title, ' ', el('span', { class: 'n' }, bytes(size))),
+    body,
+  );
+  let isLoaded = false;
+  const load = () => {
+    if (isLoaded) return;
+    isLoaded = true;
+    textOf(context.origin, context.runId, text)
+      .then((shown) => fill(body, long(shown)))
+      .catch((error) => {
+        isLoaded = false;
+        fill(body, el('p', { class: 'failure' }, error.message));
+      });
+  };
+  element.addEventListener('toggle', () => element.open && load());
+  if (isOpen) element.open = true;
+  return element;
+}
+
+/** Text in a box, cut where it is very long. */
+export function long(text, className = 'code') {
+  const box = el('pre', { class: className, tabindex: '0' }, text.slice(0, CHARS_SHOWN));
+  if (text.length <= CHARS_SHOWN) return box;
+  let shown = CHARS_SHOWN;
+  const more = button(
+    `Show more of ${bytes(text.length)}`,
+    () => {
+      box.append(document.createTextNode(plain(text.slice(shown, shown + CHARS_SHOWN * 5))));
+      shown += CHARS_SHOWN * 5;
+      if (shown >= text.length) more.remove();
+    },
+    { class: 'more' },
+  );
+  return [box, more];
+}
+
+function cellDetail(context, run, id) {
+  const cell = findCell(run, id);
+  if (!cell) return null;
+  return [
+    el('h3', {}, `Cell ${id}`),
+    facts([
+      ['Ended', cellState(cell)],
+      ['Took', time(cell.tookMs)],
+      ['Calls', cell.calls || ''],
+      ['Children', cell.children || ''],
+    ]),
+    cellTexts(context, cell),
+  ];
+}
+
+/** The code of a cell and what it printed. */
+export function cellTexts(context, cell) {
+  const code = el('div', {});
+  const output = el('div', {});
+  const put = (place, text, className) =>
+    textOf(context.origin, context.runId, text)
+      .then((shown) =>
+        fill(place, shown === '' ? el('p', { class: 'empty' }, 'Nothing was printed.') : long(shown, className)),
+      )
+      .catch((error) => fill(place, el('p', { class: 'failure' }, error.message)));
+  put(code, cell.code, 'code python');
+  put(output, cell.output, 'code output');
+  const trouble = cell.outcome.traceback ?? cell.outcome.message;
+  return [
+    el('h4', {}, 'Code'),
+    code,
+    el('h4', {}, 'Output'),
+    output,
+    trouble ? [el('h4', {}, 'What went wrong'), el('pre', { class: 'code failure', tabindex: '0' }, trouble)] : null,
+  ];
+}
+
+function frameDetail(context, run, id) {
+  const frame = run.frames.get(id);
+  if (!frame) return null;
+  const answer = el('div', {});
+  if (frame.answer) {
+    textOf(context.origin, context.runId, frame.answer)
+      .then((text) => fill(answer, readable(text)))
+      .catch((error) => fill(answer, el('p', { class: 'failure' }, error.message)));
+  }
+  return [
+    el('h3', {}, `Frame ${id}`),
+    facts([
+      ['State', frameState(frame)],
+      ['Strategy', frame.strategy],
+      ['Calls', frame.nCalls || ''],
+      ['Tokens', frame.tokens ? tokens(frame.tokens) : ''],
+      ['Cost', frame.nCalls ? dollars(frame.cost) : ''],
+      ['Took', frame.closedActiveMs === null ? '' : time(frame.closedActiveMs - frame.openedActiveMs)],
+    ]),
+    frame.message ? el('p', { class: 'failure' }, frame.message) : null,
+    section('Question', context, frame.question, true),
+    section('Note of its parent', context, frame.note, false),
+    frame.answer ? el('section', {}, el('h4', {}, 'Answer'), answer) : null,
+    frame.citations.length > 0
+      ? el('section', {}, el('h4', {}, 'Evidence'), citationList(frame.citations, new Map(), context.openSource))
+      : null,
+  ];
+}
+
+/** Reports of analysts are JSON; people get them indented. */
+function readable(text) {
+  if (!text.startsWith('{')) return prose(text.slice(0, CHARS_SHOWN * 5));
+  try {
+    return long(JSON.stringify(JSON.parse(text), null, 2));
+  } catch {
+    return prose(text.slice(0, CHARS_SHOWN * 5));
+  }
+}

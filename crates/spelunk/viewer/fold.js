@@ -1,0 +1,359 @@
+// Fold: the state of a run, made of its events. It mirrors `RunView` of the engine; both are held against the same totals
+// (`viewer-tests/golden`). Pure and total: any prefix of a journal gives a state, and an event it does not know changes
+// nothing but the count.
+
+import { whole } from './units.js';
+
+/** Codes of failures that the purse is to blame for: such a call was never sent. */
+export const LIMIT_CODES = [
+  'calls-exhausted',
+  'tokens-exhausted',
+  'cost-exhausted',
+  'time-exhausted',
+  'depth-exceeded',
+  'children-exceeded',
+  'turns-exhausted',
+  'cells-exhausted',
+];
+
+const STREAMED_CHARS_MAX = 4000;
+const WARNINGS_MAX = 1000;
+
+/** A run of which nothing is known yet. */
+export function emptyRun() {
+  return {
+    seqLast: 0,
+    nEvents: 0,
+    nUnknown: 0,
+    question: null,
+    strategy: null,
+    model: null,
+    subModel: null,
+    focus: 'general',
+    sources: [],
+    limits: {},
+    corpus: null,
+    engine: '',
+    documents: 0,
+    corpusBytes: 0,
+    skipped: {},
+    redacted: {},
+    bytesRead: 0,
+    documentsRead: 0,
+    frames: new Map(),
+    children: new Map(),
+    calls: new Map(),
+    cells: new Map(),
+    nCells: 0,
+    tasks: null,
+    reported: [],
+    spent: { input_tokens: 0, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 0, cost_microusd: 0 },
+    warnings: [],
+    citations: [],
+    limitsReached: [],
+    outcome: null,
+    startedAtMs: 0,
+    updatedAtMs: 0,
+    resumed: 0,
+    earlierMs: 0,
+    segmentAtMs: 0,
+    progress: null,
+  };
+}
+
+/** Folds one event in. A recorded event that was seen already is passed over: a stream may repeat itself. */
+export function apply(run, event) {
+  if (!event || typeof event !== 'object') return run;
+  const isEphemeral = event.type === 'call.streamed' || event.type === 'progress.ticked';
+  if (!isEphemeral && whole(event.seq) <= run.seqLast) return run;
+  // The pause between two processes is not time spent.
+  if (event.type === 'run.resumed') run.earlierMs = activeMs(run);
+  run.updatedAtMs = whole(event.at_ms);
+  run.seqLast = Math.max(run.seqLast, whole(event.seq));
+  if (!isEphemeral) run.nEvents += 1;
+  const step = STEPS[event.type];
+  if (step && Object.hasOwn(STEPS, event.type)) step(run, event);
+  else run.nUnknown += 1;
+  return run;
+}
+
+/** Folds many events in. */
+export function applyAll(run, events) {
+  for (const event of events) apply(run, event);
+  return run;
+}
+
+const STEPS = {
+  'run.started': (run, event) => {
+    run.question = event.question ?? null;
+    run.strategy = event.strategy ?? null;
+    run.model = event.model ?? null;
+    run.subModel = event.sub_model ?? null;
+    run.focus = event.focus ?? 'general';
+    run.sources = Array.isArray(event.sources) ? event.sources : [];
+    run.limits = event.limits ?? {};
+    run.corpus = event.corpus ?? null;
+    run.engine = event.engine ?? '';
+    run.startedAtMs = run.segmentAtMs = whole(event.at_ms);
+  },
+  'run.resumed': (run, event) => {
+    run.outcome = null;
+    run.resumed += 1;
+    run.segmentAtMs = whole(event.at_ms);
+  },
+  'run.finished': (run, event) => {
+    run.outcome = event.outcome ?? null;
+    run.progress = null;
+  },
+  'source.scanned': (run, event) => {
+    run.documents += whole(event.documents);
+    run.corpusBytes += whole(event.bytes);
+    sum(run.skipped, event.skipped);
+    sum(run.redacted, event.redacted);
+  },
+  'frame.opened': openFrame,
+  'frame.closed': closeFrame,
+  'passages.chosen': (run, event) => {
+    run.documentsRead += whole(event.documents);
+    run.bytesRead += whole(event.bytes);
+  },
+  'call.started': startCall,
+  'call.retried': (run, event) => {
+    run.calls.get(event.call)?.retries.push(event.code);
+  },
+  'call.settled': settleCall,
+  'call.streamed': (run, event) => {
+    const call = run.calls.get(event.call);
+    if (call && call.state === 'open') call.streamed = (call.streamed + (event.text ?? '')).slice(-STREAMED_CHARS_MAX);
+  },
+  'cell.ran': addCell,
+  'value.observed': () => {},
+  'tasks.planned': (run, event) => {
+    const tasks = tasksOf(run);
+    tasks.planned = whole(event.tasks);
+    tasks.documents = whole(event.documents);
+    tasks.byType = event.by_type ?? {};
+  },
+  'findings.recalled': (run, event) => {
+    tasksOf(run).recalled = whole(event.units);
+  },
+  'task.reported': (run, event) => {
+    const tasks = tasksOf(run);
+    tasks.done += 1;
+    sum(tasks.findings, event.findings);
+    run.reported.push({
+      task: whole(event.task),
+      label: event.label ?? '',
+      relevant: event.relevant === true,
+      findings: event.findings ?? {},
+    });
+  },
+  'citation.checked': (run, event) => {
+    run.citations.push({ citation: event.citation, found: event.found });
+  },
+  'limit.reached': (run, event) => {
+    run.limitsReached.push({ limit: event.limit, value: event.value });
+  },
+  'warning.raised': warn,
+  'progress.ticked': (run, event) => {
+    run.progress = { what: event.what, done: whole(event.done), total: whole(event.total) };
+  },
+};
+
+function openFrame(run, event) {
+  if (run.frames.has(event.frame)) return;
+  run.frames.set(event.frame, {
+    id: event.frame,
+    strategy: event.strategy,
+    question: event.question,
+    note: event.note ?? null,
+    state: 'open',
+    seq: event.seq,
+    openedAtMs: whole(event.at_ms),
+    openedActiveMs: activeMs(run),
+    closedActiveMs: null,
+    closedAtMs: null,
+    answer: null,
+    citations: [],
+    grounding: null,
+    code: null,
+    message: '',
+    nCalls: 0,
+    tokens: 0,
+    cost: 0,
+  });
+  twigs(run, parentOf(event.frame)).push({ kind: 'frame', id: event.frame, seq: event.seq });
+}
+
+function closeFrame(run, event) {
+  const frame = run.frames.get(event.frame);
+  const outcome = event.outcome ?? {};
+  if (frame?.strategy === 'analyst' && outcome.is === 'failed' && run.tasks) run.tasks.failed += 1;
+  if (!frame) return;
+  frame.closedAtMs = whole(event.at_ms);
+  frame.closedActiveMs = activeMs(run);
+  if (outcome.is === 'answered') {
+    frame.state = 'answered';
+    frame.answer = outcome.answer ?? null;
+    frame.citations = Array.isArray(outcome.citations) ? outcome.citations : [];
+    frame.grounding = outcome.grounding ?? null;
+  } else {
+    frame.state = 'failed';
+    frame.code = outcome.code ?? 'unrecognised';
+    frame.message = outcome.message ?? '';
+  }
+}
+
+function startCall(run, event) {
+  if (run.calls.has(event.call)) return;
+  run.calls.set(event.call, {
+    id: event.call,
+    frame: event.frame,
+    model: event.model,
+    prompt: event.text,
+    state: 'open',
+    retries: [],
+    seq: event.seq,
+    startedAtMs: whole(event.at_ms),
+    startedActiveMs: activeMs(run),
+    settledAtMs: null,
+    settledActiveMs: null,
+    reply: null,
+    usage: null,
+    served: null,
+    stop: null,
+    code: null,
+    message: '',
+    streamed: '',
+  });
+  twigs(run, event.frame).push({ kind: 'call', id: event.call, seq: event.seq });
+}
+
+/** One that has ended keeps its first end. */
+function settleCall(run, event) {
+  const call = run.calls.get(event.call);
+  if (!call || call.state !== 'open') return;
+  const outcome = event.outcome ?? {};
+  call.settledAtMs = whole(event.at_ms);
+  call.settledActiveMs = activeMs(run);
+  call.streamed = '';
+  if (outcome.is !== 'replied') {
+    call.state = 'failed';
+    call.code = outcome.code ?? 'unrecognised';
+    call.message = outcome.message ?? '';
+    return;
+  }
+  Object.assign(call, {
+    state: 'replied',
+    reply: outcome.reply,
+    usage: outcome.usage ?? {},
+    stop: outcome.stop,
+    served: event.served,
+  });
+  for (const name of Object.keys(run.spent)) run.spent[name] += whole(call.usage[name]);
+  const frame = run.frames.get(call.frame);
+  if (frame) {
+    frame.nCalls += 1;
+    frame.tokens += whole(call.usage.input_tokens) + whole(call.usage.output_tokens);
+    frame.cost += whole(call.usage.cost_microusd);
+  }
+}
+
+function addCell(run, event) {
+  if (!run.cells.has(event.frame)) run.cells.set(event.frame, []);
+  run.nCells += 1;
+  const endedActiveMs = activeMs(run);
+  run.cells.get(event.frame).push({
+    id: `${event.frame}:${whole(event.cell)}`,
+    frame: event.frame,
+    cell: whole(event.cell),
+    code: event.code,
+    output: event.output,
+    outcome: event.outcome ?? {},
+    tookMs: whole(event.took_ms),
+    seq: event.seq,
+    calls: whole(event.calls),
+    children: whole(event.children),
+    startedActiveMs: Math.max(0, endedActiveMs - whole(event.took_ms)),
+    endedActiveMs,
+  });
+  twigs(run, event.frame).push({ kind: 'cell', id: `${event.frame}:${whole(event.cell)}`, seq: event.seq });
+}
+
+/** A resumed run says its warnings again; once is enough for a reader. */
+function warn(run, event) {
+  const [message, hint] = [event.message ?? '', event.hint ?? ''];
+  const isKnown = run.warnings.some((other) => other.message === message && other.hint === hint);
+  if (!isKnown && run.warnings.length < WARNINGS_MAX) run.warnings.push({ message, hint });
+}
+
+function tasksOf(run) {
+  run.tasks ??= { planned: 0, documents: 0, recalled: 0, done: 0, failed: 0, findings: {}, byType: {} };
+  return run.tasks;
+}
+
+function twigs(run, frame) {
+  if (!run.children.has(frame)) run.children.set(frame, []);
+  return run.children.get(frame);
+}
+
+function sum(sums, counts) {
+  for (const [name, n] of Object.entries(counts ?? {})) {
+    Object.defineProperty(sums, name, {
+      value: whole(sums[name]) + whole(n),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+}
+
+/** The frame that opened this one; the root has none. */
+export function parentOf(frame) {
+  const at = String(frame).lastIndexOf('.');
+  return at < 0 ? '' : String(frame).slice(0, at);
+}
+
+/** Time in which a process was at work on the run. */
+export function activeMs(run) {
+  return run.earlierMs + Math.max(0, run.updatedAtMs - run.segmentAtMs);
+}
+
+/** Calls that were sent and settled, cached ones not counted. */
+export function paidCalls(run) {
+  let n = 0;
+  for (const call of run.calls.values()) {
+    if (call.state === 'replied' && call.served === 'live') n += 1;
+    if (call.state === 'failed' && !LIMIT_CODES.includes(call.code)) n += 1;
+  }
+  return n;
+}
+
+/** Calls answered from the cache. */
+export function cachedCalls(run) {
+  let n = 0;
+  for (const call of run.calls.values()) if (call.state === 'replied' && call.served === 'cache') n += 1;
+  return n;
+}
+
+/** Calls that wait for a reply. */
+export function openCalls(run) {
+  let n = 0;
+  for (const call of run.calls.values()) if (call.state === 'open') n += 1;
+  return n;
+}
+
+/** The answer of the root frame: `{answer, citations, grounding}`, or nothing. */
+export function answerOf(run) {
+  const root = run.frames.get('0');
+  return root?.state === 'answered' ? root : null;
+}
+
+/** How a run stands, in a word or two. */
+export function stateOf(run) {
+  const outcome = run.outcome;
+  if (!outcome) return 'open';
+  if (outcome.is === 'partial') return `stopped: ${outcome.stopped_by}`;
+  if (outcome.is === 'failed') return `failed: ${outcome.code}`;
+  return String(outcome.is);
+}

@@ -1,0 +1,311 @@
+// Form: a new run. Fields are checked here for what the page can know, and by the server for the rest; what is wrong is
+// said at the field it is about.
+
+import { button, el, fill, plain } from './dom.js';
+import { bytes, count, dollars, tokens, whole } from './units.js';
+import { treemap } from './treemap.js';
+
+const STRATEGIES = ['auto', 'direct', 'repl', 'search', 'map', 'hybrid'];
+const FOCUSES = ['general', 'security', 'architecture', 'performance', 'data'];
+/** The limits that people set; the server knows the others too. */
+const LIMITS = [
+  { name: 'calls_max', label: 'Calls at most', unit: 1 },
+  { name: 'cost_microusd_max', label: 'Dollars at most', unit: 1000000 },
+  { name: 'tokens_max', label: 'Tokens at most', unit: 1 },
+  { name: 'run_ms_max', label: 'Minutes at most', unit: 60000 },
+];
+
+/** The page. */
+export function newRun({ origin, go }) {
+  const fields = makeFields();
+  const trouble = el('p', { class: 'failure', role: 'alert', hidden: true });
+  const remark = el('p', { class: 'hint' });
+  const send = el('button', { type: 'submit', class: 'primary' }, 'Start the run');
+  const preview = button('Look at the plan first', () => showPlan());
+  const planned = el('div', { 'aria-live': 'polite' });
+  const map = treemap({});
+  const all = Object.values(fields);
+  const element = el(
+    'section',
+    { class: 'narrow', 'aria-labelledby': 'new-title' },
+    el('h1', { id: 'new-title' }, 'New run'),
+    remark,
+    el(
+      'form',
+      {
+        class: 'new-run',
+        novalidate: true,
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            start();
+          },
+        },
+      },
+      fields.question.element,
+      fields.paths.element,
+      fields.files.element,
+      fields.text.element,
+      el('div', { class: 'pair' }, fields.strategy.element, fields.focus.element),
+      el(
+        'details',
+        {},
+        el('summary', {}, 'Limits and filters'),
+        el(
+          'div',
+          { class: 'pair' },
+          LIMITS.map(({ name }) => fields[`limits.${name}`].element),
+        ),
+        el('div', { class: 'pair' }, fields.include.element, fields.exclude.element),
+      ),
+      trouble,
+      el('div', { class: 'tools' }, send, preview),
+    ),
+    planned,
+  );
+
+  const complain = (error) => {
+    const left = [];
+    const said =
+      error.errors?.length > 0
+        ? error.errors
+        : [
+            {
+              field: guess(error),
+              detail: error.hint ? `${error.message}. ${capitalised(error.hint)}.` : error.message,
+            },
+          ];
+    for (const { field, detail } of said) {
+      const own = Object.hasOwn(fields, field ?? '') ? fields[field] : null;
+      if (own) own.complain(detail);
+      else left.push(detail);
+    }
+    if (left.length > 0) {
+      trouble.hidden = false;
+      trouble.textContent = plain(left.join('. '));
+    }
+    all.find((field) => field.isWrong())?.focus();
+  };
+  const ask = async (work) => {
+    trouble.hidden = true;
+    for (const field of all) field.complain('');
+    const wrong = check(fields);
+    if (wrong.length > 0) return complain({ errors: wrong });
+    send.disabled = preview.disabled = true;
+    try {
+      return await work(request(fields));
+    } catch (error) {
+      return complain(error);
+    } finally {
+      send.disabled = preview.disabled = false;
+    }
+  };
+  const start = () =>
+    ask(async (wanted) => {
+      const made = await origin.create(wanted, Array.from(fields.files.input.files));
+      go(`#/run/${encodeURIComponent(made.id)}`);
+    });
+  const showPlan = () =>
+    ask(async (wanted) => {
+      const plan = await origin.planOf({
+        paths: wanted.paths ?? [],
+        include: wanted.include,
+        exclude: wanted.exclude,
+        strategy: wanted.strategy,
+      });
+      fill(planned, el('h2', {}, 'Plan'), planLine(plan), map.element);
+      map.show({ documents: documentsOf(plan) });
+    });
+  origin
+    .server()
+    .then((server) => {
+      remark.textContent = plain(about(server));
+      fields.strategy.options(server.strategies?.length > 0 ? unique(['auto', ...server.strategies]) : STRATEGIES);
+      for (const { name, unit } of LIMITS) {
+        const value = server.limits_default?.[name];
+        if (value) fields[`limits.${name}`].input.placeholder = String(value / unit);
+      }
+    })
+    .catch((error) => {
+      remark.textContent = plain(error.message);
+    });
+  return { element, title: 'New run', leave: () => {}, focus: () => fields.question.focus() };
+}
+
+/** What the server can do, in a sentence or two. */
+function about(server) {
+  if (server.has_model === false) return 'No model is configured on the server: a run is refused until there is one.';
+  const models = (server.model_names ?? []).join(', ') || 'the configured model';
+  const roots = server.roots ?? [];
+  const paths =
+    roots.length > 0 ? `Paths may lie in ${roots.join(', ')}.` : 'No path is open: upload files or paste text.';
+  return `Asks ${models}. ${paths}`;
+}
+
+function unique(words) {
+  return Array.from(new Set(words));
+}
+
+function makeFields() {
+  const fields = {
+    question: field(
+      'question',
+      'Question',
+      el('textarea', { rows: '3', required: true, maxlength: '20000' }),
+      'What do you want to know?',
+    ),
+    paths: field(
+      'paths',
+      'Paths',
+      el('textarea', { rows: '2', spellcheck: 'false' }),
+      'Files or directories on the server, one a line.',
+    ),
+    files: field('files', 'Or upload files', el('input', { type: 'file', multiple: true }), ''),
+    text: field('text', 'Or paste text', el('textarea', { rows: '3' }), ''),
+    strategy: field('strategy', 'Strategy', el('select'), 'Auto decides by the question and the size.'),
+    focus: field('focus', 'Focus', el('select'), 'What an analysis looks for first.'),
+    include: field(
+      'include',
+      'Only files like',
+      el('input', { type: 'text', spellcheck: 'false' }),
+      'Globs, separated by commas.',
+    ),
+    exclude: field(
+      'exclude',
+      'No files like',
+      el('input', { type: 'text', spellcheck: 'false' }),
+      'Globs, separated by commas.',
+    ),
+  };
+  fields.strategy.options(STRATEGIES);
+  fields.focus.options(FOCUSES);
+  for (const { name, label } of LIMITS)
+    fields[`limits.${name}`] = field(
+      `limits.${name}`,
+      label,
+      el('input', { type: 'number', min: '0', step: 'any', inputmode: 'decimal' }),
+      '',
+    );
+  return fields;
+}
+
+/** A field with its label, its hint and its complaint. */
+function field(name, label, input, hint) {
+  const id = `field-${name.replace('.', '-')}`;
+  const fault = el('span', { class: 'fault', id: `${id}-fault`, role: 'alert' });
+  const note = hint ? el('span', { class: 'hint', id: `${id}-hint` }, hint) : null;
+  input.id = id;
+  input.name = name;
+  input.setAttribute('aria-describedby', `${hint ? `${id}-hint ` : ''}${id}-fault`);
+  return {
+    input,
+    element: el('div', { class: 'field' }, el('label', { for: id }, label), input, note, fault),
+    isWrong: () => fault.textContent !== '',
+    focus: () => {
+      input.closest('details')?.setAttribute('open', '');
+      input.focus();
+    },
+    options: (names) =>
+      fill(
+        input,
+        names.map((word) => el('option', { value: word }, word)),
+      ),
+    complain(text) {
+      fault.textContent = plain(text);
+      if (text) input.setAttribute('aria-invalid', 'true');
+      else input.removeAttribute('aria-invalid');
+    },
+  };
+}
+
+function check(fields) {
+  const wrong = [];
+  if (fields.question.input.value.trim() === '')
+    wrong.push({ field: 'question', detail: 'Say what you want to know.' });
+  const hasText =
+    ['paths', 'text'].some((name) => fields[name].input.value.trim() !== '') || fields.files.input.files.length > 0;
+  if (!hasText)
+    wrong.push({
+      field: 'paths',
+      detail: 'Name a path, upload a file or paste a text: there must be something to read.',
+    });
+  for (const { name, unit } of LIMITS) {
+    const { value, validity } = fields[`limits.${name}`].input;
+    const isNumber =
+      value === '' ? !validity.badInput : Number.isSafeInteger(Math.round(Number(value) * unit)) && Number(value) > 0;
+    if (!isNumber) wrong.push({ field: `limits.${name}`, detail: 'A number above 0, or nothing.' });
+  }
+  return wrong;
+}
+
+/** What is sent: only what was filled in. */
+function request(fields) {
+  const value = (name) => fields[name].input.value.trim();
+  const split = (text, by) =>
+    text
+      .split(by)
+      .map((part) => part.trim())
+      .filter(Boolean);
+  const wanted = { question: value('question') };
+  if (value('paths')) wanted.paths = split(value('paths'), '\n');
+  if (value('text')) wanted.text = fields.text.input.value;
+  if (value('strategy') !== 'auto') wanted.strategy = value('strategy');
+  if (value('focus') !== 'general') wanted.focus = value('focus');
+  for (const name of ['include', 'exclude']) if (value(name)) wanted[name] = split(value(name), ',');
+  const limits = LIMITS.filter(({ name }) => value(`limits.${name}`) !== '').map(({ name, unit }) => [
+    name,
+    Math.round(Number(value(`limits.${name}`)) * unit),
+  ]);
+  if (limits.length > 0) wanted.limits = Object.fromEntries(limits);
+  return wanted;
+}
+
+/** Which field a problem is about: by the limit or the argument that it names, or by its code. */
+function guess({ message, code }) {
+  const limit = LIMITS.find(({ name }) => message.includes(name));
+  if (limit) return `limits.${limit.name}`;
+  const named = /argument `([\w.]+)`/u.exec(message);
+  return named ? named[1] : String(code ?? '').startsWith('source-') ? 'paths' : '';
+}
+
+function capitalised(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function planLine(plan) {
+  const files = plan.manifest ?? [];
+  const usage = plan.usage_at_most ?? {};
+  const size = files.reduce((sum, file) => sum + whole(file.bytes), 0);
+  const costs = Object.entries(plan.cost_microusd_at_most ?? {}).map(
+    ([model, cost]) => `${model} ${dollars(whole(cost))}`,
+  );
+  return [
+    el(
+      'p',
+      {},
+      [
+        count(files.length, 'document'),
+        bytes(size),
+        count((plan.tasks ?? []).length, 'task'),
+        `at most ${tokens(whole(usage.input_tokens))} tokens sent`,
+      ].join(' · '),
+    ),
+    costs.length > 0 ? el('p', { class: 'hint' }, `At most: ${costs.join(', ')}`) : null,
+    (plan.warnings ?? []).map((warning) => el('p', { class: 'warning' }, warning)),
+  ];
+}
+
+/** The documents of a plan, each with the number of tasks it is part of. */
+function documentsOf(plan) {
+  const nTasks = new Map();
+  for (const { work } of plan.tasks ?? []) {
+    for (const file of work?.files ?? [work?.file]) nTasks.set(file, (nTasks.get(file) ?? 0) + 1);
+  }
+  return (plan.manifest ?? []).map(({ file, bytes: size, type, custom_type: own }) => ({
+    path: file,
+    bytes: size,
+    type: own ?? type,
+    tasks: nTasks.get(file) ?? 0,
+    state: 'waiting',
+  }));
+}

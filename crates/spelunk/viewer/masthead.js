@@ -1,0 +1,191 @@
+// Masthead: what stands above the views of a run: its state, the question, spending against the budget, and what can be
+// done with it.
+
+import { button, el, fill, say } from './dom.js';
+import { activeMs, answerOf, cachedCalls, paidCalls, stateOf } from './fold.js';
+import { bytes, count, dollars, head, listed, moment, shortName, time, tokens } from './units.js';
+import { textOf } from './api.js';
+import { stateBadge } from './list.js';
+
+/** It has `element`, `show(run, link)`, `tick(run)` between events, and `fail(error)`. */
+export function masthead({ origin, id, go }) {
+  const [state, link, title] = [
+    el('span', {}),
+    el('span', { class: 'link', role: 'status' }),
+    el('h1', {}, `Run ${shortName(id)}`),
+  ];
+  const [facts, meters, actions, fault] = [
+    el('dl', { class: 'facts' }),
+    el('div', { class: 'meters' }),
+    el('div', { class: 'tools actions' }),
+    el('p', { class: 'failure', role: 'alert', hidden: true }),
+  ];
+  let asked = null;
+  let drawn = '';
+  let since = 0;
+  const act = (work) => () =>
+    work(id).catch((error) => {
+      fault.hidden = false;
+      say(fault, error.message);
+    });
+  const gauges = (run, extraMs) => {
+    const limits = run.limits ?? {};
+    fill(
+      meters,
+      meter('Tokens', run.spent.input_tokens + run.spent.output_tokens, limits.tokens_max, tokens),
+      meter('Dollars', run.spent.cost_microusd, limits.cost_microusd_max, dollars),
+      meter(
+        'Calls',
+        paidCalls(run),
+        limits.calls_max,
+        String,
+        cachedCalls(run) ? `${cachedCalls(run)} from cache` : '',
+      ),
+      meter('Time', activeMs(run) + extraMs, limits.run_ms_max, time),
+    );
+  };
+  return {
+    element: el(
+      'header',
+      { class: 'masthead' },
+      el('p', { class: 'kicker' }, state, link),
+      title,
+      facts,
+      meters,
+      actions,
+      fault,
+    ),
+    fail: (error) => {
+      fault.hidden = false;
+      say(fault, error.hint ? `${error.message}. ${error.hint}` : error.message);
+    },
+    tick: (run) => gauges(run, since ? Math.min(performance.now() - since, 3600000) : 0),
+    show(run, word) {
+      since = performance.now();
+      const isLive = !run.outcome && word === 'live' && !origin.isExported;
+      fill(state, stateBadge(isLive ? (run.nEvents > 0 ? 'running' : 'queued') : stateOf(run)));
+      say(
+        link,
+        origin.isExported
+          ? 'exported file'
+          : run.outcome
+            ? ''
+            : ({
+                live: 'live',
+                connecting: 'connecting…',
+                waiting: 'connection lost, trying again…',
+                ended: 'nobody is at work on it',
+                refused: 'not connected',
+              }[word] ?? ''),
+      );
+      if (run.question && run.question !== asked) {
+        asked = run.question;
+        textOf(origin, id, run.question)
+          .then((text) => {
+            say(title, text.trim());
+            title.title = '';
+            title.classList.toggle('long', text.length > 300);
+          })
+          .catch((error) => say(title, error.message));
+      }
+      gauges(run, 0);
+      const next = JSON.stringify([
+        word === 'ended',
+        run.startedAtMs,
+        run.documents,
+        run.nCells,
+        run.frames.size,
+        run.resumed,
+        run.nUnknown,
+        stateOf(run),
+        run.tasks,
+      ]);
+      if (next === drawn) return;
+      drawn = next;
+      fill(
+        facts,
+        factList(id, run).map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
+      );
+      if (!origin.isExported) fill(actions, buttons(origin, run, act, id, go, word));
+    },
+  };
+}
+
+/** A stream that ends before the run does says that nobody is at work on it. */
+function buttons(origin, run, act, id, go, link) {
+  const isIdle = run.outcome !== null || link === 'ended';
+  const canResume = isIdle && run.outcome?.is !== 'answered' && !answerOf(run);
+  return [
+    isIdle ? null : button('Cancel', act(origin.cancel)),
+    canResume
+      ? button(
+          'Resume',
+          act((name) => origin.resume(name).then(() => go(`#/run/${encodeURIComponent(id)}?again=${Date.now()}`))),
+        )
+      : null,
+    ['html', 'md', 'sarif', 'json'].map((format) =>
+      button(
+        `Report .${format}`,
+        act(async () => save(await origin.download(origin.reportAddress(id, format)), `${shortName(id)}.${format}`)),
+        { class: 'quiet' },
+      ),
+    ),
+  ];
+}
+
+function save(blob, name) {
+  const address = URL.createObjectURL(blob);
+  el('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+function factList(id, run) {
+  const model = run.model ? `${run.model.provider}/${run.model.name}` : '';
+  const facts = [
+    ['Run', id],
+    ['Started', moment(run.startedAtMs)],
+    ['Model', model],
+    ['Sub-model', run.subModel ? `${run.subModel.provider}/${run.subModel.name}` : ''],
+    ['Strategy', run.strategy ?? ''],
+    ['Focus', run.focus === 'general' ? '' : run.focus],
+    ['Corpus', `${count(run.documents, 'file')}, ${bytes(run.corpusBytes)}`],
+    ['Left out', head(listed(run.skipped), 120)],
+    ['Secrets blacked out', head(listed(run.redacted), 120)],
+    ['Frames', run.frames.size > 1 ? String(run.frames.size) : ''],
+    [
+      'Tasks',
+      run.tasks
+        ? `${run.tasks.done} of ${run.tasks.planned}${run.tasks.failed ? `, ${run.tasks.failed} failed` : ''}`
+        : '',
+    ],
+    ['Resumed', run.resumed ? count(run.resumed, 'time') : ''],
+    ['Newer events', run.nUnknown ? `${run.nUnknown} not understood` : ''],
+  ];
+  return facts.filter(([, value]) => value !== '');
+}
+
+/** A number against its limit. */
+function meter(name, value, max, show, more = '') {
+  const share = max > 0 ? Math.min(1, value / max) : 0;
+  const bar = el('span', { class: 'fill' });
+  bar.style.setProperty('width', `${(share * 100).toFixed(2)}%`);
+  return el(
+    'div',
+    { class: `meter${share > 0.9 ? ' full' : share > 0.7 ? ' high' : ''}` },
+    el('span', { class: 'meter-name' }, name),
+    el('span', { class: 'meter-value' }, show(value), max > 0 ? el('span', { class: 'of' }, ` of ${show(max)}`) : null),
+    el(
+      'span',
+      {
+        class: 'track',
+        role: 'meter',
+        'aria-label': `${name}: ${show(value)}${max > 0 ? ` of ${show(max)}` : ''}`,
+        'aria-valuemin': '0',
+        'aria-valuemax': String(max > 0 ? max : value),
+        'aria-valuenow': String(Math.min(value, max > 0 ? max : value)),
+      },
+      bar,
+    ),
+    more ? el('span', { class: 'hint' }, more) : null,
+  );
+}

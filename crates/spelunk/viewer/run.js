@@ -1,0 +1,214 @@
+// Run: the page of one run and the views it is made of. What is not in sight is drawn when it is looked at.
+
+import { announce, el, fill, say } from './dom.js';
+import { stateOf } from './fold.js';
+import { shortName, total } from './units.js';
+import { sourceDialog } from './source.js';
+import { masthead } from './masthead.js';
+import { watchRun } from './watch.js';
+import { answerPanel } from './answer.js';
+import { timeline } from './timeline.js';
+import { callList } from './calls.js';
+import { tree } from './tree.js';
+import { cells } from './cells.js';
+import { detail } from './detail.js';
+import { findings } from './findings.js';
+import { treemap } from './treemap.js';
+import { log } from './log.js';
+
+const TABS = [
+  ['answer', 'Answer'],
+  ['timeline', 'Timeline'],
+  ['tree', 'Tree'],
+  ['cells', 'Cells'],
+  ['findings', 'Findings'],
+  ['plan', 'Plan'],
+  ['events', 'Events'],
+];
+const REPORT_MS_MIN = 2000;
+
+/** The page. `tab` is the one to begin with. */
+export function runPage({ origin, id, tab, go }) {
+  const source = sourceDialog(origin, id);
+  const state = { tab: TABS.some(([name]) => name === tab) ? tab : 'answer', told: null };
+  const top = masthead({ origin, id, go });
+  const choose = (kind, name) => {
+    panels[state.tab].detail?.show(watch.run, kind, name);
+    panels[state.tab].select?.(kind, name);
+  };
+  const panels = makePanels(origin, id, source.open, choose);
+  const box = el('div', { class: 'panel', role: 'tabpanel', id: 'run-panel', 'aria-labelledby': `tab-${state.tab}` });
+  const tabs = tabList(state, (name) => showTab(name, true));
+  const element = el('article', { class: 'run' }, top.element, tabs, box, source.element);
+
+  const draw = () => {
+    top.show(watch.run, watch.link);
+    panels[state.tab].show(watch);
+    showCounts(tabs, watch.run);
+    if (['findings', 'plan', 'answer'].includes(state.tab)) reports.refresh(state.tab);
+    const word = stateOf(watch.run);
+    if (state.told !== null && state.told !== word) announce(`The run is ${word}`);
+    if (watch.run.nEvents > 0) state.told = word;
+  };
+  const showTab = (name, isChosen) => {
+    state.tab = name;
+    mark(tabs, name, isChosen);
+    box.setAttribute('aria-labelledby', `tab-${name}`);
+    fill(box, panels[name].element);
+    reports.forget();
+    if (isChosen) history.replaceState(null, '', `#/run/${encodeURIComponent(id)}/${name}`);
+    draw();
+  };
+  const watch = watchRun({ origin, id, onDraw: draw, onRefused: top.fail });
+  const reports = reporter(origin, id, watch, panels);
+  const clock = setInterval(() => {
+    if (!document.hidden && !watch.run.outcome && watch.link === 'live') top.tick(watch.run);
+  }, 1000);
+  showTab(state.tab, false);
+  return {
+    element,
+    title: `Run ${shortName(id)}`,
+    tabs: TABS.map(([name]) => name),
+    showTab: (name) => showTab(name, true),
+    redraw: draw,
+    leave: () => {
+      watch.stop();
+      clearInterval(clock);
+    },
+  };
+}
+
+/** Findings and plan are folded by the server; they are asked for again when the run has moved on, but not all the time. */
+function reporter(origin, id, watch, panels) {
+  let [seq, atMs, isDue] = [-1, -REPORT_MS_MIN, false];
+  const refresh = (tab) => {
+    const { run } = watch;
+    if (seq === run.seqLast || run.seqLast === 0) return;
+    const waitMs = atMs + REPORT_MS_MIN - performance.now();
+    if (waitMs > 0 && !run.outcome && seq >= 0) {
+      if (!isDue) watch.later(() => ((isDue = false), refresh(tab)), waitMs);
+      isDue = true;
+      return;
+    }
+    [seq, atMs] = [run.seqLast, performance.now()];
+    origin
+      .report(id)
+      .then((report) => {
+        panels.findings.take(report);
+        panels.answer.take(report);
+      })
+      .catch(panels.findings.fail);
+    if (tab === 'plan') origin.plan(id).then(panels.plan.take).catch(panels.plan.fail);
+  };
+  return { refresh, forget: () => (seq = -1) };
+}
+
+/** How many there are of what each view shows. */
+function showCounts(tabs, run) {
+  const nOf = {
+    cells: run.nCells,
+    findings: total(run.tasks?.findings),
+    events: run.nEvents,
+    timeline: run.calls.size,
+  };
+  for (const place of tabs.querySelectorAll('.n')) {
+    const n = nOf[place.dataset.of];
+    say(place, n ? n.toLocaleString('en') : '');
+  }
+}
+
+function mark(tabs, name, isChosen) {
+  for (const one of tabs.children) {
+    const isOn = one.id === `tab-${name}`;
+    one.setAttribute('aria-selected', String(isOn));
+    one.tabIndex = isOn ? 0 : -1;
+    if (isOn && isChosen) one.focus();
+    if (isOn) tabs.scrollLeft = Math.max(0, one.offsetLeft - tabs.offsetLeft - 40);
+  }
+}
+
+function tabList(state, onChoose) {
+  const names = TABS.map(([name]) => name);
+  return el(
+    'div',
+    {
+      class: 'tabs',
+      role: 'tablist',
+      'aria-label': 'Views of the run',
+      on: {
+        keydown: (event) => {
+          const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+          if (by) onChoose(names[(names.indexOf(state.tab) + by + names.length) % names.length]);
+        },
+      },
+    },
+    TABS.map(([name, label]) =>
+      el(
+        'button',
+        {
+          type: 'button',
+          role: 'tab',
+          id: `tab-${name}`,
+          'aria-controls': 'run-panel',
+          on: { click: () => onChoose(name) },
+        },
+        label,
+        ' ',
+        el('span', { class: 'n', data: { of: name } }),
+      ),
+    ),
+  );
+}
+
+/** The views of a run. Each has `element` and `show(state)`. */
+function makePanels(origin, id, openSource, choose) {
+  const context = { origin, runId: id, openSource };
+  const [line, calls, frames] = [
+    timeline({ onOpen: (call) => choose('call', call) }),
+    callList({ onOpen: (call) => choose('call', call) }),
+    tree({ onOpen: choose }),
+  ];
+  const [lineDetail, treeDetail] = [detail(context), detail(context)];
+  const [code, found, map, journal] = [cells(context), findings(context), treemap({}), log()];
+  return {
+    answer: answerPanel(context),
+    timeline: {
+      element: el('div', {}, line.element, el('div', { class: 'split' }, calls.element, lineDetail.element)),
+      detail: lineDetail,
+      show: ({ run }) => {
+        line.show(run);
+        calls.show(run);
+      },
+      select: (_kind, name) => {
+        line.select(name);
+        calls.select(name);
+      },
+    },
+    tree: {
+      element: el('div', { class: 'split' }, frames.element, treeDetail.element),
+      detail: treeDetail,
+      show: ({ run }) => frames.show(run),
+    },
+    cells: { element: code.element, show: ({ run }) => code.show(run) },
+    findings: fromServer(found),
+    plan: fromServer(map),
+    events: { element: journal.element, show: ({ events }) => journal.show(events) },
+  };
+}
+
+/** A view of what the server has folded: `take` is given it, `fail` why it is not there. */
+function fromServer(view) {
+  const fault = el('p', { class: 'failure', hidden: true });
+  return {
+    element: el('div', {}, fault, view.element),
+    show: () => {},
+    take: (value) => {
+      fault.hidden = true;
+      view.show(value);
+    },
+    fail: (error) => {
+      fault.hidden = false;
+      say(fault, error.message);
+    },
+  };
+}
