@@ -2,6 +2,7 @@
 //! no decision about a run is made here. `app` is the router, apart from any socket.
 
 mod auth;
+mod contexts;
 mod extract;
 mod guard;
 mod health;
@@ -84,6 +85,7 @@ impl Server {
 /// Every route, in the order of the document. Static ones need no place before others: the router prefers them.
 fn routes() -> Vec<Route> {
     let mut routes = health::routes();
+    routes.extend(contexts::routes());
     routes.extend(openapi::routes());
     routes
 }

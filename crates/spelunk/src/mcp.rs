@@ -33,6 +33,7 @@ use rmcp::{ServerHandler, ServiceExt as _};
 
 pub(crate) use arguments::{Arguments, SCHEMA_HINT, whole_number, wrong};
 pub(crate) use blocking::blocking;
+pub(crate) use contexts::find;
 pub(crate) use material::Material;
 pub(crate) use query::read_limits;
 pub(crate) use sampling::PROVIDER as CLIENT_PROVIDER;

@@ -24,6 +24,7 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use tower_service::Service as _;
 
 use super::Shared;
+use super::contexts::fold;
 
 /// How long a client may leave what is sent to it unread.
 const STALL_MAX: Duration = Duration::from_secs(30);
@@ -70,6 +71,7 @@ pub(crate) async fn listen(
         let app = app.clone();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
+            fold(&mut request);
             request.extensions_mut().insert(Peer(address));
             let mut app = app.clone();
             async move { Ok::<_, Infallible>(app.call(request).await.unwrap_or_else(|never| match never {})) }
