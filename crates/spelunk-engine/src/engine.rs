@@ -178,11 +178,20 @@ impl Engine {
         Ok(Corpus::scan(&inputs, scan, progress)?)
     }
 
+    /// A name that no run has, for one that is to be started later.
+    pub fn new_id(&self) -> RunId {
+        let now_ms = self.clock.now_ms();
+        RunId::new(now_ms, tail(now_ms))
+    }
+
     /// Starts a run. Must be called within a tokio runtime; blocks for a few disk writes.
     pub fn start(&self, request: RunRequest) -> Result<RunHandle, EngineError> {
+        self.start_as(self.new_id(), request)
+    }
+
+    /// Starts a run under a name that was given out before with [`Engine::new_id`].
+    pub fn start_as(&self, run: RunId, request: RunRequest) -> Result<RunHandle, EngineError> {
         let schema = request.schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
-        let now_ms = self.clock.now_ms();
-        let run = RunId::new(now_ms, tail(now_ms));
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);

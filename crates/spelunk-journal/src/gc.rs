@@ -62,7 +62,7 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
 }
 
 /// The blobs an event names, and those that a named prompt record names in turn.
-pub(crate) fn blobs_of(workspace: &Workspace, event: &Event) -> Vec<BlobId> {
+pub fn blobs_of(workspace: &Workspace, event: &Event) -> Vec<BlobId> {
     let mut blobs: Vec<BlobId> = event.kind.blobs().into_iter().cloned().collect();
     if let spelunk_types::EventKind::CallStarted { text, .. } = &event.kind {
         let record = workspace.blobs().text(text).unwrap_or_default();

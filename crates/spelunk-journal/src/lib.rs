@@ -21,7 +21,7 @@ pub use blobs::{Blobs, digest};
 pub use derived::DerivedFiles;
 pub use disk::{Disk, FileDisk};
 pub use error::JournalError;
-pub use gc::{GcReport, collect_garbage};
+pub use gc::{GcReport, blobs_of, collect_garbage};
 pub use journal::{Journal, Opened, Record};
 pub use lock::{RunLock, is_locked};
 pub use removal::{archive_bytes, remove_archive, remove_run, run_bytes};

@@ -34,9 +34,10 @@ pub(crate) use app::{App, Failure, Usage};
 pub(crate) use ask::{decide, keep};
 pub(crate) use plan::left_out;
 pub(crate) use repl::Nobody;
+pub(crate) use report::{Format, render as render_report};
 pub(crate) use resume::recorded_result;
-pub(crate) use run::row;
-pub(crate) use show::{read_view, state};
+pub(crate) use run::{STATES, row};
+pub(crate) use show::{read_view, state, view_json};
 
 /// What the help ends with.
 const EXAMPLES: &str = "\

@@ -1,6 +1,7 @@
 //! The server: runs, contexts and models over HTTP. Handlers convert, call what the command line calls, and convert back;
 //! no decision about a run is made here. `app` is the router, apart from any socket.
 
+mod about;
 mod auth;
 mod contexts;
 mod extract;
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use tokio::sync::watch;
@@ -32,7 +34,7 @@ use guard::Needs;
 use metrics::Metrics;
 use problem::Problem;
 use route::Route;
-use runs::RunService;
+use runs::{Corpora, NamedBlobs, Rows, RunService};
 
 /// Everything that requests share.
 pub(crate) struct Server {
@@ -41,6 +43,9 @@ pub(crate) struct Server {
     pub(crate) mcp: Arc<mcp::State>,
     pub(crate) tokens: Tokens,
     pub(crate) runs: RunService,
+    pub(crate) rows: Rows,
+    pub(crate) named_blobs: NamedBlobs,
+    pub(crate) corpora: Corpora,
     pub(crate) metrics: Metrics,
     /// Set when the server stops: streams end, and nothing new begins.
     closed: watch::Sender<bool>,
@@ -56,11 +61,16 @@ impl Server {
         token_file: Option<&Path>,
     ) -> Result<Shared, Failure> {
         let tokens = token_file.map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
+        let settings = &app.settings.server;
+        let runs = RunService::new(app.workspace_root(), settings.runs_parallel_max, settings.queue_max);
         Ok(Arc::new(Self {
             app,
             mcp,
             tokens,
-            runs: RunService::default(),
+            runs,
+            rows: Rows::default(),
+            named_blobs: NamedBlobs::default(),
+            corpora: Corpora::default(),
             metrics: Metrics::default(),
             closed: watch::Sender::new(false),
         }))
@@ -87,6 +97,8 @@ fn routes() -> Vec<Route> {
     let mut routes = health::routes();
     routes.extend(contexts::routes());
     routes.extend(openapi::routes());
+    routes.extend(about::routes());
+    routes.extend(runs::routes());
     routes
 }
 
@@ -99,6 +111,8 @@ pub(crate) fn app(server: &Shared) -> Router {
         router = router.route(route.path, guarded);
     }
     router
+        // Bodies are bounded by whoever reads them, each kind by its own limit.
+        .layer(DefaultBodyLimit::disable())
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(Arc::clone(server), guard::observe))

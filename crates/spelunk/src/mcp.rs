@@ -31,11 +31,12 @@ use std::sync::Arc;
 
 use rmcp::{ServerHandler, ServiceExt as _};
 
-pub(crate) use arguments::{Arguments, SCHEMA_HINT, whole_number, wrong};
+pub(crate) use arguments::{Arguments, SCHEMA_HINT, wrong};
 pub(crate) use blocking::blocking;
 pub(crate) use contexts::find;
 pub(crate) use material::Material;
-pub(crate) use query::read_limits;
+pub(crate) use plan::make as make_plan;
+pub(crate) use query::{LIMITS, read_limits};
 pub(crate) use sampling::PROVIDER as CLIENT_PROVIDER;
 pub(crate) use state::{ServerOptions, State};
 

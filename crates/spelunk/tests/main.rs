@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod cli;
+mod http;
 mod kill;
 mod mcp;
 mod scene;

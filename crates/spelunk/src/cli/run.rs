@@ -48,7 +48,7 @@ struct ListArgs {
     lifecycle: Option<String>,
 }
 
-const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
+pub(crate) const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
 const LIFECYCLES: [&str; 3] = ["active", "archived", "all"];
 
 pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -119,12 +119,13 @@ pub(crate) struct Row {
 
 impl Row {
     /// The first word of the state; a journal that cannot be read is damaged.
-    fn word(&self) -> &str {
+    pub(crate) fn word(&self) -> &str {
         let first = self.state.split([':', ' ']).next().unwrap_or_default();
         STATES.into_iter().find(|state| *state == first).unwrap_or("damaged")
     }
 
-    fn json(&self) -> Value {
+    /// The row for programs.
+    pub(crate) fn json(&self) -> Value {
         json!({
             "run": self.run,
             "lifecycle": self.lifecycle,

@@ -13,7 +13,8 @@ use tokio::net::TcpListener;
 use super::ModelFlags;
 use super::app::{App, Failure, Usage, print};
 use crate::http::{NewToken, Server, app as router, listen};
-use crate::mcp::{ServerOptions, State};
+use crate::mcp::{ServerOptions, State, blocking};
+use crate::render::units::count;
 
 /// The text of one answer of a tool, as for `spelunk mcp`.
 const OUTPUT_CHARS_MAX: u64 = 50_000;
@@ -71,8 +72,14 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     })?;
     let bound = listener.local_addr().unwrap_or(address);
     app.say(&format!("listening on http://{bound}"));
+    let recovering = Arc::clone(&server);
+    let n_recovered = blocking(move || recovering.runs.recover(&recovering)).await?;
+    if n_recovered > 0 {
+        app.say(&format!("going on with {}", count(n_recovered, "run")));
+    }
     let stop = stop_signal();
     listen(listener, router(&server), Arc::clone(&server), stop).await;
+    server.runs.stop().await;
     state.shut_down().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -48,7 +48,8 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         return show_cell(&workspace, &view, cell);
     }
     if app.json {
-        return show_json(&workspace, &run, &view);
+        print(&format!("{}\n", view_json(&workspace, &run, &view)?));
+        return Ok(ExitCode::SUCCESS);
     }
     print(&summary(&workspace, &run, &view)?);
     if n_unknown > 0 {
@@ -142,7 +143,8 @@ fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String,
     Ok(text)
 }
 
-fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitCode, Failure> {
+/// The state of a run for programs.
+pub(crate) fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<Value, Failure> {
     let blobs = workspace.blobs();
     let question = view.question.as_ref().map(|question| blobs.text(question)).transpose()?;
     let (answer, citations) = match view.answer() {
@@ -162,7 +164,7 @@ fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitC
             json!({ "frame": frame, "cell": cell.cell, "outcome": cell.outcome, "took_ms": cell.took_ms })
         })
     });
-    let shown = json!({
+    Ok(json!({
         "run": run,
         "outcome": view.outcome,
         "question": question,
@@ -181,9 +183,7 @@ fn show_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<ExitC
         "frames": view.frames.keys().collect::<Vec<_>>(),
         "calls": calls.collect::<Vec<_>>(),
         "cells": ran.collect::<Vec<_>>(),
-    });
-    print(&format!("{shown}\n"));
-    Ok(ExitCode::SUCCESS)
+    }))
 }
 
 fn show_call(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {

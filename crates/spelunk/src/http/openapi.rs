@@ -45,18 +45,61 @@ pub(crate) fn document() -> Value {
                 "description": "What went wrong (RFC 9457)",
                 "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
             } },
-            "schemas": { "Problem": {
+            "schemas": schemas(),
+        },
+    })
+}
+
+fn schemas() -> Value {
+    let text = json!({ "type": "string" });
+    let whole = json!({ "type": "integer" });
+    json!({
+            "Problem": {
                 "type": "object",
                 "required": ["type", "title", "status", "detail", "code"],
                 "properties": {
-                    "type": { "type": "string" },
-                    "title": { "type": "string" },
-                    "status": { "type": "integer" },
-                    "detail": { "type": "string" },
+                    "type": text,
+                    "title": text,
+                    "status": whole,
+                    "detail": text,
                     "code": { "type": "string", "description": "The stable name; see docs/errors.md and docs/server.md" },
                     "hint": { "type": "string", "description": "One next step" },
                 },
-            } },
-        },
+            },
+            "Promise": {
+                "type": "object",
+                "required": ["id", "state", "links"],
+                "properties": { "id": text, "state": text, "links": { "type": "object" } },
+            },
+            "Row": {
+                "type": "object",
+                "required": ["run", "lifecycle", "state", "question", "calls", "cost_microusd", "queued"],
+                "properties": {
+                    "run": text, "lifecycle": text, "state": text, "question": text,
+                    "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
+                    "problem": { "type": "object", "description": "Why it could not begin, or not go on" },
+                },
+            },
+            "Run": {
+                "type": "object",
+                "required": ["run", "outcome", "question", "answer", "events", "usage"],
+                "properties": {
+                    "run": text, "outcome": {}, "question": {}, "answer": {}, "citations": {}, "model": {},
+                    "documents": whole, "corpus_bytes": whole, "bytes_read": whole, "skipped": { "type": "object" },
+                    "redacted": { "type": "object" }, "usage": { "type": "object" }, "active_ms": whole,
+                    "events": whole, "resumed": whole, "frames": { "type": "array" }, "calls": { "type": "array" },
+                    "cells": { "type": "array" },
+                },
+            },
+            "Result": {
+                "type": "object",
+                "required": ["run", "outcome", "answer", "citations", "grounding", "usage"],
+                "properties": {
+                    "run": text, "outcome": { "type": "object" }, "answer": {}, "citations": {}, "grounding": {},
+                    "degraded": { "type": "boolean" }, "error": {}, "model": {}, "documents": whole,
+                    "corpus_bytes": whole, "bytes_read": whole, "calls": whole, "calls_cached": whole,
+                    "usage": { "type": "object" }, "active_ms": whole, "warnings": { "type": "array" },
+                },
+            },
     })
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use spelunk_types::{Blame, ErrorCode, Explain};
 
 use crate::cli::Failure;
-use crate::mcp::SCHEMA_HINT;
+use crate::mcp::{SCHEMA_HINT, blocking};
 use crate::render::error::error_json;
 
 /// What is said about whatever it was, at most.
@@ -74,13 +74,6 @@ impl Problem {
         let detail = "the body did not arrive in time";
         Self::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow", "The request took too long.", detail)
             .hint("send it faster, or raise `server.request_ms_max`")
-    }
-
-    /// An error that is ours, of which the log says more.
-    pub(crate) fn broke() -> Self {
-        let detail = "a part of the server broke on this request; others are not affected";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", ErrorCode::Bug.meaning(), detail)
-            .hint("the standard error of the server says where")
     }
 
     /// The members of the problem.
@@ -157,6 +150,11 @@ impl Problem {
             hint: hint.map(|hint| if hint == SCHEMA_HINT { OPENAPI_HINT.to_owned() } else { hint }),
         }
     }
+}
+
+/// Blocking work, on a thread of its own.
+pub(crate) async fn work<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
+    blocking(move || Ok(work())).await?
 }
 
 /// Who has to act decides the class; what is known better is listed.

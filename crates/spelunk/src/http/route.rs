@@ -99,6 +99,14 @@ impl Route {
         self.takes_as("application/json", schema)
     }
 
+    /// A body of JSON that may be left out.
+    #[must_use]
+    pub(crate) fn takes_optionally(self, schema: Value) -> Self {
+        let mut route = self.takes(schema);
+        route.doc["requestBody"]["required"] = json!(false);
+        route
+    }
+
     /// A body of any kind; several kinds may be taken.
     #[must_use]
     pub(crate) fn takes_as(mut self, kind: &str, schema: Value) -> Self {
@@ -142,7 +150,7 @@ impl Route {
     /// How the document shows it.
     pub(crate) fn operation(&self) -> Value {
         let mut doc = self.doc.clone();
-        let (method, everywhere): (&Method, &[u16]) = (&self.method, &[400, 403, 421, 500]);
+        let everywhere: &[u16] = &[400, 403, 421, 500];
         let has_token: &[u16] = if self.scope.is_some() { &[401] } else { &[] };
         for status in everywhere.iter().chain(has_token) {
             let responses = &mut doc["responses"];
@@ -155,7 +163,6 @@ impl Route {
                 doc["responses"][status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });
             }
         }
-        debug_assert!(!method.as_str().is_empty());
         let security = match self.scope {
             Some(scope) => json!([{ "token": [scope.name()] }, {}]),
             None => json!([]),

@@ -1,17 +1,297 @@
-//! Runs over HTTP.
+//! Runs over HTTP: asking, listing, looking, stopping, going on, removing.
 
-use super::metrics::Counts;
+mod blobs;
+mod events;
+mod files;
+mod find;
+mod keep;
+mod lines;
+mod list;
+mod plan;
+mod queue;
+mod request;
+mod results;
+mod service;
+mod source;
+mod tickets;
 
-/// The runs of this server.
-#[derive(Debug, Default)]
-pub(crate) struct RunService {}
+use std::sync::Arc;
 
-impl RunService {
-    pub(crate) fn has_room(&self) -> bool {
-        true
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+use spelunk_context::{ScanOptions, SourceInput};
+use spelunk_engine::{Clock as _, Engine, EngineError, SystemClock};
+use spelunk_journal::{digest, remove_run};
+use spelunk_types::{Limits, RunId, RunOutcome};
+
+pub(crate) use blobs::NamedBlobs;
+pub(crate) use keep::model;
+pub(crate) use list::Rows;
+pub(crate) use service::RunService;
+pub(crate) use source::Corpora;
+
+use super::Shared;
+use super::auth::Client;
+use super::extract::{Part, fields};
+use super::problem::{Answer, Problem, work};
+use super::route::{Route, delete, get, post};
+use crate::cli::{Failure, read_view};
+use crate::mcp::{blocking, read_limits};
+use find::{Found, find, word};
+use request::{Sent, Wanted, receive};
+use service::{JobKind, Promised, at_work};
+use tickets::{Key, Progress, Ticket};
+
+const KEY_CHARS_MAX: usize = 255;
+
+pub(super) fn routes() -> Vec<Route> {
+    let promise = json!({ "$ref": "#/components/schemas/Promise" });
+    let mut routes = vec![
+        post(
+            "/v1/runs",
+            "Ask a question: the run waits for its turn, and goes on whether or not anybody watches",
+            create,
+        )
+        .header("Idempotency-Key", "The same request under the same key is the same run, for a day")
+        .takes(request::schema())
+        .takes_as(
+            "multipart/form-data",
+            json!({
+                "type": "object",
+                "required": ["request"],
+                "properties": {
+                    "request": { "type": "string", "description": "The JSON of the other form" },
+                    "file": { "type": "array", "items": { "type": "string", "format": "binary" } },
+                },
+            }),
+        )
+        .answers(202, "The run is promised, and will survive a crash of the server", promise.clone())
+        .problems(&[409, 502, 503]),
+    ];
+    routes.extend(list::routes());
+    routes.extend([
+        post("/v1/runs/{id}/cancel", "Stop a run; it can be resumed", cancel)
+            .answers(202, "It will stop", promise.clone())
+            .problems(&[404, 409]),
+        post("/v1/runs/{id}/resume", "Go on with a run that was stopped, cut off or reached a limit", resume)
+            .takes_optionally(json!({
+                "type": "object",
+                "additionalProperties": false,
+                "properties": { "limits": { "type": "object", "additionalProperties": { "type": "integer" } } },
+            }))
+            .answers(202, "It waits for its turn", promise)
+            .problems(&[404, 409, 503]),
+        delete("/v1/runs/{id}", "Remove a run that is not at work", remove)
+            .answers_nothing(204, "It is gone")
+            .problems(&[404, 409]),
+        get("/v1/runs/{id}/events", "The events of a run as they come", events::events)
+            .query("after", json!({ "type": "integer", "minimum": 0 }), "Begin behind this event")
+            .header("Last-Event-ID", "Begin behind this event")
+            .answers_as(200, "Server-sent events, with the number of the event as id", "text/event-stream",
+                json!({ "type": "string" }))
+            .answers_as(200, "Or, for `Accept: application/x-ndjson`, what is recorded, a line each",
+                "application/x-ndjson", json!({ "type": "string" }))
+            .problems(&[404, 409]),
+    ]);
+    routes.extend(results::routes());
+    routes.extend(files::routes());
+    routes.extend(blobs::routes());
+    routes.extend(source::routes());
+    routes.extend(plan::routes());
+    routes
+}
+
+/// `POST /v1/runs`.
+async fn create(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    headers: HeaderMap,
+    request: Request,
+) -> Answer {
+    let key = idempotency_key(&headers)?;
+    let sent = receive(request, &server).await?;
+    // Whoever has no model to ask is told now, and not when it is the run's turn.
+    model(&server).await?;
+    let promising = Arc::clone(&server);
+    let promised = work(move || promise(&promising, client, key, sent)).await?;
+    let run = match promised {
+        Promised::New(live) => live.run.clone(),
+        Promised::Before(run) => run,
+    };
+    server.runs.pump(&server);
+    promised_answer(&server, &run).await
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_CHARS_MAX);
+    let wrong = || Problem::bad_parameter("Idempotency-Key", "is empty, too long or not text");
+    key.ok_or_else(wrong).map(|key| Some(key.to_owned()))
+}
+
+/// Checks everything that can be checked without reading the text, then writes the ticket. Blocking.
+fn promise(server: &Shared, client: Client, key: Option<String>, sent: Sent) -> Result<Promised, Problem> {
+    let Sent { request, files } = sent;
+    // Only the members of an object are looked at.
+    drop(fields(request.clone())?);
+    let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });
+    let wanted = Wanted::read(server, &request, uploads.collect())?;
+    wanted.material.inputs(&server.mcp)?;
+    let key = key.map(|key| Key { key, digest: request_digest(&request, &files) });
+    if let Some(key) = &key
+        && let Some(run) = server.runs.promised(&client.name, key)?
+    {
+        return Ok(Promised::Before(run));
     }
-
-    pub(crate) fn counts(&self) -> Counts {
-        Counts::default()
+    let run = new_id(server)?;
+    for (idx, file) in files.iter().enumerate() {
+        server.runs.tickets.keep_upload(&run, idx, &file.bytes)?;
     }
+    let ticket = Ticket {
+        run: run.clone(),
+        client: client.name,
+        at_ms: SystemClock.now_ms(),
+        progress: Progress::Waiting,
+        key,
+        request,
+        uploads: files.into_iter().map(|file| file.name).collect(),
+    };
+    let promised = server.runs.promise(ticket, JobKind::Begin);
+    if !matches!(promised, Ok(Promised::New(_))) {
+        server.runs.tickets.remove_uploads(&run);
+    }
+    promised
+}
+
+fn new_id(server: &Shared) -> Result<RunId, Failure> {
+    let engine: Engine = server.app.engine(ScanOptions::default())?;
+    Ok(engine.new_id())
+}
+
+/// What was asked, whatever the order of its members.
+fn request_digest(request: &Value, files: &[request::File]) -> String {
+    let mut text = request.to_string();
+    for file in files {
+        text += &format!("\n{} {}", digest(&file.bytes).as_str(), file.name);
+    }
+    digest(text.as_bytes()).as_str().to_owned()
+}
+
+/// 202, where the run is, and how it stands.
+async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
+    let (looking, name) = (Arc::clone(server), run.clone());
+    let state = blocking(move || word(&looking, &name)).await?;
+    let at = format!("/v1/runs/{run}");
+    let body = json!({
+        "id": run,
+        "state": state,
+        "links": {
+            "self": at,
+            "events": format!("{at}/events"),
+            "result": format!("{at}/result"),
+            "report": format!("{at}/report"),
+            "cancel": format!("{at}/cancel"),
+        },
+    });
+    let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
+    if let Ok(at) = HeaderValue::from_str(&at) {
+        response.headers_mut().insert(header::LOCATION, at);
+    }
+    Ok(response)
+}
+
+/// `POST /v1/runs/{id}/cancel`.
+async fn cancel(State(server): State<Shared>, Part(id): Part<String>) -> Answer {
+    let cancelling = Arc::clone(&server);
+    let (run, was_live) = blocking(move || {
+        let Found { run, .. } = find(&cancelling, &id)?;
+        let was_live = cancelling.runs.cancel(&run)?;
+        Ok((run, was_live))
+    })
+    .await?;
+    if !was_live {
+        let detail = format!("run `{}` is not at work in this server", run.short());
+        let title = "There is nothing to stop.";
+        return Err(Problem::new(StatusCode::CONFLICT, "run-not-at-work", title, detail)
+            .hint("see how it stands with a GET of the run"));
+    }
+    promised_answer(&server, &run).await
+}
+
+/// `POST /v1/runs/{id}/resume`.
+async fn resume(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    Part(id): Part<String>,
+    request: Request,
+) -> Answer {
+    let sent = if has_body(request.headers()) { receive(request, &server).await?.request } else { json!({}) };
+    let mut arguments = fields(sent)?;
+    let limits = read_limits(&server.mcp, &mut arguments)?;
+    arguments.finish()?;
+    let promising = Arc::clone(&server);
+    let run = work(move || {
+        let found = find(&promising, &id)?;
+        go_on(&promising, client, found, limits)
+    })
+    .await?;
+    server.runs.pump(&server);
+    promised_answer(&server, &run).await
+}
+
+fn has_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    length.is_some_and(|length| length != "0") || headers.contains_key(header::TRANSFER_ENCODING)
+}
+
+fn go_on(server: &Shared, client: Client, found: Found, limits: Limits) -> Result<RunId, Problem> {
+    let Found { run, workspace, settled } = found;
+    if server.runs.find(&run).is_some() {
+        return Err(at_work(&run));
+    }
+    let at_ms = SystemClock.now_ms();
+    let Some(workspace) = workspace else {
+        // It never began: what was asked is in its ticket.
+        let ticket = settled.ok_or_else(|| Problem::not_found("the run has no journal"))?;
+        let ticket = Ticket { progress: Progress::Waiting, at_ms, key: None, ..ticket };
+        server.runs.promise(ticket, JobKind::Begin)?;
+        return Ok(run);
+    };
+    let view = read_view(&workspace, &run)?;
+    if view.outcome == Some(RunOutcome::Answered) {
+        return Err(EngineError::Finished { run }.into());
+    }
+    keep::resume_request(server, &run, &view, None)?;
+    let ticket = Ticket {
+        run: run.clone(),
+        client: client.name,
+        at_ms,
+        progress: Progress::Begun,
+        key: None,
+        request: Value::Null,
+        uploads: Vec::new(),
+    };
+    server.runs.promise(ticket, JobKind::GoOnWithin(Box::new(limits)))?;
+    Ok(run)
+}
+
+/// `DELETE /v1/runs/{id}`.
+async fn remove(State(server): State<Shared>, Part(id): Part<String>) -> Answer<Response> {
+    work(move || {
+        let Found { run, workspace, .. } = find(&server, &id)?;
+        if server.runs.find(&run).is_some() {
+            return Err(at_work(&run));
+        }
+        if let Some(workspace) = workspace {
+            remove_run(&workspace, &run)?;
+        }
+        server.runs.forget(&run);
+        server.named_blobs.forget(&run);
+        Ok(())
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

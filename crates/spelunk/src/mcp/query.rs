@@ -33,7 +33,7 @@ pub(super) const RUN_CHARS_MAX: usize = 100;
 const PASSAGES_MAX: u64 = 5;
 const PASSAGES_BYTES_MAX: u64 = 20_000;
 /// Limits that a call may lower. The user's settings are the most.
-pub(super) const LIMITS: [&str; 6] =
+pub(crate) const LIMITS: [&str; 6] =
     ["calls_max", "tokens_max", "cost_microusd_max", "run_ms_max", "depth_max", "turns_max"];
 /// The three ways to a model, for whoever has none.
 pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \

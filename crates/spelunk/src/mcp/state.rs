@@ -98,6 +98,12 @@ impl State {
         self.navigator.store()
     }
 
+    /// The roots by the last part of their names: enough to tell them apart, and no more than a client needs.
+    pub(crate) fn root_names(&self) -> Vec<String> {
+        let name = |root: &PathBuf| root.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.roots.iter().map(|root| name(root).unwrap_or_else(|| "/".to_owned())).collect()
+    }
+
     /// A thread that panicked here had changed nothing by halves.
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,0 +1,104 @@
+//! Long texts of a run: prompts, replies, code and output. Only those that the journal of that run names: blobs are shared
+//! by all runs of a workspace, and a name is no right to read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse as _;
+use serde_json::json;
+use spelunk_journal::{JournalError, JournalTail, Record, Workspace, blobs_of};
+use spelunk_types::{BlobId, RunId};
+
+use super::super::Shared;
+use super::super::extract::{Params, Part};
+use super::super::problem::{Answer, Problem, work};
+use super::super::route::{Route, get};
+use super::results::with_journal;
+
+/// Runs whose names of blobs are kept.
+const RUNS_MAX: usize = 32;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/v1/runs/{id}/blobs/{digest}", "A long text that the run names", read)
+            .answers_as(200, "The text", "text/plain", json!({ "type": "string" }))
+            .answers_nothing(304, "It is the same as before, as it always is")
+            .problems(&[404, 409]),
+    ]
+}
+
+/// Which blobs a run names, as far as its journal was read.
+pub(crate) struct Named {
+    tail: JournalTail,
+    blobs: HashSet<BlobId>,
+}
+
+/// What the newest runs name.
+#[derive(Default)]
+pub(crate) struct NamedBlobs {
+    kept: Mutex<HashMap<RunId, Arc<Mutex<Named>>>>,
+}
+
+impl NamedBlobs {
+    fn names(&self, workspace: &Workspace, run: &RunId, blob: &BlobId) -> Result<bool, JournalError> {
+        let named = {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= RUNS_MAX && !kept.contains_key(run) {
+                kept.clear();
+            }
+            match kept.get(run) {
+                Some(named) => Arc::clone(named),
+                None => {
+                    let tail = JournalTail::open(workspace, run)?;
+                    let named = Arc::new(Mutex::new(Named { tail, blobs: HashSet::new() }));
+                    kept.insert(run.clone(), Arc::clone(&named));
+                    named
+                }
+            }
+        };
+        let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
+        if named.blobs.contains(blob) {
+            return Ok(true);
+        }
+        for record in named.tail.read_new()? {
+            if let Record::Known(event) = record {
+                named.blobs.extend(blobs_of(workspace, &event));
+            }
+        }
+        Ok(named.blobs.contains(blob))
+    }
+
+    /// The run is gone.
+    pub(super) fn forget(&self, run: &RunId) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+    }
+}
+
+async fn read(
+    State(server): State<Shared>,
+    Part((id, name)): Part<(String, String)>,
+    headers: HeaderMap,
+    params: Params,
+) -> Answer {
+    params.finish()?;
+    let unknown = || Problem::not_found("the run names no such text");
+    let blob: BlobId = name.parse().map_err(|_| unknown())?;
+    let tag = format!("\"{}\"", blob.as_str());
+    let text = work(move || {
+        let found = with_journal(&server, &id)?;
+        if !server.named_blobs.names(&found.workspace, &found.run, &blob)? {
+            return Err(unknown());
+        }
+        let bytes = found.workspace.blobs().get(&blob)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    });
+    let text = text.await?;
+    let cache =
+        [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, "private, max-age=31536000, immutable".into())];
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|seen| seen.as_bytes() == tag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, cache).into_response());
+    }
+    Ok((cache, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}

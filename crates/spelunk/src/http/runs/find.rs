@@ -1,0 +1,78 @@
+//! Finding a run by what a client calls it: its whole name, or a beginning of it. Names are held against those that are
+//! there; none ever becomes a path.
+
+use spelunk_journal::{JournalError, Workspace};
+use spelunk_types::RunId;
+
+use super::super::Server;
+use super::tickets::{Progress, Ticket};
+use crate::cli::{Failure, read_view, state};
+
+const NAME_BYTES_MAX: usize = 100;
+
+/// A run, wherever it stands.
+pub(super) struct Found {
+    pub(super) run: RunId,
+    /// Nothing for a run without a journal.
+    pub(super) workspace: Option<Workspace>,
+    /// Why it has none, or why it could not go on.
+    pub(super) settled: Option<Ticket>,
+}
+
+/// Looks among the journals, then among the runs that wait or never began. Blocking.
+pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
+    let not_found = || JournalError::NotFound { name: name.chars().take(NAME_BYTES_MAX).collect() };
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return Err(not_found().into());
+    }
+    let workspace = server.app.existing_workspace()?;
+    let exact: Option<RunId> = name.parse().ok();
+    let mut runs = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
+    let is_meant = |run: &RunId| match &exact {
+        Some(exact) => run == exact,
+        None => run.short().starts_with(name) || run.as_str().starts_with(name),
+    };
+    runs.retain(is_meant);
+    let with_journal = runs.len();
+    let waiting = server.runs.waiting().into_iter().map(|live| live.run.clone());
+    let settled = server.runs.settled().into_iter().map(|ticket| ticket.run);
+    for run in waiting.chain(settled).filter(is_meant) {
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    match runs.len() {
+        0 => Err(not_found().into()),
+        1 => {
+            let run = runs.remove(0);
+            let settled = server.runs.settled_as(&run);
+            Ok(Found { run, workspace: workspace.filter(|_| with_journal > 0), settled })
+        }
+        _ => Err(JournalError::Ambiguous { name: name.to_owned(), runs }.into()),
+    }
+}
+
+/// How a run stands, in the words of the list. Blocking.
+pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
+    if let Some(live) = server.runs.find(run) {
+        return Ok(if live.is_waiting() { "queued" } else { "running" }.to_owned());
+    }
+    let workspace = server.app.existing_workspace()?;
+    let has_journal =
+        workspace.as_ref().is_some_and(|workspace| workspace.runs().is_ok_and(|runs| runs.contains(run)));
+    if let (Some(workspace), true) = (workspace, has_journal) {
+        return Ok(state(&read_view(&workspace, run)?));
+    }
+    let ticket =
+        server.runs.settled_as(run).ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
+    Ok(settled_word(&ticket))
+}
+
+/// How a run that never began stands.
+pub(super) fn settled_word(ticket: &Ticket) -> String {
+    match &ticket.progress {
+        Progress::Refused(refusal) => format!("failed: {}", refusal.code),
+        Progress::Withdrawn => "cancelled".to_owned(),
+        Progress::Waiting | Progress::Begun | Progress::Ended => "open".to_owned(),
+    }
+}

@@ -1,0 +1,272 @@
+//! Keeping a run: it is begun or gone on with, followed to its end, and its files are written. When the server stops in
+//! between, the run stays as it is, with a ticket that says so.
+
+use std::sync::{Arc, PoisonError};
+
+use spelunk_context::{ScanOptions, SourceInput};
+use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView};
+use spelunk_journal::{JournalError, Record};
+use spelunk_types::{Durability, ErrorCode, Explain, Limits, RunId, RunOutcome, SourceSpec};
+use tokio::sync::watch;
+
+use super::super::problem::Problem;
+use super::super::{Server, Shared};
+use super::request::Wanted;
+use super::service::{Job, JobKind, Live, Phase};
+use super::tickets::{Progress, Refusal, Ticket};
+use crate::cli::{Failure, Usage, decide, keep as keep_sources, read_view};
+use crate::mcp::blocking;
+use crate::provider::{self, Chosen};
+
+/// There is no model to ask.
+#[derive(Debug, thiserror::Error)]
+#[error("the server has no model to ask")]
+pub(crate) struct NoModel;
+
+impl Explain for NoModel {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::ModelNotConfigured
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server, or start it with `--model`".into())
+    }
+}
+
+/// The model that answers for this server.
+pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
+    let chosen = provider::choose(&server.app.settings.model, &server.app.environment).await?;
+    Ok(chosen.ok_or(NoModel)?)
+}
+
+/// Does the job, whatever comes of it.
+pub(super) async fn keep(server: Shared, job: Job) {
+    let Job { mut ticket, kind, live } = job;
+    let mut stop = server.runs.stop.subscribe();
+    let begun = tokio::select! {
+        begun = begin(&server, &ticket, kind) => begun,
+        () = stopped(&mut stop) => return,
+    };
+    let settled = match begun {
+        Ok(handle) => match follow(&server, &live, handle, &mut ticket, &mut stop).await {
+            Some(view) => {
+                ended(&server, &view);
+                ticket.progress = Progress::Ended;
+                None
+            }
+            // The server stops; the ticket stays as it is.
+            None => return,
+        },
+        Err(failure) => {
+            let problem = Problem::from(failure);
+            server.app.say(&format!("warning: run {} could not begin: {}", live.run.short(), problem.detail));
+            ticket.progress = Progress::Refused(Box::new(Refusal::of(&problem)));
+            Some(ticket.clone())
+        }
+    };
+    if let Err(failure) = put_away(&server, ticket).await {
+        server.app.say(&format!("warning: the ticket of run {} stays: {}", live.run.short(), failure.0));
+    }
+    server.runs.leave(&server, &live, settled);
+}
+
+/// Removes the ticket, unless it is still good for something.
+async fn put_away(server: &Shared, mut ticket: Ticket) -> Result<(), Failure> {
+    let server = Arc::clone(server);
+    blocking(move || {
+        let tickets = &server.runs.tickets;
+        if ticket.progress == Progress::Ended {
+            if ticket.key.is_none() {
+                tickets.remove(&ticket.run);
+                return Ok(());
+            }
+            ticket.request = serde_json::Value::Null;
+        }
+        tickets.remove_uploads(&ticket.run);
+        Ok(tickets.write(&ticket)?)
+    })
+    .await
+}
+
+async fn begin(server: &Shared, ticket: &Ticket, kind: JobKind) -> Result<RunHandle, Failure> {
+    match kind {
+        JobKind::Begin => start(server, ticket).await,
+        JobKind::GoOn => go_on(server, &ticket.run, None).await,
+        JobKind::GoOnWithin(limits) => go_on(server, &ticket.run, Some(*limits)).await,
+    }
+}
+
+async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
+    let Chosen { model, sub_model, .. } = model(server).await?;
+    let (server, ticket) = (Arc::clone(server), ticket.clone());
+    let runtime = tokio::runtime::Handle::current();
+    blocking(move || {
+        let uploads = uploads(&server, &ticket)?;
+        let wanted = Wanted::read(&server, &ticket.request, uploads)?;
+        let options = wanted.material.scan_options(0);
+        let (inputs, corpus) = wanted.material.scan(&server.mcp, &options)?;
+        let app = &server.app;
+        let is_typed = wanted.schema.is_some();
+        let (strategy, _) = decide(app, wanted.strategy, &wanted.question, &corpus.outline(), is_typed)?;
+        let engine = app.engine(options)?.with_sandbox(server.mcp.sandbox.clone());
+        let sources = keep_sources(&engine, inputs)?;
+        let request = RunRequest {
+            question: wanted.question,
+            corpus,
+            sources,
+            strategy,
+            model,
+            sub_model,
+            schema: wanted.schema,
+            focus: wanted.focus,
+            settings: RunSettings { limits: wanted.limits, ..app.run_settings() },
+            program: None,
+        };
+        // The run is driven by the runtime of the server.
+        let _entered = runtime.enter();
+        Ok(engine.start_as(ticket.run, request)?)
+    })
+    .await
+}
+
+fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, JournalError> {
+    let numbered = ticket.uploads.iter().enumerate();
+    let of = |(idx, name): (usize, &String)| {
+        let bytes = server.runs.tickets.upload(&ticket.run, idx)?;
+        Ok(SourceInput::Text { name: name.clone(), bytes })
+    };
+    numbered.map(of).collect()
+}
+
+async fn go_on(server: &Shared, run: &RunId, limits: Option<Limits>) -> Result<RunHandle, Failure> {
+    let (server, run) = (Arc::clone(server), run.clone());
+    let runtime = tokio::runtime::Handle::current();
+    blocking(move || {
+        let app = &server.app;
+        let engine = app.engine(ScanOptions::default())?.with_sandbox(server.mcp.sandbox.clone());
+        let view = read_view(engine.workspace(), &run)?;
+        let request = resume_request(&server, &run, &view, limits)?;
+        let _entered = runtime.enter();
+        Ok(engine.resume(&run, request, &mut |_| {})?)
+    })
+    .await
+}
+
+/// What a run goes on with: its own models, and its own limits unless others are given.
+pub(super) fn resume_request(
+    server: &Server,
+    run: &RunId,
+    view: &RunView,
+    limits: Option<Limits>,
+) -> Result<ResumeRequest, Failure> {
+    let Some(recorded) = &view.model else {
+        let message = format!("run `{}` died before its first event", run.short());
+        return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
+    };
+    require_roots(server, view)?;
+    let known = |model| provider::recorded(model, &server.app.settings.model, &server.app.environment);
+    let mut settings = server.app.run_settings();
+    if let Some(limits) = limits.or_else(|| view.limits.clone()) {
+        settings.limits = limits;
+    }
+    let sub_model = view.sub_model.as_ref().map(known).transpose()?;
+    Ok(ResumeRequest { model: known(recorded)?, sub_model, settings, program: None })
+}
+
+/// A run of another day may have read what this server may not.
+pub(super) fn require_roots(server: &Server, view: &RunView) -> Result<(), Failure> {
+    for source in &view.sources {
+        if let SourceSpec::Path { path, .. } = source {
+            server.mcp.admit(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells watchers of everything until the run ends; nothing if the server stops first.
+async fn follow(
+    server: &Shared,
+    live: &Arc<Live>,
+    mut handle: RunHandle,
+    ticket: &mut Ticket,
+    stop: &mut watch::Receiver<bool>,
+) -> Option<RunView> {
+    begun(server, ticket).await;
+    can_be_stopped(live, &handle);
+    let workspace = server.app.existing_workspace().ok().flatten();
+    let projector = workspace.and_then(|workspace| Projector::start(&workspace, &handle.run));
+    let mut view = RunView::default();
+    loop {
+        let record = tokio::select! {
+            record = handle.events.next() => record,
+            () = stopped(stop) => {
+                handle.abandon().await;
+                drop(projector);
+                return None;
+            }
+        };
+        match record {
+            None => break,
+            Some(Ok(Record::Known(event))) => {
+                if event.kind.durability() == Durability::Ephemeral {
+                    // Nobody may be watching, which is fine.
+                    let text = serde_json::to_string(&event).unwrap_or_default();
+                    drop(live.pieces.send(text.into()));
+                    continue;
+                }
+                view.apply(&event);
+                live.phase.send_replace(Phase::Running { seq: event.seq });
+            }
+            // What cannot be read while it is written is read from the journal by whoever watches.
+            Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
+        }
+    }
+    handle.join().await;
+    let finished = blocking(move || Ok(projector.map_or(Ok(()), Projector::finish)?)).await;
+    if let Err(failure) = finished {
+        let run = live.run.short();
+        server.app.say(&format!("warning: the files of run {run} are not complete: {}", failure.0));
+    }
+    Some(view)
+}
+
+fn can_be_stopped(live: &Live, handle: &RunHandle) {
+    let mut wish = live.wish.lock().unwrap_or_else(PoisonError::into_inner);
+    wish.cancel = Some(handle.cancel.clone());
+    if wish.is_cancelled {
+        handle.cancel.cancel();
+    }
+}
+
+/// From here on the journal has all that the run needs.
+async fn begun(server: &Shared, ticket: &mut Ticket) {
+    ticket.progress = Progress::Begun;
+    let (server, ticket) = (Arc::clone(server), ticket.clone());
+    let app = Arc::clone(&server.app);
+    let written = blocking(move || {
+        server.runs.tickets.write(&Ticket { request: serde_json::Value::Null, ..ticket.clone() })?;
+        server.runs.tickets.remove_uploads(&ticket.run);
+        Ok(())
+    })
+    .await;
+    if let Err(failure) = written {
+        // The older ticket is as good: a run that has a journal is gone on with.
+        app.say(&format!("warning: a ticket was not written: {}", failure.0));
+    }
+}
+
+fn ended(server: &Server, view: &RunView) {
+    let how = match &view.outcome {
+        Some(RunOutcome::Answered) => "answered",
+        Some(RunOutcome::Partial { .. }) => "partial",
+        Some(RunOutcome::Failed { .. }) => "failed",
+        Some(RunOutcome::Cancelled) => "cancelled",
+        None => "broken",
+    };
+    server.metrics.run_ended(how, view.spent.tokens(), view.spent.cost_microusd);
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // A server that is gone without a word has stopped, too.
+    drop(stop.wait_for(|stop| *stop).await);
+}

@@ -1,0 +1,150 @@
+//! The lines of a journal, a bounded piece at a time, from any place on. Two hundred watchers of one run hold a piece
+//! each, and none of them the run.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a reader needs to seek, which is not among the disk's operations"
+)]
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use spelunk_journal::JournalError;
+use spelunk_types::RunId;
+
+const PIECE_BYTES: usize = 64 << 10;
+/// Long texts are blobs; a line of this length is damage.
+const LINE_BYTES_MAX: usize = 32 << 20;
+
+/// A reader's place in a journal.
+#[derive(Debug)]
+pub(super) struct Lines {
+    path: PathBuf,
+    /// Behind the last whole line that was read.
+    offset: u64,
+    /// Its number, which is its `seq`.
+    seq: u64,
+}
+
+/// A line and its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) seq: u64,
+    pub(super) text: String,
+}
+
+impl Line {
+    /// The type of the event. Lines are written by us, with the type before anything that comes from elsewhere.
+    pub(super) fn kind(&self) -> &str {
+        let rest = self.text.split_once(",\"type\":\"").map(|(_, rest)| rest);
+        rest.and_then(|rest| rest.split('"').next()).unwrap_or("event")
+    }
+}
+
+impl Lines {
+    /// The run may have no journal yet.
+    pub(super) fn open(workspace_root: &Path, run: &RunId) -> Self {
+        let path = workspace_root.join("runs").join(run.as_str()).join("journal.jsonl");
+        Self { path, offset: 0, seq: 0 }
+    }
+
+    /// The next lines behind `after`, some at a time; none means that there are no more now. Blocking.
+    pub(super) fn next(&mut self, after: u64) -> Result<Vec<Line>, JournalError> {
+        loop {
+            let before = self.offset;
+            let lines = match self.read(after) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+                read => read.map_err(|source| JournalError::Read { name: "journal.jsonl".into(), source })?,
+            };
+            // Lines that were passed over say nothing about whether there are more.
+            if !lines.is_empty() || self.offset == before {
+                return Ok(lines);
+            }
+        }
+    }
+
+    fn read(&mut self, after: u64) -> io::Result<Vec<Line>> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut bytes = Vec::new();
+        loop {
+            let n_before = bytes.len();
+            (&mut file).take(PIECE_BYTES as u64).read_to_end(&mut bytes)?;
+            let has_line = bytes.iter().skip(n_before).any(|byte| *byte == b'\n');
+            if has_line || bytes.len() == n_before {
+                break;
+            }
+            if bytes.len() > LINE_BYTES_MAX {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is too long"));
+            }
+        }
+        let mut lines = Vec::new();
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let Some(whole) = line.strip_suffix(b"\n") else { break };
+            self.seq += 1;
+            self.offset += line.len() as u64;
+            if self.seq > after {
+                lines.push(Line { seq: self.seq, text: String::from_utf8_lossy(whole).into_owned() });
+            }
+        }
+        Ok(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn journal(text: &[u8]) -> (tempfile::TempDir, Lines) {
+        let dir = tempfile::tempdir().unwrap();
+        let lines = Lines::open(dir.path(), &RunId::new(0, 1));
+        std::fs::create_dir_all(lines.path.parent().unwrap()).unwrap();
+        std::fs::write(&lines.path, text).unwrap();
+        (dir, lines)
+    }
+
+    #[test]
+    fn a_line_that_is_being_written_waits_for_its_end() {
+        let (_dir, mut lines) = journal(b"{\"seq\":1,\"type\":\"run.started\"}\n{\"seq\"");
+        let read = lines.next(0).unwrap();
+        assert_eq!(read.iter().map(Line::kind).collect::<Vec<_>>(), ["run.started"]);
+        assert_eq!(lines.next(0).unwrap(), []);
+        std::fs::write(&lines.path, b"{\"seq\":1,\"type\":\"run.started\"}\n{\"seq\":2}\n").unwrap();
+        assert_eq!(lines.next(0).unwrap(), [Line { seq: 2, text: "{\"seq\":2}".into() }]);
+    }
+
+    #[test]
+    fn a_run_that_has_not_begun_has_no_lines() {
+        let (_dir, mut lines) = journal(b"");
+        std::fs::remove_file(&lines.path).unwrap();
+        assert_eq!(lines.next(0).unwrap(), []);
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_behind_a_place_comes_once_and_in_order(
+            lengths in prop::collection::vec(0_usize..40_000, 0..12),
+            after in 0_u64..14,
+        ) {
+            let texts: Vec<String> = lengths.iter().map(|n| "x".repeat(*n)).collect();
+            let whole: String = texts.iter().map(|text| format!("{text}\n")).collect();
+            let (_dir, mut lines) = journal(whole.as_bytes());
+            let mut read = Vec::new();
+            loop {
+                let some = lines.next(after).unwrap();
+                if some.is_empty() {
+                    break;
+                }
+                read.extend(some);
+            }
+            let expected: Vec<Line> = (1..)
+                .zip(texts)
+                .filter(|(seq, _)| *seq > after)
+                .map(|(seq, text)| Line { seq, text })
+                .collect();
+            prop_assert_eq!(read, expected);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a client wants to know, of what, and how: the body of `POST /v1/runs`, checked before anything is promised and
+//! read again when the run begins.
+
+use axum::extract::{FromRequest as _, Multipart, Request};
+use axum::http::{StatusCode, header};
+use serde_json::{Value, json};
+use spelunk_context::SourceInput;
+use spelunk_engine::{EngineError, Schema};
+use spelunk_types::{Focus, Limits};
+use std::time::Duration;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::super::Shared;
+use super::super::extract::{JsonBody, malformed};
+use super::super::problem::Problem;
+use crate::cli::Failure;
+use crate::config::StrategyChoice;
+use crate::mcp::{Arguments, Material, read_limits, wrong};
+
+const QUESTION_CHARS_MAX: usize = 100_000;
+const SCHEMA_CHARS_MAX: usize = 200_000;
+const WORD_CHARS_MAX: usize = 100;
+const FILES_MAX: usize = 100;
+const NAME_CHARS_MAX: usize = 200;
+/// An upload may take so many times as long as another request.
+const UPLOAD_PATIENCE: u32 = 20;
+
+/// What is wanted, checked.
+pub(super) struct Wanted {
+    pub(super) question: String,
+    pub(super) material: Material,
+    pub(super) strategy: StrategyChoice,
+    pub(super) focus: Focus,
+    pub(super) schema: Option<String>,
+    pub(super) limits: Limits,
+}
+
+impl Wanted {
+    /// Reads the members; `uploads` are texts that came beside them.
+    pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
+        let mut arguments = Arguments::new(request.as_object().cloned());
+        let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
+        if question.trim().is_empty() {
+            return Err(wrong("question", "is empty").into());
+        }
+        let material = Material::of(&mut arguments)?;
+        let mut given = uploads;
+        // The body as a whole is bounded already.
+        if let Some(text) = arguments.text("text", usize::MAX)? {
+            given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
+        }
+        let strategy = match arguments.text("strategy", WORD_CHARS_MAX)? {
+            None => server.app.settings.strategy,
+            Some(word) => StrategyChoice::of(&word).ok_or_else(|| {
+                wrong("strategy", &format!("must be one of {}", StrategyChoice::WORDS.join(", ")))
+            })?,
+        };
+        let focus = match arguments.text("focus", WORD_CHARS_MAX)? {
+            None => Focus::General,
+            Some(word) => word.parse().map_err(|_| {
+                wrong("focus", &format!("must be one of {}", Focus::ALL.map(Focus::name).join(", ")))
+            })?,
+        };
+        let schema = arguments.object("schema")?.map(|schema| Value::Object(schema).to_string());
+        if let Some(schema) = &schema {
+            if schema.len() > SCHEMA_CHARS_MAX {
+                return Err(wrong("schema", "is too long").into());
+            }
+            Schema::parse(schema).map_err(EngineError::from)?;
+        }
+        let limits = read_limits(&server.mcp, &mut arguments)?;
+        arguments.finish()?;
+        Ok(Self { question, material: material.with(given), strategy, focus, schema, limits })
+    }
+}
+
+/// What was sent: the members, and files beside them.
+pub(super) struct Sent {
+    pub(super) request: Value,
+    pub(super) files: Vec<File>,
+}
+
+/// A file that was sent.
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Reads the body, of either kind.
+pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, Problem> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_form = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"));
+    if !is_form {
+        let JsonBody(request) = JsonBody::from_request(request, server).await?;
+        return Ok(Sent { request, files: Vec::new() });
+    }
+    let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
+    // Uploads are held in memory while they arrive, a few at once.
+    let place = timeout(patience, server.runs.uploads.acquire()).await;
+    let Ok(Ok(_place)) = place else {
+        let detail = "other uploads are under way";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return Err(Problem::new(status, "uploads-busy", "The server is busy.", detail).hint("try again"));
+    };
+    let deadline = Instant::now() + patience * UPLOAD_PATIENCE;
+    timeout_at(deadline, receive_form(request, server)).await.unwrap_or_else(|_| Err(Problem::too_slow()))
+}
+
+async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem> {
+    let mut form =
+        Multipart::from_request(request, &()).await.map_err(|error| bad_form(&error.body_text()))?;
+    let mut sent = Sent { request: Value::Null, files: Vec::new() };
+    let mut room = server.app.settings.server.upload_bytes_max;
+    let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
+    loop {
+        let next = timeout(patience, form.next_field()).await.map_err(|_| Problem::too_slow())?;
+        let Some(mut field) = next.map_err(|error| bad_form(&error.body_text()))? else { break };
+        let (part, name) =
+            (field.name().unwrap_or_default().to_owned(), field.file_name().map(str::to_owned));
+        let mut bytes = Vec::new();
+        loop {
+            let piece = timeout(patience, field.chunk()).await.map_err(|_| Problem::too_slow())?;
+            let Some(piece) = piece.map_err(|error| bad_form(&error.body_text()))? else { break };
+            let too_large = || Problem::too_large(server.app.settings.server.upload_bytes_max);
+            room = room.checked_sub(piece.len() as u64).ok_or_else(too_large)?;
+            bytes.extend_from_slice(&piece);
+        }
+        match part.as_str() {
+            "request" if sent.request.is_null() => {
+                sent.request =
+                    serde_json::from_slice(&bytes).map_err(|error| malformed(&error.to_string()))?;
+            }
+            "file" if sent.files.len() < FILES_MAX => {
+                let name = file_name(name.as_deref(), sent.files.len())?;
+                sent.files.push(File { name, bytes });
+            }
+            "file" => return Err(bad_form(&format!("there are more than {FILES_MAX} files"))),
+            "request" => return Err(bad_form("there are two parts `request`")),
+            _ => return Err(bad_form("a part is neither `request` nor `file`")),
+        }
+    }
+    if sent.request.is_null() {
+        return Err(bad_form("there is no part `request`"));
+    }
+    Ok(sent)
+}
+
+fn bad_form(what: &str) -> Problem {
+    let title = "The form cannot be read.";
+    Problem::new(StatusCode::BAD_REQUEST, "multipart-malformed", title, what)
+        .hint("send a part `request` of JSON and parts `file`")
+}
+
+/// The name under which a file is cited. It is never a path on this machine, and does not look like one either.
+fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
+    let name = sent.unwrap_or_default().replace('\\', "/");
+    let is_bad = name.chars().any(char::is_control)
+        || name.chars().count() > NAME_CHARS_MAX
+        || name.starts_with('/')
+        || name.split('/').any(|part| part == ".." || part == ".");
+    if is_bad {
+        return Err(bad_form("the name of a file is too long, or leads elsewhere"));
+    }
+    Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
+}
+
+/// The body, described.
+pub(super) fn schema() -> Value {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["question"],
+        "properties": {
+            "question": { "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX },
+            "paths": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
+                "description": "Files and directories below the roots of the server" },
+            "contexts": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
+                "description": "Ids of registered contexts" },
+            "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
+            "strategy": { "enum": StrategyChoice::WORDS },
+            "focus": { "enum": Focus::ALL.map(Focus::name) },
+            "schema": { "type": "object", "description": "The JSON Schema of the answer" },
+            "limits": { "type": "object", "additionalProperties": { "type": "integer", "minimum": 0 },
+                "description": "Lower limits than the server's: calls_max, tokens_max, cost_microusd_max, run_ms_max, \
+                    depth_max, turns_max" },
+            "include": texts, "exclude": texts,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_lead_nowhere() {
+        let names =
+            [Some("a.txt"), Some("dir\\b.txt"), None, Some("")].map(|name| file_name(name, 0).unwrap());
+        assert_eq!(names, ["a.txt", "dir/b.txt", "file-1", "file-1"]);
+        for bad in ["../a", "a/../../b", "/etc/passwd", "\\\\host\\x", "a\0b", "a\nb", "./a"] {
+            assert!(file_name(Some(bad), 0).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Tickets: what the server promised to do, on disk before it is promised. A ticket holds the request of a run that
+//! waits, says that a run is the server's to finish, remembers the key under which a client asked, and says why a run
+//! could not begin. After a crash the tickets are what is left to do.
+#![expect(clippy::disallowed_methods, reason = "listing and removing are not among the disk's operations")]
+
+use std::io;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use spelunk_journal::{Disk as _, FileDisk, JournalError};
+use spelunk_types::RunId;
+
+use super::super::problem::Problem;
+
+const FORMAT: u64 = 1;
+/// Larger files are none of ours.
+const TICKET_BYTES_MAX: u64 = 256 << 20;
+
+/// How far a ticket has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It waits; there is no journal.
+    Waiting,
+    /// It has a journal and is to be finished.
+    Begun,
+    /// It has ended; only the key is remembered.
+    Ended,
+    /// It could not begin, or not go on.
+    Refused(Box<Refusal>),
+    /// It was taken back before it began.
+    Withdrawn,
+}
+
+/// Why a run could not begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl Refusal {
+    pub(super) fn of(problem: &Problem) -> Self {
+        Self { code: problem.code.clone(), message: problem.detail.clone(), hint: problem.hint.clone() }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({ "code": self.code, "message": self.message, "hint": self.hint })
+    }
+}
+
+/// One promise.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ticket {
+    pub(super) run: RunId,
+    pub(super) client: String,
+    pub(super) at_ms: u64,
+    pub(super) progress: Progress,
+    /// The client's own name for the request, and the digest of what it asked under that name.
+    pub(super) key: Option<Key>,
+    /// What was asked, as it was sent; nothing for a run that is only resumed.
+    pub(super) request: Value,
+    /// Names of the files that came with it.
+    pub(super) uploads: Vec<String>,
+}
+
+/// A key of a client, and what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) key: String,
+    pub(super) digest: String,
+}
+
+impl Ticket {
+    pub(super) fn question(&self) -> String {
+        self.request["question"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn json(&self) -> Value {
+        let (progress, refusal) = match &self.progress {
+            Progress::Waiting => ("waiting", None),
+            Progress::Begun => ("begun", None),
+            Progress::Ended => ("ended", None),
+            Progress::Refused(refusal) => ("refused", Some(refusal.json())),
+            Progress::Withdrawn => ("withdrawn", None),
+        };
+        json!({
+            "format": FORMAT,
+            "run": self.run,
+            "client": self.client,
+            "at_ms": self.at_ms,
+            "progress": progress,
+            "refusal": refusal,
+            "key": self.key.as_ref().map(|key| json!({ "key": key.key, "digest": key.digest })),
+            "request": self.request,
+            "uploads": self.uploads,
+        })
+    }
+
+    /// Nothing for what is not a ticket of ours.
+    fn of(value: &Value) -> Option<Self> {
+        if value["format"].as_u64() != Some(FORMAT) {
+            return None;
+        }
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let refusal = &value["refusal"];
+        let progress = match value["progress"].as_str()? {
+            "waiting" => Progress::Waiting,
+            "begun" => Progress::Begun,
+            "ended" => Progress::Ended,
+            "withdrawn" => Progress::Withdrawn,
+            "refused" => Progress::Refused(Box::new(Refusal {
+                code: text(&refusal["code"])?,
+                message: text(&refusal["message"])?,
+                hint: text(&refusal["hint"]),
+            })),
+            _ => return None,
+        };
+        let key = &value["key"];
+        let key = text(&key["key"]).zip(text(&key["digest"])).map(|(key, digest)| Key { key, digest });
+        Some(Self {
+            run: value["run"].as_str()?.parse().ok()?,
+            client: text(&value["client"])?,
+            at_ms: value["at_ms"].as_u64()?,
+            progress,
+            key,
+            request: value["request"].clone(),
+            uploads: value["uploads"].as_array()?.iter().filter_map(text).collect(),
+        })
+    }
+}
+
+/// Where tickets are kept: `server/` in the workspace.
+#[derive(Debug)]
+pub(super) struct Tickets {
+    root: PathBuf,
+    disk: FileDisk,
+}
+
+impl Tickets {
+    pub(super) fn new(workspace_root: PathBuf) -> Self {
+        Self { disk: FileDisk::new(workspace_root.clone()), root: workspace_root }
+    }
+
+    /// Durable when this returns.
+    pub(super) fn write(&self, ticket: &Ticket) -> Result<(), JournalError> {
+        let name = name(&ticket.run);
+        let written = self.disk.create(&name, ticket.json().to_string().as_bytes());
+        written.map_err(|source| JournalError::Write { name, source })
+    }
+
+    /// Every ticket; files that are none are left alone.
+    pub(super) fn read_all(&self) -> Result<Vec<Ticket>, JournalError> {
+        let folder = self.root.join("server/tickets");
+        let unusable = |source| JournalError::Read { name: "server/tickets".into(), source };
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unusable(error)),
+        };
+        let mut tickets = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(unusable)?.path();
+            if path.metadata().is_ok_and(|file| !file.is_file() || file.len() > TICKET_BYTES_MAX) {
+                continue;
+            }
+            let bytes = std::fs::read(&path).map_err(unusable)?;
+            let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            tickets.extend(Ticket::of(&value));
+        }
+        // Names of runs sort by their time.
+        tickets.sort_by(|a, b| a.run.cmp(&b.run));
+        Ok(tickets)
+    }
+
+    pub(super) fn remove(&self, run: &RunId) {
+        // What is not there is removed, and what stays is read as a promise that was kept.
+        drop(std::fs::remove_file(self.root.join(name(run))));
+        self.remove_uploads(run);
+    }
+
+    /// Keeps a file that came with a request until its run has begun.
+    pub(super) fn keep_upload(&self, run: &RunId, idx: usize, bytes: &[u8]) -> Result<(), JournalError> {
+        let name = upload_name(run, idx);
+        self.disk.create(&name, bytes).map_err(|source| JournalError::Write { name, source })
+    }
+
+    pub(super) fn upload(&self, run: &RunId, idx: usize) -> Result<Vec<u8>, JournalError> {
+        let name = upload_name(run, idx);
+        let lost = || io::Error::from(io::ErrorKind::NotFound);
+        let read = self.disk.read(&name).and_then(|bytes| bytes.ok_or_else(lost));
+        read.map_err(|source| JournalError::Read { name, source })
+    }
+
+    /// The run has its own copy.
+    pub(super) fn remove_uploads(&self, run: &RunId) {
+        drop(std::fs::remove_dir_all(self.root.join("server/uploads").join(run.as_str())));
+    }
+}
+
+fn name(run: &RunId) -> String {
+    format!("server/tickets/{run}.json")
+}
+
+fn upload_name(run: &RunId, idx: usize) -> String {
+    format!("server/uploads/{run}/{idx}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticket(tail: u32, progress: Progress) -> Ticket {
+        Ticket {
+            run: RunId::new(1_700_000_000_000, tail),
+            client: "ci".into(),
+            at_ms: 1,
+            progress,
+            key: Some(Key { key: "k".into(), digest: "d".into() }),
+            request: json!({ "question": "why?" }),
+            uploads: vec!["a.txt".into()],
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_read_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let tickets = Tickets::new(dir.path().to_owned());
+        assert_eq!(tickets.read_all().unwrap(), []);
+        let refusal = Refusal { code: "c".into(), message: "m".into(), hint: None };
+        let written: Vec<Ticket> = [
+            Progress::Waiting,
+            Progress::Begun,
+            Progress::Ended,
+            Progress::Withdrawn,
+            Progress::Refused(Box::new(refusal)),
+        ]
+        .into_iter()
+        .zip(0..)
+        .map(|(progress, tail)| ticket(tail, progress))
+        .collect();
+        for ticket in &written {
+            tickets.write(ticket).unwrap();
+        }
+        assert_eq!(tickets.read_all().unwrap(), written);
+        tickets.keep_upload(&written[0].run, 0, b"text").unwrap();
+        assert_eq!(tickets.upload(&written[0].run, 0).unwrap(), b"text");
+        tickets.remove(&written[0].run);
+        assert!(tickets.upload(&written[0].run, 0).is_err());
+        assert_eq!(tickets.read_all().unwrap(), written[1..]);
+    }
+
+    #[test]
+    fn what_is_no_ticket_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("server/tickets");
+        std::fs::create_dir_all(folder.join("sub")).unwrap();
+        for (name, text) in [("a.json", "{"), ("b.json", "[]"), ("c.json", r#"{"format":2}"#), ("d.json", "")]
+        {
+            std::fs::write(folder.join(name), text).unwrap();
+        }
+        assert_eq!(Tickets::new(dir.path().to_owned()).read_all().unwrap(), []);
+    }
+}

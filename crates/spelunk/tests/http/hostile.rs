@@ -1,0 +1,278 @@
+//! Clients that mean harm or make mistakes: bodies, parameters, paths, and how slowly they come.
+
+use std::io::{Read as _, Write as _};
+
+use serde_json::{Value, json};
+
+use super::client::{Answer, Server};
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, wait_for};
+
+#[test]
+fn bodies_that_are_wrong_are_problems() {
+    let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+    let server = Server::start(&scene, &["--set", "server.body_bytes_max=2000"], Some(&model));
+    let raw = |body: &str| {
+        server.send("POST", "/v1/runs", &[("Content-Type", "application/json")], body.as_bytes())
+    };
+    for (body, status, code) in [
+        ("", 400, "json-malformed"),
+        ("{", 400, "json-malformed"),
+        ("\u{0}", 400, "json-malformed"),
+        ("[]", 422, "json-malformed"),
+        ("null", 422, "json-malformed"),
+        ("{}", 422, "usage-wrong"),
+        (r#"{"question":7}"#, 422, "usage-wrong"),
+        (r#"{"question":" ","paths":["notes"]}"#, 422, "usage-wrong"),
+        (r#"{"question":"q"}"#, 422, "usage-wrong"),
+        (r#"{"question":"q","paths":"notes"}"#, 422, "usage-wrong"),
+        (r#"{"question":"q","paths":["notes"],"extra":1}"#, 422, "usage-wrong"),
+        (r#"{"question":"q","paths":["notes"],"strategy":"guess"}"#, 422, "usage-wrong"),
+        (r#"{"question":"q","paths":["notes"],"limits":{"files_max":1}}"#, 422, "usage-wrong"),
+        (r#"{"question":"q","paths":["notes"],"limits":{"calls_max":-1}}"#, 422, "usage-wrong"),
+        (r#"{"question":"q","paths":["notes"],"schema":{"type":7}}"#, 422, "schema-invalid"),
+        (r#"{"question":"q","paths":["nothing-here"]}"#, 422, "source-not-found"),
+    ] {
+        assert_eq!(raw(body).problem(), (status, code.to_owned()), "{body}");
+    }
+    let deep = "[".repeat(1_000);
+    assert_eq!(raw(&deep).problem(), (400, "json-malformed".into()));
+    assert_eq!(
+        raw(&json!({ "question": "x".repeat(3_000) }).to_string()).problem(),
+        (413, "body-too-large".into())
+    );
+    let plain = server.send("POST", "/v1/runs", &[("Content-Type", "text/plain")], b"{}");
+    assert_eq!(plain.problem(), (415, "media-type-wrong".into()));
+    let hint = raw(r#"{"qestion":"q"}"#).json();
+    assert_eq!(hint["detail"], "the argument `question` is missing");
+    assert_eq!(hint["hint"], "see `/openapi.json` for what may be sent");
+    assert!(scene.runs().is_empty());
+}
+
+#[test]
+fn forms_that_are_wrong_are_problems() {
+    let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+    let server = Server::start(&scene, &["--set", "server.upload_bytes_max=4000"], Some(&model));
+    let part =
+        |head: &str, body: &str| format!("--B\r\nContent-Disposition: form-data; {head}\r\n\r\n{body}\r\n");
+    let request = part("name=\"request\"", r#"{"question":"q"}"#);
+    let file = |name: &str| part(&format!("name=\"file\"; filename=\"{name}\""), "text");
+    for (form, status, code) in [
+        (String::new(), 400, "multipart-malformed"),
+        ("--B".to_owned(), 400, "multipart-malformed"),
+        ("garbage\r\n--B--\r\n".to_owned(), 400, "multipart-malformed"),
+        (request.clone(), 400, "multipart-malformed"),
+        ("--B--\r\n".to_owned(), 400, "multipart-malformed"),
+        (format!("{request}{request}--B--\r\n"), 400, "multipart-malformed"),
+        (format!("{}--B--\r\n", part("name=\"request\"", "{")), 400, "json-malformed"),
+        (format!("{request}{}--B--\r\n", part("name=\"other\"", "x")), 400, "multipart-malformed"),
+        (format!("{request}{}--B--\r\n", file("../../etc/passwd")), 400, "multipart-malformed"),
+        (format!("{request}{}--B--\r\n", file("/etc/passwd")), 400, "multipart-malformed"),
+        (format!("{request}{}--B--\r\n", part("name=\"file\"", &"x".repeat(5_000))), 413, "body-too-large"),
+        (format!("{}{}--B--\r\n", part("name=\"request\"", "[]"), file("a")), 422, "json-malformed"),
+        (format!("{request}{}--B--\r\n", file("a").repeat(101)), 413, "body-too-large"),
+    ] {
+        let headers = [("Content-Type", "multipart/form-data; boundary=B")];
+        let answer = server.send("POST", "/v1/runs", &headers, form.as_bytes());
+        let (is_status, is_code) = answer.problem();
+        assert!(
+            is_status == status && is_code == code || form.len() > 8_000 && is_status >= 400,
+            "{form}: {}",
+            answer.body
+        );
+    }
+    let without = server.send("POST", "/v1/runs", &[("Content-Type", "multipart/form-data")], b"x");
+    assert_eq!(without.problem(), (400, "multipart-malformed".into()));
+    assert!(scene.runs().is_empty() && !scene.exists(".spelunk/server/uploads"));
+}
+
+#[test]
+fn no_path_leads_out_of_the_roots_or_the_run() {
+    let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+    std::fs::write(scene.root().join("secret.txt"), "root:x:0:0").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(scene.root().join("secret.txt"), scene.path("notes/link.md")).unwrap();
+    let server = Server::start(&scene, &["--root", "notes"], Some(&model));
+    for path in [
+        "/etc/passwd",
+        "../secret.txt",
+        "notes/../../secret.txt",
+        "notes/link.md",
+        "..",
+        "/",
+        "\u{0}",
+        "",
+        ".spelunk",
+        "notes/../.spelunk",
+    ] {
+        let ask = json!({ "question": QUESTION, "paths": [path] });
+        for answer in [server.post("/v1/runs", &ask), server.post("/v1/plan", &json!({ "paths": [path] }))] {
+            assert_eq!(answer.problem().0, 422, "{path}: {}", answer.body);
+            assert!(!answer.body.contains("root:x"));
+        }
+    }
+    let run = server.ask();
+    server.finish(&run);
+    let at = format!("/v1/runs/{run}");
+    let outside = [
+        "..",
+        "%2e%2e",
+        "../../workspace.toml",
+        "..%2f..%2fworkspace.toml",
+        "%2e%2e%2f%2e%2e%2fworkspace.toml",
+        "journal.jsonl",
+        "run.lock",
+        "state/../journal.jsonl",
+        "state%2f..%2fjournal.jsonl",
+        "%2fetc%2fpasswd",
+        "..%5c..%5cworkspace.toml",
+        "%00",
+        "state/",
+        "",
+        "%ff",
+    ];
+    for path in outside {
+        for address in
+            [format!("{at}/files/{path}"), format!("{at}/blobs/{path}"), format!("/v1/runs/{path}/files")]
+        {
+            let answer = server.get(&address);
+            assert!(answer.status == 404, "{address}: {} {}", answer.status, answer.body);
+            answer.problem();
+        }
+        for source in [path, "/etc/passwd", "../secret.txt", "link.md"] {
+            assert_eq!(
+                server.get(&format!("{at}/source?line=1&source={source}")).problem().0 / 100,
+                4,
+                "{source}"
+            );
+        }
+    }
+    for id in
+        ["..", ".", "%2e%2e", "rlm-", "x", &"r".repeat(500), "%00", "%ff", "rlm-20260101T000000Z-00000000"]
+    {
+        for (method, rest) in [
+            ("GET", ""),
+            ("GET", "/events"),
+            ("GET", "/result"),
+            ("GET", "/evidence"),
+            ("GET", "/report"),
+            ("GET", "/files"),
+            ("GET", "/files/x"),
+            ("GET", "/blobs/x"),
+            ("GET", "/source?source=x"),
+            ("GET", "/plan"),
+            ("POST", "/cancel"),
+            ("POST", "/resume"),
+            ("DELETE", ""),
+        ] {
+            let answer = server.send(method, &format!("/v1/runs/{id}{rest}"), &[], b"");
+            assert!(
+                [404, 405, 409].contains(&answer.status),
+                "{method} {id}{rest}: {} {}",
+                answer.status,
+                answer.body
+            );
+            answer.problem();
+        }
+    }
+    assert_eq!(scene.runs(), [run]);
+}
+
+#[test]
+fn a_blob_is_read_only_through_a_run_that_names_it() {
+    let long = "A long question about the number. ".repeat(100);
+    let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+    let server = Server::start(&scene, &[], Some(&model));
+    let (one, other) = (server.ask_with(&json!({ "question": long, "paths": ["notes"] })), server.ask());
+    server.finish(&one);
+    server.finish(&other);
+    let blob = scene.journal(&one)[0]["question"]["blob"].as_str().unwrap().to_owned();
+    let answer = server.get(&format!("/v1/runs/{one}/blobs/{blob}"));
+    assert_eq!((answer.status, answer.body.as_str()), (200, long.as_str()));
+    assert_eq!(server.get(&format!("/v1/runs/{other}/blobs/{blob}")).problem(), (404, "not-found".into()));
+    // What a prompt is made of can be read, too.
+    let started = scene.journal(&one).into_iter().find(|event| event["type"] == "call.started").unwrap();
+    let record: Value = match started["text"]["blob"].as_str() {
+        Some(blob) => server.get(&format!("/v1/runs/{one}/blobs/{blob}")).json(),
+        None => serde_json::from_str(started["text"]["text"].as_str().unwrap()).unwrap(),
+    };
+    let message = record["messages"][0]["text"]["blob"].as_str().unwrap();
+    assert!(server.get(&format!("/v1/runs/{one}/blobs/{message}")).body.contains("A long question"));
+}
+
+#[test]
+fn parameters_and_methods_that_nobody_knows_are_refused_by_name() {
+    let scene = Scene::new(&NOTE);
+    let server = Server::start(&scene, &[], None);
+    for (path, says) in [
+        ("/v1/runs?stat=open", "the parameter `stat` is not one of this address"),
+        ("/v1/runs?state=lost", "the parameter `state` must be one of"),
+        ("/v1/runs?limit=0", "must be a whole number from 1 to 200"),
+        ("/v1/runs?limit=-1", "must be a whole number"),
+        ("/v1/runs?limit=1&limit=2", "is given twice"),
+        ("/v1/runs?cursor=../x", "the parameter `cursor` is not one of this server's"),
+        ("/v1/runs?%ff=%ff", "parameter"),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.problem(), (400, "parameter-wrong".into()), "{path}");
+        assert!(answer.json()["detail"].as_str().unwrap().contains(says), "{}", answer.body);
+    }
+    assert_eq!(server.send("PUT", "/v1/runs", &[], b"").problem(), (405, "method-not-allowed".into()));
+    assert_eq!(server.send("BREW", "/v1/runs", &[], b"").problem(), (405, "method-not-allowed".into()));
+    assert_eq!(server.get("/v1/nowhere").problem(), (404, "not-found".into()));
+    assert_eq!(server.get("/v1/runs/").problem().0, 404);
+    let missing = server.send("GET", "/v1/runs/x/events", &[("Last-Event-ID", "soon")], b"");
+    assert_eq!(missing.problem(), (400, "parameter-wrong".into()));
+}
+
+#[test]
+fn slow_clients_lose_their_connection_and_nobody_else_does() {
+    let scene = Scene::new(&NOTE);
+    let server = Server::start(&scene, &["--set", "server.request_ms_max=100"], None);
+    // Half of a head.
+    let mut half = server.connect();
+    half.write_all(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n").unwrap();
+    // Half of a body.
+    let mut body = server.connect();
+    let head = "POST /v1/plan HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{";
+    body.write_all(head.as_bytes()).unwrap();
+    let mut form = server.connect();
+    let head = "POST /v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: 99\r\n\r\n--B\r\n";
+    form.write_all(head.as_bytes()).unwrap();
+    assert_eq!(server.get("/healthz").status, 200);
+    let mut rest = Vec::new();
+    half.read_to_end(&mut rest).unwrap();
+    assert!(!String::from_utf8(rest).unwrap().contains("200 OK"));
+    for stream in [body, form] {
+        let answer = Answer::read_one(stream);
+        assert_eq!(answer.problem(), (408, "body-too-slow".into()));
+    }
+    assert_eq!(server.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_client_that_leaves_in_the_middle_costs_nothing() {
+    let gate = spelunk_testkit::Gate::new();
+    let model =
+        spelunk_testkit::ModelServer::start_blocking([crate::scene::to_all().reply(REPLY).gate(&gate)]);
+    let scene = Scene::new(&NOTE);
+    let server = Server::start(&scene, &[], Some(&model));
+    let run = server.ask();
+    crate::scene::wait_at(&gate, &model);
+    let mut watchers: Vec<_> = (0..20).map(|_| server.watch(&run, 0)).collect();
+    for watcher in &mut watchers {
+        assert_eq!(watcher.next().unwrap().kind, "run.started");
+    }
+    let count = || {
+        let metrics = server.get("/metrics").body;
+        metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("spelunk_event_watchers ").map(str::to_owned))
+            .unwrap()
+    };
+    assert_eq!(count(), "20");
+    drop(watchers);
+    // A stream notices that its reader has gone when it has something to say.
+    gate.open();
+    assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"answered"}"#);
+    wait_for("all watchers to be gone", || (count() == "0").then_some(()));
+}

@@ -1,0 +1,10 @@
+//! `spelunk serve` over real HTTP on loopback, against a scripted model.
+
+mod access;
+pub(crate) mod client;
+mod crash;
+mod hostile;
+mod looks;
+mod queue;
+mod runs;
+mod stream;
