@@ -2,8 +2,8 @@
 //! workspace holds all contexts; a text is read into it again only when it has changed. The command line, agents and
 //! the HTTP server all search here.
 
-use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::collections::{HashMap, HashSet};
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -11,7 +11,8 @@ use spelunk_context::{
     Context, ContextSource, ContextStore, Corpus, ScanOptions, SourceError, SourceInput, View,
 };
 use spelunk_index::{
-    Hit, Index, IndexError, IndexOptions, Mode, Notice, Query, StaticEmbedder, UpdateOptions,
+    Embedder as _, Hit, Index, IndexError, IndexOptions, Mode, Notice, Passage, Query, StaticEmbedder,
+    UpdateOptions, mark,
 };
 use spelunk_journal::digest;
 
@@ -110,8 +111,12 @@ impl Finder<'_> {
             Err(error) => return Err(error.into()),
         };
         let n_searched = texts.n_contexts;
+        let ranked = match wanted.mode {
+            Mode::Meaning => paragraphs(&wanted.query, found.hits)?,
+            Mode::Words | Mode::Hybrid => found.hits,
+        };
         let mut hits: Vec<ContextHit> = Vec::new();
-        for hit in found.hits {
+        for hit in ranked {
             let Some(context) = texts.context_of(&hit.document) else { continue };
             let n_before = hits.iter().filter(|other| other.context.id == context.id).count();
             if n_before < wanted.per_context_max && hits.len() < wanted.hits_max {
@@ -172,6 +177,110 @@ fn embedder() -> Result<Arc<StaticEmbedder>, Failure> {
     Ok(Arc::clone(EMBEDDER.get_or_init(|| made)))
 }
 
+/// The paragraphs of passages, each by what it means: a passage may be a page long and speak of many things.
+fn paragraphs(query: &str, passages: Vec<Hit>) -> Result<Vec<Hit>, Failure> {
+    let embedder = embedder()?;
+    let asked = embedder.embed(&[query]).map_err(IndexError::from)?;
+    let asked = asked.first().map(Vec::as_slice).unwrap_or_default();
+    let mut found: Vec<Hit> = Vec::new();
+    for passage in passages {
+        let parts = split(&passage.text);
+        let texts: Vec<&str> = parts.iter().map(|part| part.text).collect();
+        let vectors = embedder.embed(&texts).map_err(IndexError::from)?;
+        for (part, vector) in parts.iter().zip(vectors) {
+            let similarity = cosine(asked, &vector);
+            if similarity > 0.0 {
+                found.push(part.of(&passage, query, similarity));
+            }
+        }
+    }
+    // The order of passages decides between equals.
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    Ok(found)
+}
+
+/// A paragraph within a passage.
+struct Paragraph<'t> {
+    text: &'t str,
+    /// Where it begins, in bytes and in lines from the beginning of the passage.
+    at: usize,
+    line: u64,
+}
+
+impl Paragraph<'_> {
+    fn of(&self, passage: &Hit, query: &str, similarity: f32) -> Hit {
+        let from = passage.span.start + self.at;
+        let line_start = passage.line_start + self.line;
+        let n_lines = self.text.trim_end().lines().count() as u64;
+        let mut hit = Hit {
+            text: self.text.to_owned(),
+            span: from..from + self.text.len(),
+            line_start,
+            line_end: line_start + n_lines.saturating_sub(1),
+            score: similarity,
+            similarity: Some(similarity),
+            ..passage.clone()
+        };
+        let as_passage = Passage {
+            document: hit.document.clone(),
+            doc_idx: hit.doc_idx,
+            line_start: hit.line_start,
+            line_end: hit.line_end,
+            span: hit.span.clone(),
+            text: hit.text.clone(),
+            score: hit.score,
+            matched: hit.matched.clone(),
+            twins: hit.twins,
+        };
+        hit.mark = mark(&as_passage, query);
+        hit
+    }
+}
+
+/// Cuts at blank lines. A heading stays with what it heads.
+fn split(text: &str) -> Vec<Paragraph<'_>> {
+    let mut parts: Vec<Paragraph<'_>> = Vec::new();
+    let (mut from, mut first_line, mut at, mut line) = (0, 0, 0, 0);
+    let mut has_text = false;
+    for piece in text.split_inclusive('\n') {
+        let is_blank = piece.trim().is_empty();
+        if is_blank && has_text {
+            push(&mut parts, text, from..at, first_line);
+        }
+        if is_blank {
+            has_text = false;
+        } else if !has_text {
+            (from, first_line, has_text) = (at, line, true);
+        }
+        at += piece.len();
+        line += 1;
+    }
+    if has_text {
+        push(&mut parts, text, from..at, first_line);
+    }
+    parts
+}
+
+fn push<'t>(parts: &mut Vec<Paragraph<'t>>, text: &'t str, range: Range<usize>, line: u64) {
+    if let Some(last) = parts.last_mut()
+        && last.text.trim_end().lines().count() == 1
+        && last.text.starts_with('#')
+        && let Some(joined) = text.get(last.at..range.end)
+    {
+        last.text = joined;
+        return;
+    }
+    if let Some(own) = text.get(range.clone()) {
+        parts.push(Paragraph { text: own, at: range.start, line });
+    }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let lengths = (dot(a, a) * dot(b, b)).sqrt();
+    if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
+}
+
 /// A name for a directory: an id may hold anything. A file has one, however many contexts are made of it, because a
 /// corpus holds it once.
 fn key_of(context: &Context) -> String {
@@ -201,7 +310,13 @@ impl Texts {
         must_read: bool,
     ) -> Result<(Option<Self>, Unread), Failure> {
         let (mut sources, mut unread) = (Vec::new(), Unread::new());
+        let (mut keys, mut n_contexts) = (HashSet::new(), 0);
         for context in contexts {
+            // A file under two ids is read once, and found under the first.
+            if !keys.insert(key_of(&context)) {
+                n_contexts += 1;
+                continue;
+            }
             match finder.source(&context) {
                 Ok(source) => sources.push((context, source)),
                 Err(failure) if must_read => return Err(failure),
@@ -225,11 +340,8 @@ impl Texts {
             Ok(None) => return Ok((None, unread)),
             Err(error) => return Err(error.into()),
         };
-        let n_contexts = sources.len() as u64;
-        let mut by_key = HashMap::new();
-        for (context, _) in sources {
-            by_key.entry(key_of(&context)).or_insert(context);
-        }
+        n_contexts += sources.len() as u64;
+        let by_key = sources.into_iter().map(|(context, _)| (key_of(&context), context)).collect();
         Ok((Some(Self { view: View::of(Arc::new(corpus)), by_key, n_contexts }), unread))
     }
 
@@ -267,5 +379,31 @@ fn note(unread: &mut Unread, context: &Context, why: &dyn std::fmt::Display) {
 impl FoundInContexts {
     fn nothing(wanted: &Wanted, unread: Unread) -> Self {
         Self { hits: Vec::new(), mode: wanted.mode, n_searched: 0, unread, notices: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_cut_at_blank_lines_and_headings_stay_with_what_they_head() {
+        let text = "# One\n\nfirst\nline\n\n\n  \nsecond\n\n# Two\n## Three\n\nlast";
+        let shown: Vec<(u64, &str)> = split(text).iter().map(|part| (part.line, part.text)).collect();
+        assert_eq!(
+            shown,
+            [(0, "# One\n\nfirst\nline\n"), (7, "second\n"), (9, "# Two\n## Three\n"), (12, "last")]
+        );
+        for part in split(text) {
+            assert_eq!(text.get(part.at..part.at + part.text.len()), Some(part.text));
+        }
+        assert!(split("").is_empty() && split("\n \n").is_empty());
+    }
+
+    #[test]
+    fn what_means_nothing_is_like_nothing() {
+        assert!((cosine(&[1.0, 0.0], &[2.0, 0.0]) - 1.0).abs() < 1e-6);
+        assert!(cosine(&[1.0, 0.0], &[0.0, 3.0]).abs() < 1e-6);
+        assert!(cosine(&[0.0], &[0.0]).abs() < 1e-6 && cosine(&[], &[]).abs() < 1e-6);
     }
 }

@@ -3,6 +3,7 @@
 
 mod about;
 mod auth;
+mod compat;
 mod contexts;
 mod extract;
 mod guard;
@@ -99,6 +100,7 @@ fn routes() -> Vec<Route> {
     routes.extend(openapi::routes());
     routes.extend(about::routes());
     routes.extend(runs::routes());
+    routes.extend(compat::routes());
     routes
 }
 
@@ -108,7 +110,7 @@ pub(crate) fn app(server: &Shared) -> Router {
     for route in routes() {
         let needs = Needs { server: Arc::clone(server), scope: route.scope };
         let guarded = route.handler.route_layer(from_fn_with_state(needs, guard::admit));
-        router = router.route(route.path, guarded);
+        router = router.route(route.path, compat::shaped(route.path, guarded));
     }
     router
         // Bodies are bounded by whoever reads them, each kind by its own limit.

@@ -241,6 +241,12 @@ fn server() -> Vec<Setting> {
         whole("server.body_bytes_max", 1_024, 8 << 20, "The longest body of a request, uploads not meant."),
         whole("server.upload_bytes_max", 1_024, 64 << 20, "The longest upload, all its files together."),
         whole("server.request_ms_max", 10, 30_000, "How long a request may take to arrive."),
+        whole(
+            "server.long_message_chars",
+            1,
+            4_000,
+            "A message of a chat that is longer is read as a document, and not put into the question.",
+        ),
     ]
 }
 

@@ -37,7 +37,7 @@ const PASSAGES_MAX: u64 = 50;
 const CONTEXT_LINES: u64 = 2;
 
 pub(super) fn routes() -> Vec<Route> {
-    let handles = json!({ "type": "object", "properties": { "contexts": list_of(handle()) } });
+    let handles = json!({ "type": "object", "properties": { "contexts": list_of(&handle()) } });
     let modes = json!({ "type": "string", "enum": ["words", "meaning", "hybrid"] });
     let all_modes = json!({ "type": "string", "enum": ["pattern", "words", "meaning", "hybrid"] });
     vec![
@@ -98,7 +98,7 @@ fn whole_schema(min: u64, max: u64) -> Value {
     json!({ "type": "integer", "minimum": min, "maximum": max })
 }
 
-fn list_of(items: Value) -> Value {
+fn list_of(items: &Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
@@ -110,7 +110,7 @@ fn handle() -> Value {
 }
 
 fn results_schema() -> Value {
-    json!({ "type": "object", "required": ["results"], "properties": { "results": list_of(json!({ "type": "object" })) } })
+    json!({ "type": "object", "required": ["results"], "properties": { "results": list_of(&json!({ "type": "object" })) } })
 }
 
 fn register_schema() -> Value {

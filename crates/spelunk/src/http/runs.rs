@@ -14,6 +14,7 @@ mod results;
 mod service;
 mod source;
 mod tickets;
+mod whole;
 
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ pub(crate) use keep::model;
 pub(crate) use list::Rows;
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
+pub(crate) use whole::{Came, Ended, Whole};
 
 use super::Shared;
 use super::auth::Client;

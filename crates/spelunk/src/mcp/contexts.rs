@@ -244,7 +244,7 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<Said, 
 
 fn register_directory(
     state: &State,
-    path: &std::path::Path,
+    path: &Path,
     pattern: &str,
     kind: &ContextKind,
     prefix: &str,

@@ -2,6 +2,7 @@
 
 mod access;
 pub(crate) mod client;
+mod contexts;
 mod crash;
 mod hostile;
 mod looks;

@@ -39,8 +39,12 @@ fn folded(path: &str) -> Option<String> {
     if id.len() < 2 {
         return None;
     }
-    let look: String = look.iter().map(|part| format!("/{part}")).collect();
-    Some(format!("{PREFIX}/{}{look}", id.join("%2F")))
+    let mut path = format!("{PREFIX}/{}", id.join("%2F"));
+    for part in look {
+        path.push('/');
+        path.push_str(part);
+    }
+    Some(path)
 }
 
 #[cfg(test)]

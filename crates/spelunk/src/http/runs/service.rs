@@ -84,6 +84,8 @@ pub(crate) struct Live {
     /// Events that are not recorded, as JSON.
     pub(super) pieces: broadcast::Sender<Arc<str>>,
     pub(super) wish: Mutex<Wish>,
+    /// What it does, in a line.
+    pub(super) status: watch::Sender<String>,
 }
 
 /// Whether a run is to be stopped, and how, once it is under way.
@@ -108,7 +110,8 @@ pub(super) enum Phase {
 impl Live {
     fn new(run: RunId, question: String) -> Arc<Self> {
         let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
-        Arc::new(Self { run, question, phase, pieces, wish: Mutex::default() })
+        let status = watch::Sender::new("waiting for its turn".to_owned());
+        Arc::new(Self { run, question, phase, pieces, wish: Mutex::default(), status })
     }
 
     pub(super) fn is_waiting(&self) -> bool {
