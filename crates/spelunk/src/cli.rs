@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod gc;
 mod mcp;
+mod open;
 mod outline;
 mod plan;
 mod repair;

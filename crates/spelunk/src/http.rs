@@ -2,6 +2,7 @@
 //! no decision about a run is made here. `app` is the router, apart from any socket.
 
 mod about;
+mod agents;
 mod auth;
 mod compat;
 mod contexts;
@@ -11,11 +12,11 @@ mod health;
 mod listen;
 mod metrics;
 mod openapi;
+mod page;
 mod problem;
 mod route;
 mod runs;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -29,8 +30,9 @@ pub(crate) use listen::listen;
 #[cfg(test)]
 pub(crate) use openapi::document;
 
-use crate::cli::{App, Failure};
+use crate::cli::App;
 use crate::mcp;
+use agents::Agents;
 use guard::Needs;
 use metrics::Metrics;
 use problem::Problem;
@@ -48,23 +50,28 @@ pub(crate) struct Server {
     pub(crate) named_blobs: NamedBlobs,
     pub(crate) corpora: Corpora,
     pub(crate) metrics: Metrics,
+    agents: Agents,
+    log: Log,
     /// Set when the server stops: streams end, and nothing new begins.
     closed: watch::Sender<bool>,
+}
+
+/// Whether requests are told to the person at the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Log {
+    Requests,
+    Nothing,
 }
 
 /// The server, as handlers hold it.
 pub(crate) type Shared = Arc<Server>;
 
 impl Server {
-    pub(crate) fn new(
-        app: Arc<App>,
-        mcp: Arc<mcp::State>,
-        token_file: Option<&Path>,
-    ) -> Result<Shared, Failure> {
-        let tokens = token_file.map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
+    pub(crate) fn new(app: Arc<App>, mcp: Arc<mcp::State>, tokens: Tokens, log: Log) -> Shared {
         let settings = &app.settings.server;
+        let agents = Agents::new(&mcp, settings);
         let runs = RunService::new(app.workspace_root(), settings.runs_parallel_max, settings.queue_max);
-        Ok(Arc::new(Self {
+        Arc::new(Self {
             app,
             mcp,
             tokens,
@@ -73,13 +80,16 @@ impl Server {
             named_blobs: NamedBlobs::default(),
             corpora: Corpora::default(),
             metrics: Metrics::default(),
+            agents,
+            log,
             closed: watch::Sender::new(false),
-        }))
+        })
     }
 
     /// Nothing new begins, and streams end.
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);
+        self.agents.close();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -96,10 +106,12 @@ impl Server {
 /// Every route, in the order of the document. Static ones need no place before others: the router prefers them.
 fn routes() -> Vec<Route> {
     let mut routes = health::routes();
-    routes.extend(contexts::routes());
+    routes.extend(page::routes());
     routes.extend(openapi::routes());
     routes.extend(about::routes());
     routes.extend(runs::routes());
+    routes.extend(agents::routes());
+    routes.extend(contexts::routes());
     routes.extend(compat::routes());
     routes
 }

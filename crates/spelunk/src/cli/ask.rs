@@ -13,7 +13,7 @@ use spelunk_types::{EventKind, Focus, SourceSpec, Strategy};
 use super::app::{App, Failure, Usage, print};
 use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_status};
 use super::show::find;
-use super::{ModelFlags, report, watch};
+use super::{ModelFlags, open, report, watch};
 use crate::config::StrategyChoice;
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
@@ -60,9 +60,12 @@ pub(crate) struct AskArgs {
     /// Print every event as a line of JSON instead of the answer
     #[arg(long)]
     events: bool,
+    /// Show the run in a browser while it goes on, and until Ctrl-C
+    #[arg(long)]
+    open: bool,
 }
 
-pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn ask(app: &Arc<App>, args: AskArgs) -> Result<ExitCode, Failure> {
     if args.question.trim().is_empty() {
         let hint = "ask something, such as `spelunk ask \"what is this?\" .`".to_owned();
         return Err(Usage { message: "the question is empty".into(), hint }.into());
@@ -103,8 +106,12 @@ pub(crate) async fn ask(app: &App, args: AskArgs) -> Result<ExitCode, Failure> {
     };
     let handle = engine.start(request)?;
     let run = handle.run.clone();
+    let page = if args.open { Some(open::open(app, &run).await?) } else { None };
     let code = watch::finish(app, handle, args.events).await?;
     report::write(app, engine.workspace(), &run, &targets)?;
+    if let Some(page) = page {
+        page.stay(app).await;
+    }
     Ok(code)
 }
 

@@ -12,12 +12,12 @@ use tokio::net::TcpListener;
 
 use super::ModelFlags;
 use super::app::{App, Failure, Usage, print};
-use crate::http::{NewToken, Server, app as router, listen};
+use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use crate::mcp::{ServerOptions, State, blocking};
 use crate::render::units::count;
 
 /// The text of one answer of a tool, as for `spelunk mcp`.
-const OUTPUT_CHARS_MAX: u64 = 50_000;
+pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
 const DAY_S: u64 = 86_400;
 
 #[derive(Debug, Args)]
@@ -65,7 +65,8 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: OUTPUT_CHARS_MAX };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
-    let server = Server::new(Arc::clone(app), Arc::clone(&state), token_file.as_deref())?;
+    let tokens = token_file.as_deref().map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
+    let server = Server::new(Arc::clone(app), Arc::clone(&state), tokens, Log::Requests);
     let listener = TcpListener::bind(address).await.map_err(|error| Usage {
         message: format!("could not listen on `{address}`: {error}"),
         hint: "name another address or port with `--listen`".into(),
@@ -113,7 +114,7 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
 }
 
 /// From the operating system.
-fn random() -> io::Result<[u8; 32]> {
+pub(super) fn random() -> io::Result<[u8; 32]> {
     let mut bytes = [0; 32];
     #[expect(clippy::disallowed_methods, reason = "the operating system's randomness is a file")]
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -121,7 +122,7 @@ fn random() -> io::Result<[u8; 32]> {
 }
 
 /// Ctrl-C or a request to terminate.
-async fn stop_signal() {
+pub(super) async fn stop_signal() {
     #[cfg(unix)]
     let terminated = async {
         match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {

@@ -23,9 +23,11 @@ pub(crate) use choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoi
 pub(crate) use error::ConfigError;
 pub(crate) use file::{project_path, user_path};
 pub(crate) use layer::{FlagValue, Layer};
+#[cfg(test)]
+pub(crate) use reference::tests::check_page;
 pub(crate) use reference::{defaults_toml, environment_md};
 pub(crate) use schema::schema;
-pub(crate) use settings::{ModelSettings, Settings};
+pub(crate) use settings::{ModelSettings, ServerSettings, Settings};
 pub(crate) use show::{show_json, show_text};
 pub(crate) use suggest::nearest;
 

@@ -97,4 +97,4 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -126,6 +126,11 @@ impl Tokens {
         Ok(Self { tokens })
     }
 
+    /// The one that was just made, and no other.
+    pub(crate) fn only(made: &NewToken) -> Self {
+        Self::parse(&made.line).unwrap_or_default()
+    }
+
     pub(crate) fn are_asked_for(&self) -> bool {
         !self.tokens.is_empty()
     }
@@ -221,8 +226,10 @@ impl NewToken {
         until_s: Option<u64>,
         random: [u8; 32],
     ) -> Result<Self, Failure> {
-        let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let token = format!("{PREFIX}{hex}");
+        let mut token = PREFIX.to_owned();
+        for byte in random {
+            token += &format!("{byte:02x}");
+        }
         let until = until_s.map(|until_s| format!(" until={until_s}")).unwrap_or_default();
         let line = format!("{name} {scopes} {}{until}\n", digest(token.as_bytes()).as_str());
         parse_line(line.trim()).map_err(|what| Usage {

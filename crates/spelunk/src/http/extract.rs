@@ -46,7 +46,7 @@ pub(crate) async fn read_json(request: Request, server: &Shared, bytes_max: u64)
         )
         .hint("send `Content-Type: application/json`"));
     }
-    let bytes = read_body(request.into_body(), server, bytes_max).await?;
+    let bytes = read_at_most(request.into_body(), server, bytes_max).await?;
     serde_json::from_slice(&bytes).map_err(|error| malformed(&error.to_string()))
 }
 
@@ -86,7 +86,11 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// All of a body, within the limits on its length and on its time.
-async fn read_body(body: Body, server: &Shared, bytes_max: u64) -> Result<Bytes, Problem> {
+pub(super) async fn read_body(body: Body, server: &Shared) -> Result<Bytes, Problem> {
+    read_at_most(body, server, server.app.settings.server.body_bytes_max).await
+}
+
+async fn read_at_most(body: Body, server: &Shared, bytes_max: u64) -> Result<Bytes, Problem> {
     let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
     let read = async {
         let mut bytes = Vec::new();
@@ -152,14 +156,6 @@ impl Params {
         let number = text.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
         let wrong = || Problem::bad_parameter(name, &format!("must be a whole number from {min} to {max}"));
         number.ok_or_else(wrong).map(Some)
-    }
-
-    pub(crate) fn flag(&mut self, name: &'static str) -> Result<bool, Problem> {
-        match self.text(name).as_deref() {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(Problem::bad_parameter(name, "must be true or false")),
-        }
     }
 
     /// Refuses what nobody took.

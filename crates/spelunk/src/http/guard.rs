@@ -5,16 +5,17 @@ use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use spelunk_engine::{Clock as _, SystemClock};
 
-use super::Shared;
 use super::auth::{Client, Scope};
 use super::listen::Peer;
 use super::problem::{Code, Problem};
+use super::{Log, Shared};
 
 /// Names of this machine for itself.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -63,6 +64,9 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// One line of JSON for each request; never a body, a token or an address with parameters.
 fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_ms: u64) {
+    if server.log == Log::Nothing {
+        return;
+    }
     let code = response.extensions().get::<Code>().map(|code| code.0.as_str());
     let mut line = json!({
         "at_ms": SystemClock.now_ms(),
@@ -98,7 +102,7 @@ fn check(server: &Shared, request: &Request) -> Result<(), Problem> {
 
 fn host_of(request: &Request) -> &str {
     let header = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    header.or_else(|| request.uri().authority().map(|authority| authority.as_str())).unwrap_or_default()
+    header.or_else(|| request.uri().authority().map(Authority::as_str)).unwrap_or_default()
 }
 
 fn is_own_host(server: &Shared, host: &str) -> bool {

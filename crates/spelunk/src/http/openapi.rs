@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the table that makes the router. It is checked in as `docs/reference/openapi.json`.
+//! The document of the API, made from the table that makes the router. It is checked in as `docs/reference/openapi.json`.
 
 use axum::Json;
 use serde_json::{Map, Value, json};

@@ -138,10 +138,8 @@ impl Problem {
             detail += &format!(": {}", cause.as_str().unwrap_or_default());
         }
         let hint = error.hint().or_else(|| code.hint().map(str::to_owned));
-        let title = match code {
-            ErrorCode::UsageWrong => "The request does not make sense.",
-            code => code.meaning(),
-        };
+        let is_usage = code == ErrorCode::UsageWrong;
+        let title = if is_usage { "The request does not make sense." } else { code.meaning() };
         Self {
             status: status(code),
             code: code.name().to_owned(),

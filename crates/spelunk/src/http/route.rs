@@ -1,4 +1,4 @@
-//! Routes: the one table that makes both the router and the OpenAPI document. A route that is not in it is not served,
+//! Routes: the one table that makes both the router and the document of the API. A route that is not in it is not served,
 //! and one that is served is described.
 
 use axum::handler::Handler;
@@ -80,6 +80,7 @@ impl Route {
 
     /// A parameter behind the question mark.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn query(mut self, name: &str, schema: Value, about: &str) -> Self {
         self.push_parameter(json!({ "name": name, "in": "query", "description": about, "schema": schema }));
         self
@@ -109,6 +110,7 @@ impl Route {
 
     /// A body of any kind; several kinds may be taken.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn takes_as(mut self, kind: &str, schema: Value) -> Self {
         let body =
             self.doc.entry("requestBody").or_insert_with(|| json!({ "required": true, "content": {} }));
@@ -124,6 +126,7 @@ impl Route {
 
     /// What comes back, of any kind; several kinds may come back under one status.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn answers_as(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
         let answer = &mut self.doc["responses"][status.to_string()];
         answer["description"] = json!(about);
@@ -187,7 +190,7 @@ fn path_parameters(path: &str) -> Vec<&str> {
     parts.map(|name| name.trim_start_matches('*')).collect()
 }
 
-/// The path as OpenAPI writes it.
+/// The path as the document writes it.
 pub(crate) fn document_path(path: &str) -> String {
     path.replace("{*", "{")
 }

@@ -25,7 +25,7 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Clock as _, Engine, EngineError, SystemClock};
-use spelunk_journal::{digest, remove_run};
+use spelunk_journal::{JournalError, digest, remove_run};
 use spelunk_types::{Limits, RunId, RunOutcome};
 
 pub(crate) use blobs::NamedBlobs;
@@ -284,6 +284,9 @@ fn go_on(server: &Shared, client: Client, found: Found, limits: Limits) -> Resul
 async fn remove(State(server): State<Shared>, Part(id): Part<String>) -> Answer<Response> {
     work(move || {
         let Found { run, workspace, .. } = find(&server, &id)?;
+        if run.as_str() != id && run.short() != id {
+            return Err(JournalError::NotFound { name: id }.into());
+        }
         if server.runs.find(&run).is_some() {
             return Err(at_work(&run));
         }

@@ -25,6 +25,11 @@ fn every_route_is_in_the_document_once_and_nothing_else_is() {
 }
 
 #[test]
+fn the_document_that_is_checked_in_is_the_one_that_is_served() {
+    crate::config::check_page("openapi.json", &format!("{:#}\n", document()));
+}
+
+#[test]
 fn every_operation_has_an_answer_and_a_name_of_its_own() {
     let mut ids = BTreeSet::new();
     for route in routes() {

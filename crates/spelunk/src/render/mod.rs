@@ -12,3 +12,4 @@ pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod tree;
 pub(crate) mod units;
+pub(crate) mod viewer;

@@ -21,6 +21,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           context      Register text under a name, and explore it
           mcp          Serve the contexts and the loop to an agent, by the Model Context Protocol on
                        standard input and output
+          serve        Serve runs, contexts and models over HTTP, with a page that shows them
           show         Show a run: its tree, costs and answer
           tail         Follow a run while it goes on, in any process
           run          The runs of this workspace
@@ -77,8 +78,9 @@ fn help_of_ask_lists_its_flags() {
                                      given several times
               --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
-              --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
               --events               Print every event as a line of JSON instead of the answer
+              --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
+              --open                 Show the run in a browser while it goes on, and until Ctrl-C
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
           -q, --quiet                Print nothing but the result

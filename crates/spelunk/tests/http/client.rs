@@ -49,6 +49,16 @@ impl Server {
         Self { child, address, log, token: None }
     }
 
+    /// One that was started otherwise.
+    pub(crate) fn of(child: Child, address: SocketAddr) -> Self {
+        Self { child, address, log: Arc::default(), token: None }
+    }
+
+    pub(crate) fn with_token(mut self, token: &str) -> Self {
+        self.token = Some(token.to_owned());
+        self
+    }
+
     /// What stood on standard error so far.
     pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap().join("\n")

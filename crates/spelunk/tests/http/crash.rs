@@ -109,7 +109,8 @@ fn runs_of_others_are_left_alone() {
     asking.kill().unwrap();
     asking.wait().unwrap();
     gate.open();
-    let server = Server::start(&scene, &[], Some(&answering(REPLY)));
+    let model = answering(REPLY);
+    let server = Server::start(&scene, &[], Some(&model));
     let run = scene.only_run();
     assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"open"}"#);
 }

@@ -45,7 +45,7 @@ fn a_run_is_read_as_report_files_and_source() {
     let plan = server.get(&format!("{at}/plan")).json();
     assert_eq!(
         plan,
-        json!({ "documents": [{ "path": "a.md", "bytes": 35, "type": "markdown", "tasks": 0, "state": "none" }],
+        json!({ "documents": [{ "path": "a.md", "bytes": 35, "type": "prose", "tasks": 0, "state": "none" }],
             "cut": false })
     );
 }
@@ -55,7 +55,8 @@ fn secrets_are_blacked_out_in_the_source() {
     let key = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
     let text = format!("# Numbers\n\ntoken = {key}\n");
     let scene = Scene::new(&[("notes/a.md", text.as_str())]);
-    let server = Server::start(&scene, &[], Some(&answering(REPLY)));
+    let model = answering(REPLY);
+    let server = Server::start(&scene, &[], Some(&model));
     let run = server.ask();
     server.finish(&run);
     let source = server.get(&format!("/v1/runs/{run}/source?source=a.md&line=3"));
@@ -67,7 +68,8 @@ fn secrets_are_blacked_out_in_the_source() {
 fn the_documents_of_an_analysis_say_how_far_it_has_come() {
     let report = json!({ "relevant": true, "summary": "s", "findings": [] }).to_string();
     let scene = Scene::new(&[("notes/a.md", "# A\n\nAlpha.\n"), ("notes/b.md", "# B\n\nBeta.\n")]);
-    let server = Server::start(&scene, &[], Some(&answering(&report)));
+    let model = answering(&report);
+    let server = Server::start(&scene, &[], Some(&model));
     let run = server.ask_with(&json!({ "question": QUESTION, "paths": ["notes"], "strategy": "map" }));
     server.finish(&run);
     let plan = server.get(&format!("/v1/runs/{run}/plan")).json();
@@ -102,10 +104,17 @@ fn the_server_says_what_it_can_do() {
     assert_eq!(about["limits_default"]["depth_max"], json!(spelunk_types::Limits::default().depth_max));
     let mut about = about;
     about["limits_default"] = json!({});
-    expect![[r#""#]].assert_eq(&about.to_string());
+    expect![[r#"{"auth":false,"focuses":["general","security","architecture","performance","data"],"has_model":true,"limits_default":{},"limits_settable":["calls_max","tokens_max","cost_microusd_max","run_ms_max","depth_max","turns_max"],"model_names":["openai/scripted"],"roots":["notes"],"scopes":["read","run","admin"],"strategies":["auto","direct","repl","search","map","hybrid"],"version":"0.1.0"}"#]].assert_eq(&about.to_string());
     assert_eq!(server.get("/healthz").json(), json!({ "status": "alive" }));
     assert_eq!(server.get("/readyz").json(), json!({ "status": "ready" }));
     assert_eq!(server.get("/openapi.json").json()["openapi"], "3.1.0");
+    let page = server.get("/");
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    let tag = page.header("etag").unwrap();
+    assert_eq!(server.send("GET", "/", &[("If-None-Match", tag)], b"").status, 304);
+    for none in ["nope.js", "..%2f..%2fCargo.toml", "%2e%2e", "viewer.js%00"] {
+        assert_eq!(server.get(&format!("/assets/{none}")).problem(), (404, "not-found".into()), "{none}");
+    }
     let metrics = server.get("/metrics");
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     assert!(metrics.body.contains("route=\"/v1/server\",status=\"200\""), "{}", metrics.body);

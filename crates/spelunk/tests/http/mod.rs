@@ -1,11 +1,14 @@
 //! `spelunk serve` over real HTTP on loopback, against a scripted model.
 
 mod access;
+mod agents;
 pub(crate) mod client;
 mod contexts;
 mod crash;
+mod docs;
 mod hostile;
 mod looks;
+mod open;
 mod queue;
 mod runs;
 mod stream;

@@ -116,5 +116,9 @@ fn a_name_may_be_short_where_it_is_clear() {
     server.finish(&other);
     let short = crate::scene::short(&one);
     assert_eq!(server.get(&format!("/v1/runs/{short}")).json()["run"], json!(one));
-    assert_eq!(server.get("/v1/runs/rlm-/events").problem(), (409, "run-ambiguous".into()));
+    for unclear in ["rlm-", "rlm", short.get(..3).unwrap()] {
+        assert_eq!(server.get(&format!("/v1/runs/{unclear}")).problem(), (404, "run-not-found".into()));
+    }
+    let half = short.get(..6).unwrap();
+    assert_eq!(server.delete(&format!("/v1/runs/{half}")).problem(), (404, "run-not-found".into()));
 }

@@ -1,6 +1,6 @@
 //! `spelunk mcp` as clients meet it: the real binary, driven by lines of JSON-RPC over its standard streams.
 
-mod client;
+pub(crate) mod client;
 mod contexts;
 mod hostile;
 mod notes;

@@ -10,7 +10,7 @@ use crate::env::{Environment, SPELUNK_UPDATE};
     clippy::disallowed_methods,
     reason = "pages of the repository are neither documents nor durable state"
 )]
-fn check_page(name: &str, generated: &str) {
+pub(crate) fn check_page(name: &str, generated: &str) {
     let path = reference_dir().join(name);
     if Environment::capture().text(SPELUNK_UPDATE.name) == Some("1") {
         std::fs::create_dir_all(reference_dir()).unwrap();

@@ -18,7 +18,59 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
     let lines = ErrorCode::ALL.iter().map(|code| format!("{} {code}\n", status(*code).as_u16()));
     let mut lines: Vec<String> = lines.collect();
     lines.sort();
-    expect![[r#""#]].assert_eq(&lines.concat());
+    expect![[r#"
+        404 context-not-found
+        404 run-not-found
+        409 cancelled
+        409 context-exists
+        409 corpus-changed
+        409 run-ambiguous
+        409 run-finished
+        409 run-locked
+        409 settings-changed
+        422 calls-exhausted
+        422 cells-exhausted
+        422 children-exceeded
+        422 cost-exhausted
+        422 depth-exceeded
+        422 journal-newer
+        422 model-not-found
+        422 model-unauthorized
+        422 registry-newer
+        422 sandbox-unconfined
+        422 schema-invalid
+        422 setting-invalid
+        422 setting-unknown
+        422 source-empty
+        422 source-not-found
+        422 source-unreadable
+        422 time-exhausted
+        422 tokens-exhausted
+        422 turns-exhausted
+        422 usage-wrong
+        500 archive-damaged
+        500 blob-damaged
+        500 bug
+        500 journal-damaged
+        500 journal-unwritable
+        500 replay-diverged
+        500 sandbox-failed
+        500 workspace-unusable
+        502 answer-invalid
+        502 model-overloaded
+        502 model-prompt-too-long
+        502 model-rate-limited
+        502 model-reply-malformed
+        502 model-reply-too-long
+        502 model-request-refused
+        502 model-server-error
+        502 model-stream-cut
+        502 model-stuck
+        502 model-timed-out
+        502 model-unreachable
+        503 model-not-configured
+    "#]]
+    .assert_eq(&lines.concat());
 }
 
 #[test]

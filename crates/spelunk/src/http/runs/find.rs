@@ -1,5 +1,5 @@
-//! Finding a run by what a client calls it: its whole name, or a beginning of it. Names are held against those that are
-//! there; none ever becomes a path.
+//! Finding a run by what a client calls it: its whole name, or a beginning of the short one. Names are held against those
+//! that are there; none ever becomes a path.
 
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::RunId;
@@ -9,6 +9,8 @@ use super::tickets::{Progress, Ticket};
 use crate::cli::{Failure, read_view, state};
 
 const NAME_BYTES_MAX: usize = 100;
+/// A shorter beginning is more likely a mistake than a name.
+const SHORT_BYTES_MIN: usize = 4;
 
 /// A run, wherever it stands.
 pub(super) struct Found {
@@ -30,7 +32,7 @@ pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
     let mut runs = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
     let is_meant = |run: &RunId| match &exact {
         Some(exact) => run == exact,
-        None => run.short().starts_with(name) || run.as_str().starts_with(name),
+        None => name.len() >= SHORT_BYTES_MIN && run.short().starts_with(name),
     };
     runs.retain(is_meant);
     let with_journal = runs.len();

@@ -129,7 +129,7 @@ mod tests {
             after in 0_u64..14,
         ) {
             let texts: Vec<String> = lengths.iter().map(|n| "x".repeat(*n)).collect();
-            let whole: String = texts.iter().map(|text| format!("{text}\n")).collect();
+            let whole: String = texts.iter().flat_map(|text| [text.as_str(), "\n"]).collect();
             let (_dir, mut lines) = journal(whole.as_bytes());
             let mut read = Vec::new();
             loop {

@@ -1,6 +1,6 @@
 //! What a run reads and how far it has come with each document: for the map of a run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use axum::Json;
 use axum::extract::State;
@@ -69,20 +69,20 @@ async fn show(State(server): State<Shared>, Part(id): Part<String>, params: Para
 /// The tasks of one document.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Tasks {
-    n_open: u64,
-    n_done: u64,
-    n_failed: u64,
+    open: u64,
+    done: u64,
+    failed: u64,
 }
 
 impl Tasks {
     fn told(&self) -> (u64, &'static str) {
         let state = match self {
-            Self { n_open: 1.., .. } => "open",
-            Self { n_failed: 1.., .. } => "failed",
-            Self { n_done: 1.., .. } => "done",
+            Self { open: 1.., .. } => "open",
+            Self { failed: 1.., .. } => "failed",
+            Self { done: 1.., .. } => "done",
             Self { .. } => "none",
         };
-        (self.n_open + self.n_done + self.n_failed, state)
+        (self.open + self.done + self.failed, state)
     }
 }
 
@@ -96,28 +96,24 @@ impl Folded {
     fn read(workspace: &Workspace, run: &RunId) -> Result<Self, Failure> {
         let blobs = workspace.blobs();
         let mut folded = Self::default();
-        let mut open: BTreeMap<FrameId, Vec<String>> = BTreeMap::new();
+        let mut under_way: BTreeMap<FrameId, Vec<String>> = BTreeMap::new();
         for record in workspace.read_journal(run)? {
             let Record::Known(event) = record else { continue };
-            match &event.kind {
-                EventKind::RunStarted { corpus: Some(corpus), .. } => {
-                    folded.documents = documents(&blobs.text(&corpus.documents)?);
+            if let EventKind::RunStarted { corpus: Some(corpus), .. } = &event.kind {
+                folded.documents = documents(&blobs.text(&corpus.documents)?);
+            } else if let EventKind::FrameOpened { note: Some(note), .. } = &event.kind {
+                let names = folded.noted(&blobs.text(note)?);
+                folded.count(&names, |tasks| &mut tasks.open);
+                under_way.insert(event.frame.clone(), names);
+            } else if let EventKind::FrameClosed { outcome } = &event.kind {
+                let Some(names) = under_way.remove(&event.frame) else { continue };
+                for name in &names {
+                    folded.tasks.entry(name.clone()).and_modify(|tasks| tasks.open -= 1);
                 }
-                EventKind::FrameOpened { note: Some(note), .. } => {
-                    let names = folded.noted(&blobs.text(note)?);
-                    folded.count(&names, |tasks| &mut tasks.n_open);
-                    open.insert(event.frame.clone(), names);
-                }
-                EventKind::FrameClosed { outcome } => {
-                    let Some(names) = open.remove(&event.frame) else { continue };
-                    for name in &names {
-                        folded.tasks.entry(name.clone()).and_modify(|tasks| tasks.n_open -= 1);
-                    }
-                    let has_report = matches!(outcome, FrameOutcome::Answered { .. });
-                    folded.count(&names, if has_report { done } else { failed });
-                }
-                EventKind::FindingsRecalled { reports, .. } => folded.recall(&blobs, reports)?,
-                _ => {}
+                let has_report = matches!(outcome, FrameOutcome::Answered { .. });
+                folded.count(&names, if has_report { done } else { failed });
+            } else if let EventKind::FindingsRecalled { reports, .. } = &event.kind {
+                folded.recall(&blobs, reports)?;
             }
         }
         Ok(folded)
@@ -141,11 +137,11 @@ impl Folded {
 
     /// The documents that a task was given: by the heads of its files, or by the line that names its part.
     fn noted(&self, note: &str) -> Vec<String> {
-        let known: HashMap<&str, ()> = self.documents.iter().map(|(name, _)| (name.as_str(), ())).collect();
+        let known: HashSet<&str> = self.documents.iter().map(|(name, _)| name.as_str()).collect();
         let head = |line: &str| {
             let (_, rest) = line.strip_prefix("--- FILE ")?.strip_suffix(" ---")?.split_once(": ")?;
             let name = rest.rsplit_once(" (")?.0;
-            known.contains_key(name).then(|| name.to_owned())
+            known.contains(name).then(|| name.to_owned())
         };
         let names: Vec<String> = note.lines().filter_map(head).collect();
         if !names.is_empty() {
@@ -160,11 +156,11 @@ impl Folded {
 }
 
 fn done(tasks: &mut Tasks) -> &mut u64 {
-    &mut tasks.n_done
+    &mut tasks.done
 }
 
 fn failed(tasks: &mut Tasks) -> &mut u64 {
-    &mut tasks.n_failed
+    &mut tasks.failed
 }
 
 /// What follows a name where only a part of the document is meant.
@@ -200,9 +196,9 @@ mod tests {
 
     #[test]
     fn the_worst_that_is_known_is_told() {
-        assert_eq!(Tasks { n_open: 1, n_done: 2, n_failed: 1 }.told(), (4, "open"));
-        assert_eq!(Tasks { n_open: 0, n_done: 2, n_failed: 1 }.told(), (3, "failed"));
-        assert_eq!(Tasks { n_open: 0, n_done: 2, n_failed: 0 }.told(), (2, "done"));
+        assert_eq!(Tasks { open: 1, done: 2, failed: 1 }.told(), (4, "open"));
+        assert_eq!(Tasks { open: 0, done: 2, failed: 1 }.told(), (3, "failed"));
+        assert_eq!(Tasks { open: 0, done: 2, failed: 0 }.told(), (2, "done"));
         assert_eq!(Tasks::default().told(), (0, "none"));
     }
 }

@@ -1,13 +1,18 @@
 //! What a client wants to know, of what, and how: the body of `POST /v1/runs`, checked before anything is promised and
 //! read again when the run begins.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
 use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::{StatusCode, header};
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use spelunk_context::SourceInput;
 use spelunk_engine::{EngineError, Schema};
 use spelunk_types::{Focus, Limits};
-use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::Shared;
@@ -22,6 +27,8 @@ const SCHEMA_CHARS_MAX: usize = 200_000;
 const WORD_CHARS_MAX: usize = 100;
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
+/// Names and boundaries of the parts of a form, all together.
+const HEADS_BYTES_MAX: u64 = 256 << 10;
 /// An upload may take so many times as long as another request.
 const UPLOAD_PATIENCE: u32 = 20;
 
@@ -103,7 +110,33 @@ pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, P
         return Err(Problem::new(status, "uploads-busy", "The server is busy.", detail).hint("try again"));
     };
     let deadline = Instant::now() + patience * UPLOAD_PATIENCE;
-    timeout_at(deadline, receive_form(request, server)).await.unwrap_or_else(|_| Err(Problem::too_slow()))
+    let bytes_max = server.app.settings.server.upload_bytes_max;
+    let is_over = Arc::new(AtomicBool::new(false));
+    let request = limited(request, bytes_max.saturating_add(HEADS_BYTES_MAX), &is_over);
+    let received = timeout_at(deadline, receive_form(request, server)).await;
+    if is_over.load(Ordering::Relaxed) {
+        return Err(Problem::too_large(bytes_max));
+    }
+    received.unwrap_or_else(|_| Err(Problem::too_slow()))
+}
+
+/// The same request with a body that breaks off behind so many bytes: what stands between the files counts, too.
+fn limited(request: Request, bytes_max: u64, is_over: &Arc<AtomicBool>) -> Request {
+    let is_over = Arc::clone(is_over);
+    let mut room = bytes_max;
+    request.map(|body| {
+        Body::from_stream(body.into_data_stream().map(move |piece| {
+            let piece = piece?;
+            match room.checked_sub(piece.len() as u64) {
+                Some(left) => room = left,
+                None => {
+                    is_over.store(true, Ordering::Relaxed);
+                    return Err(axum::Error::new(std::io::Error::from(std::io::ErrorKind::FileTooLarge)));
+                }
+            }
+            Ok(piece)
+        }))
+    })
 }
 
 async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem> {

@@ -1,0 +1,71 @@
+//! `spelunk ask --open`: the run in a browser while it goes on. This process serves the page, to this machine and to
+//! whoever has the token in its address, until it is interrupted.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use spelunk_types::RunId;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use super::app::{App, Failure, Usage};
+use super::serve::{OUTPUT_CHARS_MAX, random, stop_signal};
+use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
+use crate::mcp::{ServerOptions, State};
+
+/// What opens an address on this system.
+#[cfg(target_os = "macos")]
+const OPENER: &str = "open";
+#[cfg(not(target_os = "macos"))]
+const OPENER: &str = "xdg-open";
+
+/// A page that is being served.
+pub(crate) struct Page {
+    serving: JoinSet<()>,
+    stop: oneshot::Sender<()>,
+}
+
+/// Serves the page of a run and opens it.
+pub(crate) async fn open(app: &Arc<App>, run: &RunId) -> Result<Page, Failure> {
+    let refused = |error: std::io::Error| Usage {
+        message: format!("could not serve a page: {error}"),
+        hint: format!(
+            "leave out `--open`, or look later with `spelunk serve` and `spelunk show {}`",
+            run.short()
+        ),
+    };
+    let options =
+        ServerOptions { roots: Vec::new(), sandbox: app.sandbox(None)?, output_chars_max: OUTPUT_CHARS_MAX };
+    let state = Arc::new(State::open(Arc::clone(app), options)?);
+    let made = NewToken::make("page", "read", None, random().map_err(refused)?)?;
+    let server = Server::new(Arc::clone(app), state, Tokens::only(&made), Log::Nothing);
+    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    let url = format!("http://{address}/#token={}&/run/{run}", made.token);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mut serving = JoinSet::new();
+    serving
+        .spawn(async move { listen(listener, router(&server), server, async { drop(stopped.await) }).await });
+    app.say(&format!("the run is shown at {url}"));
+    let opener = Command::new(OPENER)
+        .arg(&url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if opener.is_err() {
+        app.say("no browser was found: open the address yourself");
+    }
+    Ok(Page { serving, stop })
+}
+
+impl Page {
+    /// Goes on serving until the person has seen enough.
+    pub(crate) async fn stay(mut self, app: &App) {
+        app.say("the page stays until Ctrl-C");
+        stop_signal().await;
+        drop(self.stop);
+        while self.serving.join_next().await.is_some() {}
+    }
+}
