@@ -233,6 +233,14 @@ impl Paragraph<'_> {
             twins: hit.twins,
         };
         hit.mark = mark(&as_passage, query);
+        // Without a word in common, the first line that is no heading says most.
+        if hit.mark.ranges.is_empty() {
+            let is_said = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
+            if let Some((idx, line)) = self.text.lines().enumerate().find(|(_, line)| is_said(line)) {
+                hit.mark.line = line_start + idx as u64;
+                line.clone_into(&mut hit.mark.text);
+            }
+        }
         hit
     }
 }

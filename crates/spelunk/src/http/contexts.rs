@@ -210,6 +210,14 @@ fn wrong(name: &str, what: &str) -> Problem {
     Problem::bad_parameter(name, what).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
+fn flag(params: &mut Params, name: &'static str) -> Answer<bool> {
+    match params.text(name).as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(wrong(name, "must be true or false")),
+    }
+}
+
 fn needed(params: &mut Params, name: &'static str) -> Answer<String> {
     let text = params.text(name).filter(|text| !text.trim().is_empty());
     text.ok_or_else(|| wrong(name, "is missing"))
@@ -269,8 +277,8 @@ async fn grep(
     let pattern = params.text("pattern").filter(|pattern| !pattern.is_empty());
     let pattern = pattern.ok_or_else(|| wrong("pattern", "is missing"))?;
     let query = GrepQuery {
-        case_sensitive: params.flag("case_sensitive")?,
-        literal: params.flag("literal")?,
+        case_sensitive: flag(&mut params, "case_sensitive")?,
+        literal: flag(&mut params, "literal")?,
         ..server.mcp.navigator.query(&pattern, whole(&mut params, "context_lines", CONTEXT_LINES)?)
     };
     params.finish()?;

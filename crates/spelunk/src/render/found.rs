@@ -22,8 +22,8 @@ pub(crate) fn found_json(found: &FoundInContexts) -> Value {
             "type": context.kind.name(),
             "chunk": hit.text.chars().take(PREVIEW_CHARS_MAX).collect::<String>(),
             "full_length": hit.text.chars().count(),
-            "similarity": hit.similarity,
-            "score": hit.score,
+            "similarity": hit.similarity.map(rounded),
+            "score": rounded(hit.score),
             "position": hit.span.start,
             "line": hit.mark.line,
             "line_start": hit.line_start,
@@ -38,6 +38,11 @@ pub(crate) fn found_json(found: &FoundInContexts) -> Value {
         "unread": unread.collect::<Vec<_>>(),
         "notices": found.notices.iter().map(notice_text).collect::<Vec<_>>(),
     })
+}
+
+/// The digits that mean something.
+fn rounded(number: f32) -> f64 {
+    (f64::from(number) * 10_000.0).round() / 10_000.0
 }
 
 /// A line for the place and the best line of each passage.

@@ -1,7 +1,8 @@
 //! The reply: what came of a run, as far as another API has words for it.
 
+use axum::http::StatusCode;
 use serde_json::{Value, json};
-use spelunk_types::{ErrorCode, Explain, RunId, RunOutcome, Usage};
+use spelunk_types::{Blame, ErrorCode, Explain, RunId, RunOutcome, Usage};
 
 use super::super::problem::Problem;
 use super::super::runs::Ended;
@@ -65,7 +66,11 @@ impl Reply {
                 }
             };
             let message = format!("run {}: {message}", head.run.short());
-            let problem = Problem::of(&NoAnswer { code, message });
+            let mut problem = Problem::of(&NoAnswer { code, message });
+            // The settings of the server are not the client's to mend.
+            if code.blame() == Blame::Settings {
+                problem = problem.with_status(StatusCode::BAD_GATEWAY);
+            }
             return Err(Wrong { is_final: true, ..Wrong::from(problem) });
         };
         let mut text = if asked.is_typed {
