@@ -7,8 +7,8 @@ const DOCUMENTS_MAX: usize = 100;
 /// beginning or at its end.
 const HEAD_CHARS: usize = 1_000;
 const TAIL_CHARS: usize = 2_000;
-/// Of the short messages before the question, the last ones.
-const BEFORE_CHARS_MAX: usize = 20_000;
+/// What goes along with a question at most, of each kind; where there is more, all of it is a document.
+const ALONG_CHARS_MAX: usize = 20_000;
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,16 +94,19 @@ impl Question {
             }
             "Read the documents and say what matters in them.".clone_into(&mut asked);
         }
-        let mut documents = sorted.documents;
-        if documents.is_empty() && !has_material {
-            documents.push(("conversation.md".to_owned(), transcript(messages)));
+        let mut text = Vec::new();
+        if !instructions.is_empty() {
+            text.push(sorted.along("instructions.md", instructions.join("\n\n")));
         }
-        let mut text = instructions;
         if !before.is_empty() {
-            text.push(format!("The conversation so far:\n{}", tail(&before.join("\n"), BEFORE_CHARS_MAX)));
+            let before = sorted.along("conversation.md", before.join("\n"));
+            text.push(format!("The conversation so far:\n{before}"));
         }
-        text.push(asked);
-        Ok(Self { text: text.join("\n\n"), documents })
+        text.push(sorted.along("question.md", asked));
+        if sorted.documents.is_empty() && !has_material {
+            sorted.keep("conversation.md", &transcript(messages));
+        }
+        Ok(Self { text: text.join("\n\n"), documents: sorted.documents })
     }
 }
 
@@ -140,6 +143,15 @@ impl Sorted {
             }
         }
         short.join("\n\n")
+    }
+
+    /// A text that goes along with the question, as far as it may.
+    fn along(&mut self, name: &str, text: String) -> String {
+        if !is_longer(&text, ALONG_CHARS_MAX) {
+            return text;
+        }
+        self.keep(name, &text);
+        format!("[the whole is in `{name}`; it ends:]\n{}", tail(&text, ALONG_CHARS_MAX))
     }
 
     fn keep(&mut self, name: &str, text: &str) {

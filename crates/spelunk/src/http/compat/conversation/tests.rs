@@ -105,6 +105,24 @@ fn a_question_that_is_too_long_is_a_document_and_stands_in_the_question_in_part(
 }
 
 #[test]
+fn many_short_messages_are_a_document_before_they_are_too_much_for_a_question() {
+    let mut messages: Vec<Message> = Vec::new();
+    for idx in 0..300 {
+        let text = format!("{idx} {}", "x".repeat(400));
+        messages.push(said(Speaker::System, &[&text]));
+        messages.push(said(Speaker::Assistant, &[&text]));
+    }
+    let parts: Vec<String> = (0..300).map(|idx| format!("{idx} {}", "y".repeat(400))).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    messages.push(said(Speaker::User, &parts));
+    let Question { text, documents } = Question::of(&messages, 4_000, true).unwrap();
+    let names: Vec<&str> = documents.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["instructions.md", "conversation.md", "question.md"]);
+    assert!(documents.iter().all(|(_, text)| text.contains("0 ") && text.contains("299 ")));
+    assert!(text.chars().count() < 3 * ALONG_CHARS_MAX + 500 && text.contains("299 yyy"));
+}
+
+#[test]
 fn without_a_question_there_is_none() {
     use Speaker::{System, User};
     check(&[], &expect![["NoUser\n"]]);
