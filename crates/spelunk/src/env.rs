@@ -76,6 +76,16 @@ pub(crate) const HOME: Variable = Variable { name: "HOME", doc: "The home direct
 /// Where programs are.
 pub(crate) const PATH: Variable =
     Variable { name: "PATH", doc: "Where `python3` is looked for, with `--sandbox cpython`." };
+/// Where spans of finished runs go.
+pub(crate) const OTEL_EXPORTER_OTLP_ENDPOINT: Variable = Variable {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    doc: "A collector of OpenTelemetry, such as `http://127.0.0.1:4318`; spans of each run go there when it ends.",
+};
+/// What the collector wants to see.
+pub(crate) const OTEL_EXPORTER_OTLP_HEADERS: Variable = Variable {
+    name: "OTEL_EXPORTER_OTLP_HEADERS",
+    doc: "Headers for that collector, as `name=value` with commas between them.",
+};
 /// Makes tests rewrite what they compare with.
 pub(crate) const SPELUNK_UPDATE: Variable = Variable {
     name: "SPELUNK_UPDATE",
@@ -100,6 +110,8 @@ pub(crate) const VARIABLES: &[Variable] = &[
     XDG_CONFIG_HOME,
     HOME,
     PATH,
+    OTEL_EXPORTER_OTLP_ENDPOINT,
+    OTEL_EXPORTER_OTLP_HEADERS,
     SPELUNK_UPDATE,
     SPELUNK_LIVE,
 ];

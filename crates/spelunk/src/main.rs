@@ -10,6 +10,7 @@ mod mcp;
 mod provider;
 mod render;
 mod sandbox;
+mod spans;
 
 use std::process::ExitCode;
 

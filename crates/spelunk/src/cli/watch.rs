@@ -11,6 +11,7 @@ use super::app::{App, Failure, print};
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::exit_code;
 use crate::render::progress::{Progress, run_status, task_line};
+use crate::spans;
 
 /// The exit code of an answer that is not all it could be.
 const PARTIAL: u8 = 3;
@@ -18,6 +19,7 @@ const PARTIAL: u8 = 3;
 /// Waits for a run to end and shows what came of it.
 pub(crate) async fn finish(app: &App, handle: RunHandle, print_events: bool) -> Result<ExitCode, Failure> {
     let (result, view) = follow(app, handle, print_events).await?;
+    spans::export(app, &result.run).await;
     Ok(show_result(app, &result, &view, print_events))
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct ServerSettings {
     pub(crate) body_bytes_max: u64,
     /// The longest upload.
     pub(crate) upload_bytes_max: u64,
-    /// How long a request may take to arrive.
+    /// How long a request may take to arrive, and a piece of an answer to be read.
     pub(crate) request_ms_max: u64,
     /// How long a message of a chat is a document.
     pub(crate) long_message_chars: u64,

@@ -240,7 +240,12 @@ fn server() -> Vec<Setting> {
         whole("server.connections_max", 1, 1_024, "Connections at once; another one waits."),
         whole("server.body_bytes_max", 1_024, 8 << 20, "The longest body of a request, uploads not meant."),
         whole("server.upload_bytes_max", 1_024, 64 << 20, "The longest upload, all its files together."),
-        whole("server.request_ms_max", 10, 30_000, "How long a request may take to arrive."),
+        whole(
+            "server.request_ms_max",
+            10,
+            30_000,
+            "How long a request may take to arrive, and a piece of an answer to be read.",
+        ),
         whole(
             "server.long_message_chars",
             1,

@@ -20,6 +20,7 @@ const WORD_CHARS_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let named = json!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1 });
     vec![
         post("/v1/plan", "How text would be cut into tasks and what that would cost; nothing is spent", plan)
             .scope(Some(Scope::Read))
@@ -28,9 +29,10 @@ pub(super) fn routes() -> Vec<Route> {
                 "additionalProperties": false,
                 "properties": {
                     "question": { "type": "string" },
-                    "paths": texts, "contexts": texts, "include": texts, "exclude": texts,
+                    "paths": named, "contexts": named, "include": texts, "exclude": texts,
                     "strategy": { "enum": StrategyChoice::WORDS },
                 },
+                "anyOf": [{ "required": ["paths"] }, { "required": ["contexts"] }],
             }))
             .answers(200, "What `spelunk plan --json` prints", json!({ "type": "object" }))
             .problems(&[404]),

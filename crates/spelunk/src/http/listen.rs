@@ -6,6 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -20,14 +21,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 use tower_service::Service as _;
 
 use super::Shared;
 use super::contexts::fold;
 
-/// How long a client may leave what is sent to it unread.
-const STALL_MAX: Duration = Duration::from_secs(30);
 /// How long answers that are under way may take when the server stops.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
 /// After this the operating system is out of something; others may give it back.
@@ -76,17 +75,18 @@ pub(crate) async fn listen(
             let mut app = app.clone();
             async move { Ok::<_, Infallible>(app.call(request).await.unwrap_or_else(|never| match never {})) }
         });
-        let io = TokioIo::new(Patient::new(stream));
+        let io = TokioIo::new(Patient { stream, patience, stalled: None });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(patience)
             .max_buf_size(BUFFER_BYTES_MAX)
             .serve_connection(io, service);
         let connection = graceful.watch(connection);
+        let counting = Counted::new(&server);
         connections.spawn(async move {
             // Whatever breaks here is a client that went away.
             drop(connection.await);
-            drop(place);
+            drop((place, counting));
         });
     }
     drop(listener);
@@ -95,27 +95,40 @@ pub(crate) async fn listen(
     connections.shutdown().await;
 }
 
+/// Counts a connection for as long as it is there.
+struct Counted(Shared);
+
+impl Counted {
+    fn new(server: &Shared) -> Self {
+        server.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(server))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A stream that gives up on a reader who does not read.
 struct Patient {
     stream: TcpStream,
+    /// How long what is sent may stay unread.
+    patience: Duration,
     /// Set while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    fn new(stream: TcpStream) -> Self {
-        Self { stream, stalled: None }
-    }
-
     /// Bounds how long something may stay pending.
     fn bounded<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.stalled = None;
             return polled;
         }
-        let stalled = self
-            .stalled
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + STALL_MAX)));
+        let patience = self.patience;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(patience)));
         match stalled.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,

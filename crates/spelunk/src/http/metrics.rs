@@ -24,6 +24,8 @@ enum Verb {
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, Verb, u16), Series>>,
+    /// Connections that are open.
+    pub(crate) connections: AtomicU64,
     /// Streams of events that are open.
     pub(crate) watchers: AtomicU64,
     /// Events that were sent to watchers.
@@ -87,6 +89,7 @@ impl Metrics {
         };
         gauge("runs_running", "Runs under way.", counts.running);
         gauge("runs_queued", "Runs that wait.", counts.queued);
+        gauge("connections", "Open connections.", self.connections.load(Ordering::Relaxed));
         gauge("event_watchers", "Open streams of events.", self.watchers.load(Ordering::Relaxed));
         let mut counter = |name: &str, about: &str, value: u64| {
             text += &format!(

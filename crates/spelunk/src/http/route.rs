@@ -86,10 +86,21 @@ impl Route {
         self
     }
 
+    /// A parameter behind the question mark that must be there.
+    #[must_use]
+    pub(crate) fn query_needed(self, name: &str, schema: Value, about: &str) -> Self {
+        let mut route = self.query(name, schema, about);
+        let parameters = route.doc.get_mut("parameters").and_then(Value::as_array_mut);
+        if let Some(last) = parameters.and_then(|parameters| parameters.last_mut()) {
+            last["required"] = json!(true);
+        }
+        route
+    }
+
     /// A header that is looked at.
     #[must_use]
-    pub(crate) fn header(mut self, name: &str, about: &str) -> Self {
-        let schema = json!({ "type": "string" });
+    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
+    pub(crate) fn header(mut self, name: &str, schema: Value, about: &str) -> Self {
         self.push_parameter(json!({ "name": name, "in": "header", "description": about, "schema": schema }));
         self
     }

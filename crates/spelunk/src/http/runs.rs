@@ -14,6 +14,7 @@ mod results;
 mod service;
 mod source;
 mod tickets;
+mod watcher;
 mod whole;
 
 use std::sync::Arc;
@@ -57,15 +58,19 @@ pub(super) fn routes() -> Vec<Route> {
             "Ask a question: the run waits for its turn, and goes on whether or not anybody watches",
             create,
         )
-        .header("Idempotency-Key", "The same request under the same key is the same run, for a day")
-        .takes(request::schema())
+        .header(
+            "Idempotency-Key",
+            json!({ "type": "string", "minLength": 1, "maxLength": KEY_CHARS_MAX }),
+            "The same request under the same key is the same run, for a day",
+        )
+        .takes(request::schema_alone())
         .takes_as(
             "multipart/form-data",
             json!({
                 "type": "object",
                 "required": ["request"],
                 "properties": {
-                    "request": { "type": "string", "description": "The JSON of the other form" },
+                    "request": request::schema(),
                     "file": { "type": "array", "items": { "type": "string", "format": "binary" } },
                 },
             }),
@@ -82,7 +87,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes_optionally(json!({
                 "type": "object",
                 "additionalProperties": false,
-                "properties": { "limits": { "type": "object", "additionalProperties": { "type": "integer" } } },
+                "properties": { "limits": request::limits_schema() },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),
@@ -91,11 +96,19 @@ pub(super) fn routes() -> Vec<Route> {
             .problems(&[404, 409]),
         get("/v1/runs/{id}/events", "The events of a run as they come", events::events)
             .query("after", json!({ "type": "integer", "minimum": 0 }), "Begin behind this event")
-            .header("Last-Event-ID", "Begin behind this event")
-            .answers_as(200, "Server-sent events, with the number of the event as id", "text/event-stream",
-                json!({ "type": "string" }))
-            .answers_as(200, "Or, for `Accept: application/x-ndjson`, what is recorded, a line each",
-                "application/x-ndjson", json!({ "type": "string" }))
+            .header("Last-Event-ID", json!({ "type": "integer", "minimum": 0 }), "Begin behind this event")
+            .answers_as(
+                200,
+                "Server-sent events, with the number of the event as id",
+                "text/event-stream",
+                json!({ "type": "string" }),
+            )
+            .answers_as(
+                200,
+                "Or, for `Accept: application/x-ndjson`, what is recorded, a line each",
+                "application/x-ndjson",
+                json!({ "type": "string" }),
+            )
             .problems(&[404, 409]),
     ]);
     routes.extend(results::routes());
@@ -152,6 +165,8 @@ fn promise(server: &Shared, client: Client, key: Option<String>, sent: Sent) -> 
     for (idx, file) in files.iter().enumerate() {
         server.runs.tickets.keep_upload(&run, idx, &file.bytes)?;
     }
+    let bytes =
+        files.iter().map(|file| file.bytes.len() as u64).sum::<u64>() + request.to_string().len() as u64;
     let ticket = Ticket {
         run: run.clone(),
         client: client.name,
@@ -161,7 +176,7 @@ fn promise(server: &Shared, client: Client, key: Option<String>, sent: Sent) -> 
         request,
         uploads: files.into_iter().map(|file| file.name).collect(),
     };
-    let promised = server.runs.promise(ticket, JobKind::Begin);
+    let promised = server.runs.promise(&ticket, JobKind::Begin, bytes);
     if !matches!(promised, Ok(Promised::New(_))) {
         server.runs.tickets.remove_uploads(&run);
     }
@@ -257,9 +272,9 @@ fn go_on(server: &Shared, client: Client, found: Found, limits: Limits) -> Resul
     let at_ms = SystemClock.now_ms();
     let Some(workspace) = workspace else {
         // It never began: what was asked is in its ticket.
-        let ticket = settled.ok_or_else(|| Problem::not_found("the run has no journal"))?;
-        let ticket = Ticket { progress: Progress::Waiting, at_ms, key: None, ..ticket };
-        server.runs.promise(ticket, JobKind::Begin)?;
+        drop(settled.ok_or_else(|| Problem::not_found("the run has no journal"))?);
+        let ticket = Ticket { progress: Progress::Waiting, ..server.runs.tickets.read(&run)? };
+        server.runs.promise(&Ticket { key: None, ..ticket }, JobKind::Begin, 0)?;
         return Ok(run);
     };
     let view = read_view(&workspace, &run)?;
@@ -276,7 +291,7 @@ fn go_on(server: &Shared, client: Client, found: Found, limits: Limits) -> Resul
         request: Value::Null,
         uploads: Vec::new(),
     };
-    server.runs.promise(ticket, JobKind::GoOnWithin(Box::new(limits)))?;
+    server.runs.promise(&ticket, JobKind::GoOnWithin(Box::new(limits)), 0)?;
     Ok(run)
 }
 

@@ -246,10 +246,10 @@ fn messages_are_answered_in_the_shape_of_their_api() {
     body["stream"] = json!(true);
     let answer = server.post("/v1/messages", &body);
     expect![[r#"
-        : run RUN2
+        : run rlm-STAMP-SHORT2
 
         event: message_start
-        data: {"message":{"content":[],"id":"msg_RUN2","model":"spelunk-direct","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":0,"output_tokens":0}},"type":"message_start"}
+        data: {"message":{"content":[],"id":"msg_rlm-STAMP-SHORT2","model":"spelunk-direct","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":0,"output_tokens":0}},"type":"message_start"}
 
         event: content_block_start
         data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}

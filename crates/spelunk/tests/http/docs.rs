@@ -91,6 +91,10 @@ fn every_example_does_what_the_page_says() {
             serde_json::from_str(&answer.body.replace(&run, "RUN")).unwrap(),
         );
         let mut said = said;
+        // How far it has come by then depends on the machine.
+        if said["links"].is_object() && said["state"] == "answered" {
+            said["state"] = "running".into();
+        }
         if said["hint"].is_string() {
             said["hint"] = "HINT".into();
         }

@@ -253,6 +253,30 @@ fn slow_clients_lose_their_connection_and_nobody_else_does() {
 }
 
 #[test]
+fn a_client_that_does_not_read_loses_its_connection() {
+    let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+    let server = Server::start(&scene, &["--set", "server.request_ms_max=200"], Some(&model));
+    let run = server.ask();
+    server.finish(&run);
+    // More than the two sockets hold between them.
+    let text = "The magic number is 42. ".repeat(1_500_000);
+    scene.write(&format!(".spelunk/runs/{run}/long.txt"), text.as_bytes());
+    let path = format!("/v1/runs/{run}/files/long.txt");
+    let mut idle = server.connect();
+    idle.write_all(format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").as_bytes()).unwrap();
+    let n_open = || {
+        let metrics = server.get("/metrics").body;
+        metrics.lines().find_map(|line| line.strip_prefix("spelunk_connections ").map(str::to_owned)).unwrap()
+    };
+    wait_for("the connection to be gone", || (n_open() == "1").then_some(()));
+    let mut rest = Vec::new();
+    drop(idle.read_to_end(&mut rest));
+    assert!(rest.len() < text.len(), "{}", rest.len());
+    // Whoever reads gets all of it.
+    assert_eq!(server.get(&path).body, text);
+}
+
+#[test]
 fn a_client_that_leaves_in_the_middle_costs_nothing() {
     let gate = spelunk_testkit::Gate::new();
     let model =

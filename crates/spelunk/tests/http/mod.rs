@@ -14,4 +14,5 @@ mod looks;
 mod open;
 mod queue;
 mod runs;
+mod spans;
 mod stream;

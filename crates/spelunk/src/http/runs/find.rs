@@ -21,7 +21,7 @@ pub(super) struct Found {
     pub(super) settled: Option<Ticket>,
 }
 
-/// Looks among the journals, then among the runs that wait or never began. Blocking.
+/// Looks among the journals, then among the runs that have none: not yet, or never. Blocking.
 pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
     let not_found = || JournalError::NotFound { name: name.chars().take(NAME_BYTES_MAX).collect() };
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
@@ -36,9 +36,9 @@ pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
     };
     runs.retain(is_meant);
     let with_journal = runs.len();
-    let waiting = server.runs.waiting().into_iter().map(|live| live.run.clone());
+    let at_work = server.runs.all().into_iter().map(|live| live.run.clone());
     let settled = server.runs.settled().into_iter().map(|ticket| ticket.run);
-    for run in waiting.chain(settled).filter(is_meant) {
+    for run in at_work.chain(settled).filter(is_meant) {
         if !runs.contains(&run) {
             runs.push(run);
         }

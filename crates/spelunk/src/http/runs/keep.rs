@@ -4,6 +4,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
+use serde_json::Value;
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView};
 use spelunk_journal::{JournalError, Record};
@@ -13,12 +14,13 @@ use tokio::sync::watch;
 use super::super::problem::Problem;
 use super::super::{Server, Shared};
 use super::request::Wanted;
-use super::service::{Job, JobKind, Live, Phase};
+use super::service::{Job, JobKind, Live, Phase, Piece};
 use super::tickets::{Progress, Refusal, Ticket};
 use crate::cli::{Failure, Usage, decide, keep as keep_sources, read_view};
 use crate::mcp::blocking;
 use crate::provider::{self, Chosen};
 use crate::render::progress::run_status;
+use crate::spans;
 
 /// There is no model to ask.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +45,7 @@ pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
 
 /// Does the job, whatever comes of it.
 pub(super) async fn keep(server: Shared, job: Job) {
-    let Job { mut ticket, kind, live } = job;
+    let Job { mut ticket, kind, live, .. } = job;
     let mut stop = server.runs.stop.subscribe();
     let begun = tokio::select! {
         begun = begin(&server, &ticket, kind) => begun,
@@ -53,6 +55,7 @@ pub(super) async fn keep(server: Shared, job: Job) {
         Ok(handle) => match follow(&server, &live, handle, &mut ticket, &mut stop).await {
             Some(view) => {
                 ended(&server, &view);
+                spans::export(&server.app, &live.run).await;
                 ticket.progress = Progress::Ended;
                 None
             }
@@ -73,19 +76,20 @@ pub(super) async fn keep(server: Shared, job: Job) {
 }
 
 /// Removes the ticket, unless it is still good for something.
-async fn put_away(server: &Shared, mut ticket: Ticket) -> Result<(), Failure> {
+async fn put_away(server: &Shared, ticket: Ticket) -> Result<(), Failure> {
     let server = Arc::clone(server);
     blocking(move || {
         let tickets = &server.runs.tickets;
-        if ticket.progress == Progress::Ended {
-            if ticket.key.is_none() {
-                tickets.remove(&ticket.run);
-                return Ok(());
-            }
-            ticket.request = serde_json::Value::Null;
+        if ticket.progress != Progress::Ended {
+            // What was asked stays, so that it can be tried again.
+            let whole = tickets.read(&ticket.run)?;
+            tickets.write(&Ticket { progress: ticket.progress, ..whole })?;
+        } else if ticket.key.is_none() {
+            tickets.remove(&ticket.run);
+        } else {
+            tickets.write(&Ticket { request: Value::Null, ..ticket })?;
         }
-        tickets.remove_uploads(&ticket.run);
-        Ok(tickets.write(&ticket)?)
+        Ok(())
     })
     .await
 }
@@ -103,6 +107,8 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let runtime = tokio::runtime::Handle::current();
     blocking(move || {
+        // Only its head is kept in memory.
+        let ticket = server.runs.tickets.read(&ticket.run)?;
         let uploads = uploads(&server, &ticket)?;
         let wanted = Wanted::read(&server, &ticket.request, uploads)?;
         let options = wanted.material.scan_options(0);
@@ -213,12 +219,14 @@ async fn follow(
             Some(Ok(Record::Known(event))) => {
                 if event.kind.durability() == Durability::Ephemeral {
                     // Nobody may be watching, which is fine.
-                    let text = serde_json::to_string(&event).unwrap_or_default();
-                    drop(live.pieces.send(text.into()));
+                    let text = serde_json::to_string(&event).unwrap_or_default().into();
+                    drop(live.pieces.send(Piece { seq: event.seq, text }));
                     continue;
                 }
                 view.apply(&event);
-                live.status.send_replace(run_status(&view, 0, began.elapsed()));
+                if live.status.receiver_count() > 0 {
+                    live.status.send_replace(run_status(&view, 0, began.elapsed()));
+                }
                 live.phase.send_replace(Phase::Running { seq: event.seq });
             }
             // What cannot be read while it is written is read from the journal by whoever watches.
@@ -248,7 +256,7 @@ async fn begun(server: &Shared, ticket: &mut Ticket) {
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let app = Arc::clone(&server.app);
     let written = blocking(move || {
-        server.runs.tickets.write(&Ticket { request: serde_json::Value::Null, ..ticket.clone() })?;
+        server.runs.tickets.write(&Ticket { request: Value::Null, uploads: Vec::new(), ..ticket.clone() })?;
         server.runs.tickets.remove_uploads(&ticket.run);
         Ok(())
     })

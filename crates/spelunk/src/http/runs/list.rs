@@ -33,7 +33,11 @@ pub(super) fn routes() -> Vec<Route> {
         get("/v1/runs", "The runs, newest first", list)
             .query("state", json!({ "enum": states }), "Only these")
             .query("q", json!({ "type": "string" }), "Only those whose question holds this text, in any case")
-            .query("cursor", json!({ "type": "string" }), "Where the page before ended: its `next`")
+            .query(
+                "cursor",
+                json!({ "type": "string", "pattern": "^rlm-[0-9]{8}T[0-9]{6}Z-[0-9a-fA-F]{8}$" }),
+                "Where the page before ended: its `next`",
+            )
             .query("limit", json!({ "type": "integer", "minimum": 1, "maximum": PAGE_MAX }), "Rows of a page")
             .answers(
                 200,
@@ -87,12 +91,12 @@ fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
     let workspace = server.app.existing_workspace()?;
     let with_journal = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
     let mut runs: HashMap<RunId, Option<Value>> = with_journal.into_iter().map(|run| (run, None)).collect();
-    for live in server.runs.waiting() {
+    for live in server.runs.all() {
         let row = without_journal(&live.run, "queued", &live.question);
         runs.entry(live.run.clone()).or_insert(Some(row));
     }
     for ticket in server.runs.settled() {
-        let row = without_journal(&ticket.run, &settled_word(&ticket), &ticket.question());
+        let row = without_journal(&ticket.run, &settled_word(&ticket), ticket.question());
         runs.entry(ticket.run).or_insert(Some(row));
     }
     let mut names: Vec<RunId> = runs.keys().cloned().collect();
@@ -192,8 +196,8 @@ fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
     if let Some(workspace) = workspace {
         return view_json(workspace, run, &read_view(workspace, run)?);
     }
-    let live = server.runs.find(run);
-    let question = live.map(|live| live.question.clone()).or_else(|| Some(settled.as_ref()?.question()));
+    // All of the question is only on disk.
+    let question = server.runs.tickets.read(run)?.question().to_owned();
     let mut shown = view_json(&server.app.workspace()?, run, &RunView::default())?;
     shown["question"] = json!(question);
     shown["outcome"] = match settled.as_ref().map(|ticket| &ticket.progress) {

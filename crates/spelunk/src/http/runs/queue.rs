@@ -53,6 +53,10 @@ impl<T> FairQueue<T> {
         Some(item)
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.waiting.values().flatten()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.waiting.values().map(VecDeque::len).sum()
     }

@@ -20,7 +20,7 @@ use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
 use crate::cli::Failure;
 use crate::config::StrategyChoice;
-use crate::mcp::{Arguments, Material, read_limits, wrong};
+use crate::mcp::{Arguments, LIMITS, Material, read_limits, wrong};
 
 const QUESTION_CHARS_MAX: usize = 100_000;
 const SCHEMA_CHARS_MAX: usize = 200_000;
@@ -199,27 +199,43 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
 
 /// The body, described.
 pub(super) fn schema() -> Value {
-    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let texts = |about: &str, n_max: usize| {
+        let text = json!({ "type": "string", "minLength": 1 });
+        json!({ "type": "array", "items": text, "minItems": 1, "maxItems": n_max, "description": about })
+    };
     json!({
         "type": "object",
         "additionalProperties": false,
         "required": ["question"],
         "properties": {
-            "question": { "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX },
-            "paths": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
-                "description": "Files and directories below the roots of the server" },
-            "contexts": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
-                "description": "Ids of registered contexts" },
+            "question": { "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" },
+            "paths": texts("Files and directories below the roots of the server", 100),
+            "contexts": texts("Ids of registered contexts", 100),
             "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
             "strategy": { "enum": StrategyChoice::WORDS },
             "focus": { "enum": Focus::ALL.map(Focus::name) },
             "schema": { "type": "object", "description": "The JSON Schema of the answer" },
-            "limits": { "type": "object", "additionalProperties": { "type": "integer", "minimum": 0 },
-                "description": "Lower limits than the server's: calls_max, tokens_max, cost_microusd_max, run_ms_max, \
-                    depth_max, turns_max" },
-            "include": texts, "exclude": texts,
+            "limits": limits_schema(),
+            "include": texts("Only files that one of these globs matches", 50),
+            "exclude": texts("No file that one of these globs matches", 50),
         },
     })
+}
+
+/// The body where nothing comes beside it: something must be named.
+pub(super) fn schema_alone() -> Value {
+    let mut schema = schema();
+    schema["anyOf"] = ["paths", "contexts", "text"].map(|name| json!({ "required": [name] })).into();
+    schema
+}
+
+/// Limits that a request may lower.
+pub(super) fn limits_schema() -> Value {
+    let whole = json!({ "type": "integer", "minimum": 0 });
+    let properties: serde_json::Map<String, Value> =
+        LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
+    let about = "Lower limits than the server's; higher ones are taken as the server's";
+    json!({ "type": "object", "additionalProperties": false, "properties": properties, "description": about })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! that follows it to its end, whether or not anybody watches. The truth about a run is its journal; what is to be done
 //! is in the tickets; what is here can be lost at any time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
@@ -26,6 +26,10 @@ const PIECES_MAX: usize = 256;
 const UPLOADS_MAX: usize = 4;
 /// Keys that are remembered.
 const KEYS_MAX: usize = 10_000;
+/// Runs that never began, or could not go on, that are kept with their reason.
+const SETTLED_MAX: usize = 1_000;
+/// What all requests that wait may take on disk, with their uploads.
+const WAITING_BYTES_MAX: u64 = 4 << 30;
 /// How long a key is remembered.
 const KEY_MS_MAX: u64 = 24 * 3_600_000;
 
@@ -47,8 +51,8 @@ struct Table {
     live: HashMap<RunId, Arc<Live>>,
     n_running: usize,
     keys: HashMap<(String, String), Remembered>,
-    /// Runs without a journal that will never have one, and runs that could not go on.
-    settled: HashMap<RunId, Ticket>,
+    /// Runs without a journal that will never have one, and runs that could not go on; by their time.
+    settled: BTreeMap<RunId, Ticket>,
     is_closed: bool,
 }
 
@@ -60,8 +64,11 @@ struct Remembered {
 
 /// A run that is to be begun or gone on with.
 pub(super) struct Job {
+    /// Without what was asked, which is on disk.
     pub(super) ticket: Ticket,
     pub(super) kind: JobKind,
+    /// What it takes on disk while it waits.
+    bytes: u64,
     pub(super) live: Arc<Live>,
 }
 
@@ -81,8 +88,8 @@ pub(crate) struct Live {
     pub(super) run: RunId,
     pub(super) question: String,
     pub(super) phase: watch::Sender<Phase>,
-    /// Events that are not recorded, as JSON.
-    pub(super) pieces: broadcast::Sender<Arc<str>>,
+    /// Events that are not recorded.
+    pub(super) pieces: broadcast::Sender<Piece>,
     pub(super) wish: Mutex<Wish>,
     /// What it does, in a line.
     pub(super) status: watch::Sender<String>,
@@ -95,11 +102,20 @@ pub(super) struct Wish {
     pub(super) cancel: Option<Cancel>,
 }
 
+/// An event that is not recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The last event that was recorded before it.
+    pub(super) seq: u64,
+    /// As JSON.
+    pub(super) text: Arc<str>,
+}
+
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Waiting,
-    /// Under way, with so many events in its journal.
+    /// Under way, with so many events in its journal; none while its text is read.
     Running {
         seq: u64,
     },
@@ -107,10 +123,22 @@ pub(super) enum Phase {
     Over,
 }
 
+impl Table {
+    /// Keeps the reason why a run is not under way; gives the oldest one that is forgotten for it.
+    fn settle(&mut self, ticket: Ticket) -> Option<RunId> {
+        self.settled.insert(ticket.run.clone(), ticket);
+        if self.settled.len() <= SETTLED_MAX {
+            return None;
+        }
+        self.settled.pop_first().map(|(run, _)| run)
+    }
+}
+
 impl Live {
-    fn new(run: RunId, question: String) -> Arc<Self> {
+    fn new(lean: &Ticket) -> Arc<Self> {
         let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
         let status = watch::Sender::new("waiting for its turn".to_owned());
+        let (run, question) = (lean.run.clone(), lean.question().to_owned());
         Arc::new(Self { run, question, phase, pieces, wish: Mutex::default(), status })
     }
 
@@ -157,9 +185,9 @@ impl RunService {
         self.table().live.get(run).cloned()
     }
 
-    /// Runs that wait.
-    pub(super) fn waiting(&self) -> Vec<Arc<Live>> {
-        self.table().live.values().filter(|live| live.is_waiting()).cloned().collect()
+    /// Runs that wait or are under way.
+    pub(super) fn all(&self) -> Vec<Arc<Live>> {
+        self.table().live.values().cloned().collect()
     }
 
     /// Runs that never began, or could not go on, with the reason.
@@ -176,44 +204,57 @@ impl RunService {
         promised(&self.table(), client, key)
     }
 
-    /// Promises a run: the ticket is on disk before anybody hears of it. Blocking.
-    pub(super) fn promise(&self, ticket: Ticket, kind: JobKind) -> Result<Promised, Problem> {
-        let live = Live::new(ticket.run.clone(), ticket.question());
-        {
+    /// Promises a run that takes so much on disk: the ticket is there before anybody hears of it. Blocking.
+    pub(super) fn promise(&self, ticket: &Ticket, kind: JobKind, bytes: u64) -> Result<Promised, Problem> {
+        let lean = ticket.lean();
+        let live = Live::new(&lean);
+        let forgotten = {
             let mut table = self.table();
             if let Some(key) = &ticket.key
                 && let Some(run) = promised(&table, &ticket.client, key)?
             {
                 return Ok(Promised::Before(run));
             }
-            if table.is_closed || table.queue.len() >= self.queue_max {
-                let detail =
-                    if table.is_closed { "the server is stopping" } else { "too many runs wait already" };
+            if let Some(detail) = self.full(&table, bytes) {
                 let title = "The server takes no run now.";
-                return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "queue-full", title, detail)
-                    .hint("try again later"));
+                let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "queue-full", title, detail);
+                return Err(problem.hint("try again later"));
             }
             if table.live.contains_key(&ticket.run) {
                 return Err(at_work(&ticket.run));
             }
             // Taken before the disk is written, so that a second request of the same key waits for nobody.
-            if let Some(Key { key, digest }) = ticket.key.clone() {
-                let remembered = Remembered { digest, run: ticket.run.clone(), at_ms: ticket.at_ms };
-                forget_old(&mut table.keys, ticket.at_ms);
-                table.keys.insert((ticket.client.clone(), key), remembered);
-            }
+            let forgotten = forget_old(&mut table.keys, ticket.at_ms);
+            note_key(&mut table.keys, ticket);
             table.settled.remove(&ticket.run);
             table.live.insert(ticket.run.clone(), Arc::clone(&live));
+            forgotten.into_iter().filter(|run| !table.live.contains_key(run)).collect::<Vec<_>>()
+        };
+        for run in forgotten {
+            self.tickets.remove(&run);
         }
-        if let Err(error) = self.tickets.write(&ticket) {
+        if let Err(error) = self.tickets.write(ticket) {
             let mut table = self.table();
             table.live.remove(&ticket.run);
             table.keys.retain(|_, remembered| remembered.run != ticket.run);
             return Err(error.into());
         }
-        let client = ticket.client.clone();
-        self.table().queue.push(&client, Job { ticket, kind, live: Arc::clone(&live) });
+        let job = Job { ticket: lean, kind, live: Arc::clone(&live), bytes };
+        self.table().queue.push(&ticket.client, job);
         Ok(Promised::New(live))
+    }
+
+    /// Why there is no room, if there is none.
+    fn full(&self, table: &Table, bytes: u64) -> Option<&'static str> {
+        let waiting: u64 = table.queue.iter().map(|job| job.bytes).sum();
+        match () {
+            () if table.is_closed => Some("the server is stopping"),
+            () if table.queue.len() >= self.queue_max => Some("too many runs wait already"),
+            () if waiting.saturating_add(bytes) > WAITING_BYTES_MAX => {
+                Some("what waits takes too much room already")
+            }
+            () => None,
+        }
     }
 
     /// Begins what may begin.
@@ -228,6 +269,7 @@ impl RunService {
                 table.n_running += 1;
                 job
             };
+            job.live.phase.send_replace(Phase::Running { seq: 0 });
             let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
             while keepers.try_join_next().is_some() {}
             keepers.spawn(keep::keep(Arc::clone(server), job));
@@ -236,13 +278,14 @@ impl RunService {
 
     /// A run of this server has ended, or could not begin.
     pub(super) fn leave(&self, server: &Shared, live: &Live, settled: Option<Ticket>) {
-        {
+        let dropped = {
             let mut table = self.table();
             table.n_running = table.n_running.saturating_sub(1);
             table.live.remove(&live.run);
-            if let Some(ticket) = settled {
-                table.settled.insert(live.run.clone(), ticket);
-            }
+            settled.and_then(|ticket| table.settle(ticket))
+        };
+        if let Some(run) = dropped {
+            self.tickets.remove(&run);
         }
         live.phase.send_replace(Phase::Over);
         self.pump(server);
@@ -254,18 +297,8 @@ impl RunService {
             let mut table = self.table();
             (table.queue.remove(|job| job.live.run == *run), table.live.get(run).cloned())
         };
-        if let Some(mut job) = job {
-            job.ticket.progress = Progress::Withdrawn;
-            self.tickets.write(&job.ticket)?;
-            self.tickets.remove_uploads(run);
-            let mut table = self.table();
-            table.live.remove(run);
-            // A run that was to go on has its journal to speak for it.
-            if job.kind == JobKind::Begin {
-                table.settled.insert(run.clone(), job.ticket);
-            }
-            drop(table);
-            job.live.phase.send_replace(Phase::Over);
+        if let Some(job) = job {
+            self.withdraw(job)?;
             return Ok(true);
         }
         let Some(live) = live else { return Ok(false) };
@@ -276,6 +309,29 @@ impl RunService {
             cancel.cancel();
         }
         Ok(true)
+    }
+
+    /// One that waits never begins; it keeps what it would begin with, so that it can be resumed.
+    fn withdraw(&self, job: Job) -> Result<(), Failure> {
+        let Job { mut ticket, kind, live, .. } = job;
+        ticket.progress = Progress::Withdrawn;
+        // A run that was to go on has its journal to speak for it.
+        if kind == JobKind::Begin {
+            let whole = self.tickets.read(&ticket.run)?;
+            self.tickets.write(&Ticket { progress: Progress::Withdrawn, ..whole })?;
+        } else {
+            self.tickets.remove(&ticket.run);
+        }
+        let dropped = {
+            let mut table = self.table();
+            table.live.remove(&ticket.run);
+            if kind == JobKind::Begin { table.settle(ticket) } else { None }
+        };
+        if let Some(run) = dropped {
+            self.tickets.remove(&run);
+        }
+        live.phase.send_replace(Phase::Over);
+        Ok(())
     }
 
     /// Forgets a run that never had a journal. False if there is none of that name.
@@ -301,41 +357,47 @@ impl RunService {
                     self.tickets.remove(&ticket.run);
                     continue;
                 }
-                self.requeue(ticket, kind);
+                self.requeue(&ticket, kind);
                 n_recovered += 1;
                 continue;
             }
             if has_ended {
                 ticket.progress = Progress::Ended;
             }
-            self.remember(ticket, now_ms)?;
+            self.remember(&ticket, now_ms)?;
         }
         self.pump(server);
         Ok(n_recovered)
     }
 
-    fn requeue(&self, ticket: Ticket, kind: JobKind) {
-        let live = Live::new(ticket.run.clone(), ticket.question());
+    fn requeue(&self, ticket: &Ticket, kind: JobKind) {
+        let lean = ticket.lean();
+        let live = Live::new(&lean);
         let mut table = self.table();
-        note_key(&mut table.keys, &ticket);
+        note_key(&mut table.keys, ticket);
         table.live.insert(ticket.run.clone(), Arc::clone(&live));
-        let client = ticket.client.clone();
-        table.queue.push(&client, Job { ticket, kind, live });
+        // What was promised is kept, however much it is.
+        table.queue.push(&ticket.client, Job { ticket: lean, kind, live, bytes: 0 });
     }
 
     /// Keeps what a ticket of a run that ended is still good for.
-    fn remember(&self, ticket: Ticket, now_ms: u64) -> Result<(), Failure> {
+    fn remember(&self, ticket: &Ticket, now_ms: u64) -> Result<(), Failure> {
         let is_old = now_ms.saturating_sub(ticket.at_ms) > KEY_MS_MAX;
-        match ticket.progress {
+        match &ticket.progress {
             Progress::Ended if ticket.key.is_none() || is_old => self.tickets.remove(&ticket.run),
             Progress::Ended => {
-                self.tickets.write(&ticket)?;
-                note_key(&mut self.table().keys, &ticket);
+                self.tickets.write(ticket)?;
+                note_key(&mut self.table().keys, ticket);
             }
             Progress::Refused(_) | Progress::Withdrawn => {
-                let mut table = self.table();
-                note_key(&mut table.keys, &ticket);
-                table.settled.insert(ticket.run.clone(), ticket);
+                let dropped = {
+                    let mut table = self.table();
+                    note_key(&mut table.keys, ticket);
+                    table.settle(ticket.lean())
+                };
+                if let Some(run) = dropped {
+                    self.tickets.remove(&run);
+                }
             }
             Progress::Waiting | Progress::Begun => {}
         }
@@ -380,14 +442,20 @@ fn note_key(keys: &mut HashMap<(String, String), Remembered>, ticket: &Ticket) {
     keys.insert((ticket.client.clone(), key), remembered);
 }
 
-fn forget_old(keys: &mut HashMap<(String, String), Remembered>, now_ms: u64) {
+/// Gives the runs whose keys were forgotten.
+fn forget_old(keys: &mut HashMap<(String, String), Remembered>, now_ms: u64) -> Vec<RunId> {
+    let mut forgotten = Vec::new();
     if keys.len() < KEYS_MAX {
-        return;
+        return forgotten;
     }
-    keys.retain(|_, remembered| now_ms.saturating_sub(remembered.at_ms) <= KEY_MS_MAX);
+    keys.retain(|_, remembered| {
+        let is_old = now_ms.saturating_sub(remembered.at_ms) > KEY_MS_MAX;
+        forgotten.extend(is_old.then(|| remembered.run.clone()));
+        !is_old
+    });
     while keys.len() >= KEYS_MAX {
         let oldest = keys.iter().min_by_key(|(_, remembered)| remembered.at_ms).map(|(key, _)| key.clone());
-        let Some(oldest) = oldest else { return };
-        keys.remove(&oldest);
+        forgotten.extend(oldest.and_then(|oldest| keys.remove(&oldest)).map(|remembered| remembered.run));
     }
+    forgotten
 }

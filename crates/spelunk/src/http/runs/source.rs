@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
     let whole = |min: u64, max: u64| json!({ "type": "integer", "minimum": min, "maximum": max });
     vec![
         get("/v1/runs/{id}/source", "The text around a line of a source of the run", read)
-            .query("source", json!({ "type": "string" }), "The document, as citations name it")
+            .query_needed("source", json!({ "type": "string" }), "The document, as citations name it")
             .query("line", whole(1, u64::from(u32::MAX)), "The line that is meant, from 1")
             .query("context", whole(0, CONTEXT_MAX), "Lines before and behind it")
             .answers(200, "The lines", json!({

@@ -13,6 +13,8 @@ use spelunk_types::RunId;
 use super::super::problem::Problem;
 
 const FORMAT: u64 = 1;
+/// What is kept in memory of a question.
+const QUESTION_CHARS_MAX: usize = 500;
 /// Larger files are none of ours.
 const TICKET_BYTES_MAX: u64 = 256 << 20;
 
@@ -72,8 +74,14 @@ pub(super) struct Key {
 }
 
 impl Ticket {
-    pub(super) fn question(&self) -> String {
-        self.request["question"].as_str().unwrap_or_default().to_owned()
+    pub(super) fn question(&self) -> &str {
+        self.request["question"].as_str().unwrap_or_default()
+    }
+
+    /// The same with no more than lists show: what was asked may be long, and is on disk.
+    pub(super) fn lean(&self) -> Self {
+        let question: String = self.question().chars().take(QUESTION_CHARS_MAX).collect();
+        Self { request: json!({ "question": question }), ..self.clone() }
     }
 
     fn json(&self) -> Value {
@@ -147,6 +155,17 @@ impl Tickets {
         let name = name(&ticket.run);
         let written = self.disk.create(&name, ticket.json().to_string().as_bytes());
         written.map_err(|source| JournalError::Write { name, source })
+    }
+
+    /// The ticket of a run, with all that was asked.
+    pub(super) fn read(&self, run: &RunId) -> Result<Ticket, JournalError> {
+        let name = name(run);
+        let lost = || io::Error::from(io::ErrorKind::NotFound);
+        let bytes = self.disk.read(&name).and_then(|bytes| bytes.ok_or_else(lost));
+        let bytes = bytes.map_err(|source| JournalError::Read { name: name.clone(), source })?;
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let broken = || io::Error::new(io::ErrorKind::InvalidData, "it is no ticket");
+        Ticket::of(&value).ok_or_else(|| JournalError::Read { name, source: broken() })
     }
 
     /// Every ticket; files that are none are left alone.
