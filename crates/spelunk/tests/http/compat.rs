@@ -244,12 +244,13 @@ fn messages_are_answered_in_the_shape_of_their_api() {
     expect![[r#"{"content":[{"text":"The magic number is 42.\n  Numbers.txt:3  The magic number is 42.","type":"text"}],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","spelunk":{"citations":[{"document":"Numbers.txt","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"stop_reason":"end_turn","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":20}}"#]].assert_eq(&shown(&scene, &answer.body));
     assert_eq!(scene.journal(&scene.only_run())[0]["question"]["text"], format!("Be brief.\n\n{QUESTION}"));
     body["stream"] = json!(true);
-    let answer = server.post("/v1/messages", &body);
+    let scene = Scene::new(&[]);
+    let answer = serving(&scene, &model).post("/v1/messages", &body);
     expect![[r#"
-        : run rlm-STAMP-SHORT2
+        : run RUN
 
         event: message_start
-        data: {"message":{"content":[],"id":"msg_rlm-STAMP-SHORT2","model":"spelunk-direct","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":0,"output_tokens":0}},"type":"message_start"}
+        data: {"message":{"content":[],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":0,"output_tokens":0}},"type":"message_start"}
 
         event: content_block_start
         data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}
@@ -264,7 +265,7 @@ fn messages_are_answered_in_the_shape_of_their_api() {
         data: {"index":0,"type":"content_block_stop"}
 
         event: message_delta
-        data: {"delta":{"stop_reason":"end_turn","stop_sequence":null},"type":"message_delta","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}}
+        data: {"delta":{"stop_reason":"end_turn","stop_sequence":null},"type":"message_delta","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":20}}
 
         event: message_stop
         data: {"type":"message_stop"}
@@ -330,4 +331,24 @@ fn there_is_a_model_for_each_strategy() {
     // Without a model of its own the server has nobody to ask.
     let answer = server.post("/v1/chat/completions", &chat(&json!({})));
     assert_eq!((answer.status, &answer.json()["error"]["code"]), (503, &json!("model-not-configured")));
+}
+
+#[test]
+fn the_page_shows_what_happens() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compatible.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let reply = REPLY.replace("message-1.md", "a.md");
+    let (scene, model) = (Scene::new(&[("notes/a.md", DOCUMENT)]), answering(&reply));
+    let server = Server::start(&scene, &[], Some(&model));
+    let example = page.split("/v1/chat/completions -H 'Content-Type: application/json' -d '").nth(1).unwrap();
+    let (body, below) = example.split_once("'\n").unwrap();
+    let answer = server.post("/v1/chat/completions", &serde_json::from_str(body).unwrap());
+    assert_eq!(shown(&scene, &answer.body), below.lines().next().unwrap());
+    let tools = server.post("/v1/chat/completions", &chat(&json!({ "tools": [{ "type": "function" }] })));
+    assert!(page.contains(&tools.body), "{}", tools.body);
+    let new = json!({ "id": "money", "text": "The invoice is due on Friday.\n" });
+    assert_eq!(server.post("/api/context/register", &new).status, 201);
+    let example = page.split("$ curl -s 'http://127.0.0.1:7766").nth(1).unwrap();
+    let (path, below) = example.split_once("'\n").unwrap();
+    assert_eq!(server.get(path).body, below.lines().next().unwrap());
 }
