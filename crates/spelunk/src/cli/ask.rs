@@ -90,6 +90,7 @@ pub(crate) async fn ask(app: &Arc<App>, args: AskArgs) -> Result<ExitCode, Failu
     if let Some(why) = why {
         app.say(&format!("strategy {strategy} ({why})"));
     }
+    let roots = open::roots(&sources);
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
     let request = RunRequest {
@@ -106,7 +107,7 @@ pub(crate) async fn ask(app: &Arc<App>, args: AskArgs) -> Result<ExitCode, Failu
     };
     let handle = engine.start(request)?;
     let run = handle.run.clone();
-    let page = if args.open { Some(open::open(app, &run).await?) } else { None };
+    let page = if args.open { Some(open::open(app, &run, roots).await?) } else { None };
     let code = watch::finish(app, handle, args.events).await?;
     report::write(app, engine.workspace(), &run, &targets)?;
     if let Some(page) = page {

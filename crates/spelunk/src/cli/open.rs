@@ -1,10 +1,11 @@
 //! `spelunk ask --open`: the run in a browser while it goes on. This process serves the page, to this machine and to
 //! whoever has the token in its address, until it is interrupted.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use spelunk_types::RunId;
+use spelunk_types::{RunId, SourceSpec};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -26,8 +27,8 @@ pub(crate) struct Page {
     stop: oneshot::Sender<()>,
 }
 
-/// Serves the page of a run and opens it.
-pub(crate) async fn open(app: &Arc<App>, run: &RunId) -> Result<Page, Failure> {
+/// Serves the page of a run, with lines of what lies below the roots, and opens it.
+pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Result<Page, Failure> {
     let refused = |error: std::io::Error| Usage {
         message: format!("could not serve a page: {error}"),
         hint: format!(
@@ -35,8 +36,7 @@ pub(crate) async fn open(app: &Arc<App>, run: &RunId) -> Result<Page, Failure> {
             run.short()
         ),
     };
-    let options =
-        ServerOptions { roots: Vec::new(), sandbox: app.sandbox(None)?, output_chars_max: OUTPUT_CHARS_MAX };
+    let options = ServerOptions { roots, sandbox: app.sandbox(None)?, output_chars_max: OUTPUT_CHARS_MAX };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
     let made = NewToken::make("page", "read", None, random().map_err(refused)?)?;
     let server = Server::new(Arc::clone(app), state, Tokens::only(&made), Log::Nothing);
@@ -58,6 +58,17 @@ pub(crate) async fn open(app: &Arc<App>, run: &RunId) -> Result<Page, Failure> {
         app.say("no browser was found: open the address yourself");
     }
     Ok(Page { serving, stop })
+}
+
+/// The directories that the page may show lines of: those that were asked about.
+pub(crate) fn roots(sources: &[SourceSpec]) -> Vec<String> {
+    let paths = sources.iter().filter_map(|source| match source {
+        SourceSpec::Path { path, .. } => Some(Path::new(path)),
+        SourceSpec::Text { .. } => None,
+    });
+    let folder =
+        |path: &Path| if path.is_dir() { path.to_owned() } else { path.parent().unwrap_or(path).to_owned() };
+    paths.map(|path| folder(path).display().to_string()).collect()
 }
 
 impl Page {

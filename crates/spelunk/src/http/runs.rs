@@ -40,7 +40,7 @@ use super::Shared;
 use super::auth::Client;
 use super::extract::{Part, fields};
 use super::problem::{Answer, Problem, work};
-use super::route::{Route, delete, get, post};
+use super::route::{Route, delete, post};
 use crate::cli::{Failure, read_view};
 use crate::mcp::{blocking, read_limits};
 use find::{Found, find, word};
@@ -76,7 +76,7 @@ pub(super) fn routes() -> Vec<Route> {
             }),
         )
         .answers(202, "The run is promised, and will survive a crash of the server", promise.clone())
-        .problems(&[409, 502, 503]),
+        .problems(&[404, 409, 502, 503]),
     ];
     routes.extend(list::routes());
     routes.extend([
@@ -94,23 +94,8 @@ pub(super) fn routes() -> Vec<Route> {
         delete("/v1/runs/{id}", "Remove a run that is not at work", remove)
             .answers_nothing(204, "It is gone")
             .problems(&[404, 409]),
-        get("/v1/runs/{id}/events", "The events of a run as they come", events::events)
-            .query("after", json!({ "type": "integer", "minimum": 0 }), "Begin behind this event")
-            .header("Last-Event-ID", json!({ "type": "integer", "minimum": 0 }), "Begin behind this event")
-            .answers_as(
-                200,
-                "Server-sent events, with the number of the event as id",
-                "text/event-stream",
-                json!({ "type": "string" }),
-            )
-            .answers_as(
-                200,
-                "Or, for `Accept: application/x-ndjson`, what is recorded, a line each",
-                "application/x-ndjson",
-                json!({ "type": "string" }),
-            )
-            .problems(&[404, 409]),
     ]);
+    routes.extend(events::routes());
     routes.extend(results::routes());
     routes.extend(files::routes());
     routes.extend(blobs::routes());

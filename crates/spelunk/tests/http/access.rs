@@ -57,6 +57,37 @@ fn a_token_allows_what_its_scopes_say() {
 }
 
 #[test]
+fn the_help_says_how_to_serve() {
+    Scene::new(&[]).spelunk(["serve", "--help"]).run().check(&expect![[r#"
+        Serve runs, contexts and models over HTTP, with a page that shows them
+
+        Usage: spelunk serve [OPTIONS]
+
+        Options:
+              --listen <ADDRESS:PORT>  The address and the port; another address than loopback needs tokens
+                                       [default: 127.0.0.1:PORT]
+              --root <DIR>             Read only what is below this directory; may be given several times
+                                       [default: the current directory]
+              --token-file <FILE>      The file with the digests of the tokens that are let in
+              --new-token <NAME>       Add a token of this name to that file, print it, and end
+              --scopes <SCOPES>        What the new token allows: read, run, admin [default: run]
+              --days <N>               How long the new token is good [default: without end]
+          -m, --model <MODEL>          The model: NAME, or PROVIDER/NAME with provider openai,
+                                       openai-responses, anthropic, gemini, bedrock, azure or command;
+                                       `none` asks nobody
+              --base-url <URL>         Where requests go, such as `http://127.0.0.1:PORT/v1`
+              --sandbox <SANDBOX>      What runs the code that models write: monty or cpython
+              --set <KEY=VALUE>        Change a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>        Where runs are kept [default: .spelunk]
+              --json                   Print the result as JSON
+          -q, --quiet                  Print nothing but the result
+          -h, --help                   Print help
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
 fn nobody_listens_to_the_world_without_a_token() {
     let scene = Scene::new(&NOTE);
     scene.spelunk(["serve", "--listen", "0.0.0.0:0"]).run().check(&expect![[r#"

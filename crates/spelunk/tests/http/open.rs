@@ -16,8 +16,13 @@ fn the_page_of_a_run_is_served_to_whoever_has_its_address_and_until_ctrl_c() {
         std::fs::set_permissions(scene.path("bin/xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let path = format!("{}:{}", scene.path("bin").display(), std::env::var("PATH").unwrap_or_default());
-    let mut asking =
-        scene.spelunk(["ask", QUESTION, "notes", "--open"]).server(&model).env("PATH", &path).start();
+    // The page shows lines of what was asked about, wherever that lies.
+    let notes = scene.root().join("elsewhere");
+    std::fs::create_dir_all(&notes).unwrap();
+    std::fs::write(notes.join("a.md"), NOTE[0].1).unwrap();
+    let notes = notes.display().to_string();
+    let asking = scene.spelunk(["ask", QUESTION, &notes, "--open"]).server(&model);
+    let mut asking = asking.env("PATH", &path).start();
     let mut said = Vec::new();
     for line in BufReader::new(asking.stderr.take().unwrap()).lines().map_while(Result::ok) {
         let is_last = line == "the page stays until Ctrl-C";
@@ -38,6 +43,8 @@ fn the_page_of_a_run_is_served_to_whoever_has_its_address_and_until_ctrl_c() {
     assert_eq!(server.get(&format!("/v1/runs/{run}")).problem(), (401, "token-missing".into()));
     let server = server.with_token(token);
     assert_eq!(server.get(&format!("/v1/runs/{run}/result")).json()["answer"], "The magic number is 42.");
+    let source = server.get(&format!("/v1/runs/{run}/source?source=a.md&line=3&context=0")).json();
+    assert_eq!(source["lines"], serde_json::json!(["The magic number is 42."]));
     assert_eq!(server.post("/v1/runs", &serde_json::json!({})).problem(), (403, "scope-missing".into()));
     assert_eq!(server.terminate(), Some(0));
 }

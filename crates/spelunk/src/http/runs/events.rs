@@ -8,14 +8,41 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
+use serde_json::json;
 
 use super::super::Shared;
 use super::super::extract::{Params, Part};
 use super::super::problem::{Answer, Problem};
+use super::super::route::{Route, get};
 use super::find::{Found, find};
 use super::lines::Lines;
 use super::watcher::Watcher;
 use crate::mcp::blocking;
+
+/// Numbers up to here are exact wherever JSON is read.
+pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
+
+pub(super) fn routes() -> Vec<Route> {
+    let seq = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
+    vec![
+        get("/v1/runs/{id}/events", "The events of a run as they come", events)
+            .query("after", seq.clone(), "Begin behind this event")
+            .header("Last-Event-ID", seq, "Begin behind this event")
+            .answers_as(
+                200,
+                "Server-sent events, with the number of the event as id",
+                "text/event-stream",
+                json!({ "type": "string" }),
+            )
+            .answers_as(
+                200,
+                "Or, for `Accept: application/x-ndjson`, what is recorded, a line each",
+                "application/x-ndjson",
+                json!({ "type": "string" }),
+            )
+            .problems(&[404, 409]),
+    ]
+}
 
 /// `GET /v1/runs/{id}/events`.
 pub(super) async fn events(
@@ -46,16 +73,14 @@ pub(super) async fn events(
 
 /// Where to begin: behind the event that the client saw last.
 fn after(headers: &HeaderMap, params: &mut Params) -> Result<u64, Problem> {
-    let named = params.whole("after", 0, u64::MAX)?;
+    let named = params.whole("after", 0, SEQ_MAX)?;
     let Some(last) = headers.get("last-event-id") else { return Ok(named.unwrap_or(0)) };
-    let last = last.to_str().ok().map(str::trim);
-    match last {
-        Some("") => Ok(named.unwrap_or(0)),
-        Some(last) => {
-            last.parse().map_err(|_| Problem::bad_parameter("Last-Event-ID", "is not the number of an event"))
-        }
-        None => Err(Problem::bad_parameter("Last-Event-ID", "is not the number of an event")),
+    let last = last.to_str().unwrap_or("-").trim();
+    if last.is_empty() {
+        return Ok(named.unwrap_or(0));
     }
+    let number = last.parse().ok().filter(|number| *number <= SEQ_MAX);
+    number.ok_or_else(|| Problem::bad_parameter("Last-Event-ID", "is not the number of an event"))
 }
 
 /// The recorded lines and no waiting.

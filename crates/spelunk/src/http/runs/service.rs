@@ -2,12 +2,11 @@
 //! that follows it to its end, whether or not anybody watches. The truth about a run is its journal; what is to be done
 //! is in the tickets; what is here can be lost at any time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
-use spelunk_engine::{Cancel, Clock as _, RunView, SystemClock};
-use spelunk_journal::Workspace;
+use spelunk_engine::{Cancel, Clock as _, SystemClock};
 use spelunk_types::RunId;
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
@@ -345,10 +344,13 @@ impl RunService {
     pub(crate) fn recover(&self, server: &Shared) -> Result<u64, Failure> {
         let Some(workspace) = server.app.existing_workspace()? else { return Ok(0) };
         let now_ms = SystemClock.now_ms();
+        let with_journal: HashSet<RunId> = workspace.runs()?.into_iter().collect();
         let mut n_recovered = 0;
         for mut ticket in self.tickets.read_all()? {
             let is_promise = matches!(ticket.progress, Progress::Waiting | Progress::Begun);
-            let view = if is_promise { begun(&workspace, &ticket.run) } else { None };
+            let has_journal = is_promise && with_journal.contains(&ticket.run);
+            // A journal that cannot be read is for a person to look at: going on with it will say why.
+            let view = has_journal.then(|| read_view(&workspace, &ticket.run).unwrap_or_default());
             let has_ended = view.as_ref().is_some_and(|view| view.outcome.is_some());
             if is_promise && !has_ended {
                 let kind = if view.is_some() { JobKind::GoOn } else { JobKind::Begin };
@@ -411,13 +413,6 @@ impl RunService {
         let mut keepers = std::mem::take(&mut *self.keepers.lock().unwrap_or_else(PoisonError::into_inner));
         while keepers.join_next().await.is_some() {}
     }
-}
-
-/// The state of a run that has a journal with something in it.
-fn begun(workspace: &Workspace, run: &RunId) -> Option<RunView> {
-    // A journal that cannot be read is for a person to look at: going on with it will say why.
-    let is_there = workspace.runs().ok()?.contains(run);
-    is_there.then(|| read_view(workspace, run).unwrap_or_default())
 }
 
 fn promised(table: &Table, client: &str, key: &Key) -> Result<Option<RunId>, Problem> {
