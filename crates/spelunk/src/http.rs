@@ -4,6 +4,8 @@
 mod about;
 mod agents;
 mod auth;
+mod compat;
+mod contexts;
 mod extract;
 mod guard;
 mod health;
@@ -109,6 +111,8 @@ fn routes() -> Vec<Route> {
     routes.extend(about::routes());
     routes.extend(runs::routes());
     routes.extend(agents::routes());
+    routes.extend(contexts::routes());
+    routes.extend(compat::routes());
     routes
 }
 
@@ -118,7 +122,7 @@ pub(crate) fn app(server: &Shared) -> Router {
     for route in routes() {
         let needs = Needs { server: Arc::clone(server), scope: route.scope };
         let guarded = route.handler.route_layer(from_fn_with_state(needs, guard::admit));
-        router = router.route(route.path, guarded);
+        router = router.route(route.path, compat::shaped(route.path, guarded));
     }
     router
         // Bodies are bounded by whoever reads them, each kind by its own limit.

@@ -4,6 +4,7 @@
 mod cli;
 mod config;
 mod env;
+mod finding;
 mod http;
 mod mcp;
 mod provider;

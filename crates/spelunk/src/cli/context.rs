@@ -13,10 +13,13 @@ use spelunk_context::{
     SecretFiles, StoreError, StoreLimits, StoreSettings, Suggestion,
 };
 use spelunk_engine::{Clock, SystemClock};
+use spelunk_index::Mode;
 
 use super::app::{App, Failure, Usage, print};
 use super::scan::read_stdin;
+use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts::{self as render, Reader};
+use crate::render::found::{found_json, found_text};
 use crate::render::units::{head, listed};
 
 /// The most that the store takes as the name of a context.
@@ -72,11 +75,8 @@ enum ContextCommand {
         /// The context
         id: String,
     },
-    /// Find lines in every context
-    Search {
-        /// A regular expression
-        pattern: String,
-    },
+    /// Find lines in every context, or passages by what they mean
+    Search(SearchArgs),
     /// How many contexts there are, how often they were looked at, and the memory they may take
     Stats,
 }
@@ -117,6 +117,18 @@ struct GrepArgs {
     /// Take the pattern as it is
     #[arg(long, short = 'F')]
     literal: bool,
+}
+
+#[derive(Debug, Args)]
+struct SearchArgs {
+    /// A regular expression; with `--semantic` a question or words
+    query: String,
+    /// With `--semantic`: only this context
+    #[arg(requires = "semantic")]
+    id: Option<String>,
+    /// Find passages that mean the same; exits with 1 if there are none
+    #[arg(long)]
+    semantic: bool,
 }
 
 pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure> {
@@ -187,13 +199,30 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<A
             let reader = if io::stdout().is_terminal() { Reader::Terminal } else { Reader::Program };
             render::load(&loaded, app.json, reader)
         }
-        ContextCommand::Search { pattern } => {
-            let (hits, report) = navigator.search_all(&navigator.query(&pattern, 0))?;
+        ContextCommand::Search(args) if args.semantic => {
+            let found = find(app, navigator.store(), args)?;
+            if found.hits.is_empty() {
+                code = ExitCode::FAILURE;
+            }
+            if app.json { format!("{}\n", found_json(&found)) } else { found_text(&found, app.paint) }
+        }
+        ContextCommand::Search(args) => {
+            let (hits, report) = navigator.search_all(&navigator.query(&args.query, 0))?;
             render::search(&hits, &report, app.json, app.paint)
         }
         ContextCommand::Stats => render::stats(&navigator.store().stats(), &navigator.list(), app.json),
     };
     Ok(Answer { text, code })
+}
+
+/// Passages by meaning. A person may read every file that they registered; secrets stay blacked out all the same,
+/// because the index is shared with agents and servers.
+fn find(app: &App, store: &ContextStore, args: SearchArgs) -> Result<FoundInContexts, Failure> {
+    let wanted = match &args.id {
+        Some(id) => Wanted::in_one(id, args.query, Mode::Meaning),
+        None => Wanted::in_all(args.query, Mode::Meaning),
+    };
+    Finder { app, store, admit: &|path| Ok(path.to_path_buf()) }.find(&wanted)
 }
 
 /// Programs find the next steps in the JSON.

@@ -1,5 +1,7 @@
 //! `spelunk mcp`: the server for agents, on standard input and output. Standard output carries the protocol alone.
 
+mod install;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -25,9 +27,18 @@ pub(crate) struct McpArgs {
     /// The longest text that a tool answers with, in characters
     #[arg(long, value_name = "N", default_value_t = OUTPUT_CHARS_MAX)]
     output_chars_max: u64,
+    /// Put the server into the settings of this client, and end: claude-code, cursor, vscode, gemini or codex
+    #[arg(long, value_name = "CLIENT")]
+    install: Option<String>,
+    /// Show what would be put there instead
+    #[arg(long, requires = "install")]
+    print: bool,
 }
 
 pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failure> {
+    if let Some(client) = &args.install {
+        return install::install(app, client, &args.roots, args.print);
+    }
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max };
     let state = Arc::new(State::open(Arc::clone(app), options)?);

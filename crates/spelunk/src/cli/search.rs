@@ -9,12 +9,13 @@ use clap::Args;
 use serde_json::json;
 use spelunk_context::View;
 use spelunk_engine::index_folder;
-use spelunk_index::{Found, Hit, Index, IndexOptions, Mode, Notice, Query, UpdateOptions};
+use spelunk_index::{Found, Hit, Index, IndexOptions, Mode, Query, UpdateOptions};
 
 use super::app::{App, Failure, Usage, print};
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
 use crate::provider;
 use crate::render::error::Paint;
+use crate::render::found::notice_text;
 use crate::render::passages::highlighted;
 use crate::render::progress::Progress;
 use crate::render::units::{bytes, count, head};
@@ -135,13 +136,4 @@ fn found_json(found: &Found) -> serde_json::Value {
         "hits": found.hits.iter().map(hit).collect::<Vec<_>>(),
         "notices": found.notices.iter().map(notice_text).collect::<Vec<_>>(),
     })
-}
-
-fn notice_text(notice: &Notice) -> String {
-    match notice {
-        Notice::QueryCut => "the query is too long; only its beginning was looked for".to_owned(),
-        Notice::NothingAsked => "there is no word in the query".to_owned(),
-        Notice::WordsOnly(why) => format!("searched by words alone: {why}"),
-        Notice::Unreadable(name) => format!("`{}` cannot be read any more", head(name, 200)),
-    }
 }

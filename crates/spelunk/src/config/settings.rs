@@ -71,6 +71,8 @@ pub(crate) struct ServerSettings {
     pub(crate) upload_bytes_max: u64,
     /// How long a request may take to arrive, and a piece of an answer to be read.
     pub(crate) request_ms_max: u64,
+    /// How long a message of a chat is a document.
+    pub(crate) long_message_chars: u64,
 }
 
 /// Who answers calls, and how they are paid for. `None` leaves the choice to the provider.
@@ -180,6 +182,7 @@ fn server(layer: &Layer) -> ServerSettings {
         body_bytes_max: whole(layer, "server.body_bytes_max"),
         upload_bytes_max: whole(layer, "server.upload_bytes_max"),
         request_ms_max: whole(layer, "server.request_ms_max"),
+        long_message_chars: whole(layer, "server.long_message_chars"),
     }
 }
 

@@ -274,6 +274,12 @@ fn server() -> Vec<Setting> {
             30_000,
             "How long a request may take to arrive, and a piece of an answer to be read.",
         ),
+        whole(
+            "server.long_message_chars",
+            1,
+            4_000,
+            "A message of a chat that is longer is read as a document, and not put into the question.",
+        ),
     ]
 }
 

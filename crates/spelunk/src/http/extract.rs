@@ -30,19 +30,24 @@ impl FromRequest<Shared> for JsonBody {
     type Rejection = Problem;
 
     async fn from_request(request: Request, server: &Shared) -> Result<Self, Problem> {
-        if !is_json(request.headers()) {
-            let detail = "the body is not said to be `application/json`";
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "media-type-wrong",
-                "The body is of another kind.",
-                detail,
-            )
-            .hint("send `Content-Type: application/json`"));
-        }
-        let bytes = read_body(request.into_body(), server).await?;
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| malformed(&error.to_string()))
+        read_json(request, server, server.app.settings.server.body_bytes_max).await.map(Self)
     }
+}
+
+/// A body of JSON that has so many bytes at most.
+pub(crate) async fn read_json(request: Request, server: &Shared, bytes_max: u64) -> Result<Value, Problem> {
+    if !is_json(request.headers()) {
+        let detail = "the body is not said to be `application/json`";
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "media-type-wrong",
+            "The body is of another kind.",
+            detail,
+        )
+        .hint("send `Content-Type: application/json`"));
+    }
+    let bytes = read_at_most(request.into_body(), server, bytes_max).await?;
+    serde_json::from_slice(&bytes).map_err(|error| malformed(&error.to_string()))
 }
 
 impl FromRequest<Shared> for Fields {
@@ -82,8 +87,11 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// All of a body, within the limits on its length and on its time.
 pub(super) async fn read_body(body: Body, server: &Shared) -> Result<Bytes, Problem> {
-    let settings = &server.app.settings.server;
-    let (bytes_max, patience) = (settings.body_bytes_max, Duration::from_millis(settings.request_ms_max));
+    read_at_most(body, server, server.app.settings.server.body_bytes_max).await
+}
+
+async fn read_at_most(body: Body, server: &Shared, bytes_max: u64) -> Result<Bytes, Problem> {
+    let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
     let read = async {
         let mut bytes = Vec::new();
         let mut pieces = body.into_data_stream();

@@ -25,6 +25,7 @@ use tokio::time::{Sleep, sleep, timeout};
 use tower_service::Service as _;
 
 use super::Shared;
+use super::contexts::fold;
 
 /// How long answers that are under way may take when the server stops.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
@@ -69,6 +70,7 @@ pub(crate) async fn listen(
         let app = app.clone();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
+            fold(&mut request);
             request.extensions_mut().insert(Peer(address));
             let mut app = app.clone();
             async move { Ok::<_, Infallible>(app.call(request).await.unwrap_or_else(|never| match never {})) }

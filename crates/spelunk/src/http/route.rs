@@ -174,7 +174,10 @@ impl Route {
         }
         if doc.contains_key("requestBody") {
             for status in [408, 413, 415, 422] {
-                doc["responses"][status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });
+                let responses = &mut doc["responses"];
+                if responses.get(status.to_string()).is_none() {
+                    responses[status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });
+                }
             }
         }
         let security = match self.scope {

@@ -15,6 +15,7 @@ mod service;
 mod source;
 mod tickets;
 mod watcher;
+mod whole;
 
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub(crate) use keep::model;
 pub(crate) use list::Rows;
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
+pub(crate) use whole::{Came, Ended, Whole};
 
 use super::Shared;
 use super::auth::Client;

@@ -1,11 +1,12 @@
 //! The context tools: look at registered texts without loading them. Each look is bounded, counted, and suggests the next.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use spelunk_context::{ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, StoreError, View};
-use spelunk_index::{RankOptions, Ranking, rank};
+use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
 use super::answer::Said;
 use super::arguments::{Arguments, whole_number, wrong};
@@ -13,8 +14,10 @@ use super::bound::cut;
 use super::material::Material;
 use super::state::State;
 use crate::cli::{Failure, Usage};
+use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts as render;
 use crate::render::error::{Paint, error_json};
+use crate::render::found::{found_json, found_text};
 use crate::render::passages::{passages_json, passages_text};
 use crate::render::units::{count, head, listed};
 
@@ -158,8 +161,21 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
             data["mode"] = json!(mode);
             Ok(Said::new(text, data))
         }
-        _ => Err(wrong("mode", "must be `words` or `pattern`").into()),
+        "meaning" | "hybrid" => {
+            let mode = Mode::from_name(&mode).unwrap_or_default();
+            let hits_max = usize::try_from(n_max.max(1)).unwrap_or(usize::MAX);
+            let each_max = if ids.len() == 1 { hits_max } else { Wanted::EACH_MAX };
+            let found = find(state, &Wanted { query, mode, ids, per_context_max: each_max, hits_max })?;
+            Ok(Said::new(found_text(&found, Paint::Plain), found_json(&found)))
+        }
+        _ => Err(wrong("mode", "must be `words`, `meaning`, `hybrid` or `pattern`").into()),
     }
+}
+
+/// Passages of registered contexts, as far as their files are still below a root.
+pub(crate) fn find(state: &State, wanted: &Wanted) -> Result<FoundInContexts, Failure> {
+    let admit = |path: &Path| state.admit(&path.to_string_lossy());
+    Finder { app: &state.app, store: state.store(), admit: &admit }.find(wanted)
 }
 
 /// The passages of contexts that fit a query best. The one place that decides how they are found.
@@ -228,7 +244,7 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<Said, 
 
 fn register_directory(
     state: &State,
-    path: &std::path::Path,
+    path: &Path,
     pattern: &str,
     kind: &ContextKind,
     prefix: &str,

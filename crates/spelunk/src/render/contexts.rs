@@ -71,7 +71,7 @@ pub(crate) fn removed(context: &Context, as_json: bool) -> String {
     }
 }
 
-fn context_json(context: &Context) -> Value {
+pub(crate) fn context_json(context: &Context) -> Value {
     json!({
         "id": context.id.as_str(),
         "name": context.name,
@@ -203,15 +203,19 @@ pub(crate) enum Reader {
     Program,
 }
 
+pub(crate) fn load_json(view: &LoadView) -> Value {
+    json!({
+        "context": view.id.as_str(),
+        "content": view.text.as_ref(),
+        "size_chars": view.size_chars,
+        "size_tokens_approx": view.tokens_approx,
+        "warning": view.warning,
+    })
+}
+
 pub(crate) fn load(view: &LoadView, as_json: bool, reader: Reader) -> String {
     if as_json {
-        return line(&json!({
-            "context": view.id.as_str(),
-            "content": view.text.as_ref(),
-            "size_chars": view.size_chars,
-            "size_tokens_approx": view.tokens_approx,
-            "warning": view.warning,
-        }));
+        return line(&load_json(view));
     }
     match reader {
         Reader::Terminal => ended(&safe(&view.text)),
@@ -255,20 +259,35 @@ pub(crate) fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, p
     text + &format!("[matches in {} of {}]\n", report.n_hits, count(report.n_searched, "context"))
 }
 
-pub(crate) fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool) -> String {
+/// The store and how often it was looked at, over all processes.
+pub(crate) fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
+    let [peeks, greps, pages, loads] = looks(contexts);
+    json!({
+        "store": {
+            "total_contexts": stats.n_contexts,
+            "by_type": stats.by_kind,
+            "max_cache_bytes": stats.memory.cache_bytes_max,
+        },
+        "access_patterns": { "peeks": peeks, "greps": greps, "pages": pages, "full_loads": loads },
+    })
+}
+
+/// Peeks, greps, pages and loads.
+fn looks(contexts: &[Arc<Context>]) -> [u64; 4] {
     let sum = |of: fn(&Context) -> u64| contexts.iter().map(|context| of(context)).sum::<u64>();
-    let (peeks, loads) = (sum(|context| context.access.peeks), sum(|context| context.access.loads));
-    let (greps, pages) = (sum(|context| context.access.greps), sum(|context| context.access.pages));
+    [
+        sum(|context| context.access.peeks),
+        sum(|context| context.access.greps),
+        sum(|context| context.access.pages),
+        sum(|context| context.access.loads),
+    ]
+}
+
+pub(crate) fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool) -> String {
     if as_json {
-        return line(&json!({
-            "store": {
-                "total_contexts": stats.n_contexts,
-                "by_type": stats.by_kind,
-                "max_cache_bytes": stats.memory.cache_bytes_max,
-            },
-            "access_patterns": { "peeks": peeks, "greps": greps, "pages": pages, "full_loads": loads },
-        }));
+        return line(&stats_json(stats, contexts));
     }
+    let [peeks, greps, pages, loads] = looks(contexts);
     let mut text = format!("{}\n", count(stats.n_contexts, "context"));
     for (kind, n) in stats.by_kind.iter().filter(|(_, n)| **n > 0) {
         text += &format!("  {kind:<11} {n}\n");

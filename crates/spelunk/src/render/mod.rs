@@ -4,6 +4,7 @@
 pub(crate) mod answer;
 pub(crate) mod contexts;
 pub(crate) mod error;
+pub(crate) mod found;
 pub(crate) mod markdown;
 pub(crate) mod passages;
 pub(crate) mod plan;

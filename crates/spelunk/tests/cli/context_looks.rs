@@ -255,6 +255,66 @@ fn a_search_looks_into_every_context() {
 }
 
 #[test]
+fn a_search_by_meaning_finds_paragraphs_that_share_no_word_with_the_question() {
+    let scene = with_guide();
+    scene.write(
+        "cats.md",
+        b"# Cats\n\nThe kitten sleeps on the sofa.\n\n# Money\n\nThe invoice is due on Friday.\n",
+    );
+    assert_eq!(scene.spelunk(["context", "add", "cats.md"]).run().code, 0);
+    scene.spelunk(["context", "search", "payment deadline", "cats", "--semantic"]).run().check(&expect![[
+        r#"
+        cats:7  similarity 0.45
+            The invoice is due on Friday.
+        [1 passage in 1 context by meaning]
+        --- stderr
+        --- exit 0
+    "#
+    ]]);
+    scene.spelunk(["context", "search", "where does the pet rest", "--semantic"]).run().check(&expect![[
+        r#"
+        cats:3  similarity 0.40
+            The kitten sleeps on the sofa.
+        guide:7  similarity 0.15
+            Run it.
+        guide:3  similarity 0.09
+            Install it.
+        [3 passages in 2 contexts by meaning]
+        --- stderr
+        --- exit 0
+    "#
+    ]]);
+    let ran = scene.spelunk(["context", "search", "payment deadline", "cats", "--semantic", "--json"]).run();
+    let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(found["results"][0]["chunk"], "# Money\n\nThe invoice is due on Friday.\n");
+    // Nothing is asked, nothing is found, nothing is there.
+    scene.spelunk(["context", "search", " ", "--semantic"]).run().check(&expect![[r#"
+        --- stderr
+        error: the query is empty
+
+        hint: say what to look for
+        --- exit 2
+    "#]]);
+    scene.spelunk(["context", "search", "x", "nope", "--semantic"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no context `nope`
+
+        hint: list the contexts to see their ids
+        --- exit 1
+    "#]]);
+    scene.spelunk(["context", "search", "x", "cats"]).run().check(&expect![[r#"
+        --- stderr
+        error: the following required arguments were not provided:
+          --semantic
+
+        Usage: spelunk context search --semantic <QUERY> <ID>
+
+        For more information, try '--help'.
+        --- exit 2
+    "#]]);
+}
+
+#[test]
 fn a_changed_file_is_seen_as_it_is_now() {
     let scene = with_guide();
     scene.spelunk(["context", "load", "guide"]).run();

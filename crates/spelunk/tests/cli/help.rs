@@ -172,7 +172,7 @@ fn help_of_context_lists_its_commands() {
           grep    Find lines by a regular expression; exits with 1 if no line matches
           chunk   Read a page
           load    Print all of it
-          search  Find lines in every context
+          search  Find lines in every context, or passages by what they mean
           stats   How many contexts there are, how often they were looked at, and the memory they may take
           help    Print this message or the help of the given subcommand(s)
 

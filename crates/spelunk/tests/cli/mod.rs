@@ -14,6 +14,7 @@ mod doctor;
 mod events;
 mod gc;
 mod help;
+mod install;
 mod lifecycle;
 mod list;
 mod map;

@@ -3,6 +3,10 @@
 mod access;
 mod agents;
 pub(crate) mod client;
+mod compat;
+mod compat_hostile;
+mod compat_sdk;
+mod contexts;
 mod crash;
 mod docs;
 mod hostile;

@@ -82,6 +82,42 @@ fn passages_of_all_contexts_are_ranked() {
 }
 
 #[test]
+fn passages_are_found_by_meaning() {
+    let (_scene, mut client) = with_log();
+    client.call(
+        "context_register",
+        &json!({ "context_id": "pets", "text": "The kitten sleeps on the sofa.\n" }),
+    );
+    expect![[r#"
+        pets:1  similarity 0.48
+            The kitten sleeps on the sofa.
+        log:1  similarity 0.18
+            start
+        [2 passages in 2 contexts by meaning]"#]]
+    .assert_eq(
+        &client.text("context_search", &json!({ "query": "where does the cat rest", "mode": "meaning" })),
+    );
+    let found = client
+        .data("context_search", &json!({ "query": "no space left", "mode": "meaning", "contexts": ["log"] }));
+    assert_eq!((&found["mode"], &found["results"][0]["context_id"]), (&json!("meaning"), &json!("log")));
+    let found =
+        client.data("context_search", &json!({ "query": "kitten", "mode": "hybrid", "results_max": 1 }));
+    assert_eq!(found["results"][0]["context_id"], "pets");
+    expect![[r#"
+        FAILED error: the argument `mode` must be `words`, `meaning`, `hybrid` or `pattern`
+
+        hint: see the schema of the tool"#]]
+    .assert_eq(&client.text("context_search", &json!({ "query": "x", "mode": "magic" })));
+    expect![[r#"
+        FAILED error: there is no context `nope`
+
+        hint: list the contexts to see their ids"#]]
+    .assert_eq(
+        &client.text("context_search", &json!({ "query": "x", "mode": "meaning", "contexts": ["nope"] })),
+    );
+}
+
+#[test]
 fn a_batch_answers_each_query_and_one_failure_stops_none() {
     let (_scene, mut client) = with_log();
     let queries = json!([{ "context_id": "log", "pattern": "retry" }, { "context_id": "lag", "pattern": "x" }, { "pattern": "x" }, 7]);

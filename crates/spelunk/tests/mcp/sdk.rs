@@ -1,38 +1,18 @@
 //! The official Python SDK as the client, with a model of its own, in both eras of the protocol. Where Python or its
 //! packages cannot be had, the test says SKIPPED and checks nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use expect_test::expect;
 
-use crate::scene::{NOTE, Scene};
+use crate::scene::{NOTE, Scene, python};
 
 const PACKAGE: &str = "mcp>=2.3,<3";
 
-/// A Python that has the SDK, made once below the target directory.
-fn python() -> Option<PathBuf> {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-sdk");
-    let python = place.join("bin/python");
-    let has_sdk = || {
-        Command::new(&python).args(["-c", "import mcp.client"]).output().is_ok_and(|ran| ran.status.success())
-    };
-    if has_sdk() {
-        return Some(python);
-    }
-    let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place).output();
-    if !made.is_ok_and(|ran| ran.status.success()) {
-        return None;
-    }
-    let install =
-        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", PACKAGE];
-    drop(Command::new(&python).args(install).output());
-    has_sdk().then_some(python)
-}
-
 #[test]
 fn the_official_client_gets_along_in_both_eras() {
-    let Some(python) = python() else {
+    let Some(python) = python("mcp-sdk", &[PACKAGE], "mcp.client") else {
         println!("SKIPPED: there is no Python with the package `mcp`");
         return;
     };

@@ -3,6 +3,7 @@
 
 pub(crate) mod archive;
 mod names;
+mod python;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use spelunk_testkit::{Gate, ModelServer, Rule, when};
 
 pub(crate) use names::{json_without_times, without_times};
+pub(crate) use python::python;
 
 /// The documents most scenes are about.
 pub(crate) const NOTE: [(&str, &str); 1] = [("notes/a.md", "# Numbers\n\nThe magic number is 42.\n")];

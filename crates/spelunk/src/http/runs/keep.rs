@@ -2,6 +2,7 @@
 //! between, the run stays as it is, with a ticket that says so.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use serde_json::Value;
 use spelunk_context::{ScanOptions, SourceInput};
@@ -18,6 +19,7 @@ use super::tickets::{Progress, Refusal, Ticket};
 use crate::cli::{Failure, Usage, decide, keep as keep_sources, read_view};
 use crate::mcp::blocking;
 use crate::provider::{self, Chosen};
+use crate::render::progress::run_status;
 use crate::spans;
 
 /// There is no model to ask.
@@ -202,6 +204,7 @@ async fn follow(
     let workspace = server.app.existing_workspace().ok().flatten();
     let projector = workspace.and_then(|workspace| Projector::start(&workspace, &handle.run));
     let mut view = RunView::default();
+    let began = Instant::now();
     loop {
         let record = tokio::select! {
             record = handle.events.next() => record,
@@ -221,6 +224,9 @@ async fn follow(
                     continue;
                 }
                 view.apply(&event);
+                if live.status.receiver_count() > 0 {
+                    live.status.send_replace(run_status(&view, 0, began.elapsed()));
+                }
                 live.phase.send_replace(Phase::Running { seq: event.seq });
             }
             // What cannot be read while it is written is read from the journal by whoever watches.

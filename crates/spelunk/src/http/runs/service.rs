@@ -90,6 +90,8 @@ pub(crate) struct Live {
     /// Events that are not recorded.
     pub(super) pieces: broadcast::Sender<Piece>,
     pub(super) wish: Mutex<Wish>,
+    /// What it does, in a line.
+    pub(super) status: watch::Sender<String>,
 }
 
 /// Whether a run is to be stopped, and how, once it is under way.
@@ -134,8 +136,9 @@ impl Table {
 impl Live {
     fn new(lean: &Ticket) -> Arc<Self> {
         let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
+        let status = watch::Sender::new("waiting for its turn".to_owned());
         let (run, question) = (lean.run.clone(), lean.question().to_owned());
-        Arc::new(Self { run, question, phase, pieces, wish: Mutex::default() })
+        Arc::new(Self { run, question, phase, pieces, wish: Mutex::default(), status })
     }
 
     pub(super) fn is_waiting(&self) -> bool {

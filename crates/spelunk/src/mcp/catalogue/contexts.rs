@@ -157,14 +157,17 @@ fn search() -> Entry {
     Entry {
         name: "context_search",
         title: "Search all contexts",
-        doc: "Finds the passages of all contexts that share most words with a query, best first; or, with mode `pattern`, the contexts in which a regular expression matches.",
+        doc: "Finds the passages of all contexts that share most words with a query, best first; with mode `meaning`, those that mean the same in whatever words; or, with mode `pattern`, the contexts in which a regular expression matches.",
         effect: Effect::Look,
         input: input(
             &["query"],
             &[
                 ("query", text("Words, or a regular expression")),
-                ("mode", choice("How to search; words unless said", &["words", "pattern"])),
-                ("contexts", texts("Only these, with mode `words`; all unless named")),
+                (
+                    "mode",
+                    choice("How to search; words unless said", &["words", "meaning", "hybrid", "pattern"]),
+                ),
+                ("contexts", texts("Only these, but not with mode `pattern`; all unless named")),
                 ("results_max", whole("Passages at most; 5 unless said, 20 at most")),
             ],
         ),

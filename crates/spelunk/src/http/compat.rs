@@ -1,0 +1,322 @@
+//! Compatible addresses: a client of OpenAI's or Anthropic's API gets a model with a window that has no end. What is long
+//! in a conversation is read as documents by a run, and its answer comes back in the shape of that API. While the run is
+//! under way a stream says so, and a client that goes away stops it.
+
+mod asked;
+mod chat;
+mod conversation;
+mod messages;
+mod reply;
+mod responses;
+mod wrong;
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::MethodRouter;
+use axum::{Extension, Json};
+use futures_util::stream;
+use serde_json::{Value, json};
+use spelunk_engine::{Clock as _, SystemClock};
+
+use super::Shared;
+use super::auth::Client;
+use super::extract::{Part, read_json};
+use super::problem::Problem;
+use super::route::{Route, get, post};
+use super::runs::{Came, Whole};
+use asked::{Asked, Progress, models};
+use reply::{Head, Reply, comment, data, event};
+use wrong::{Answered, Wrong, reshape};
+
+/// How often somebody who waits hears that the run goes on.
+const STEP: Duration = Duration::from_secs(2);
+const RUN_HEADER: HeaderName = HeaderName::from_static("x-spelunk-run");
+/// Where the clients of each API look for a name to complain under.
+const REQUEST_HEADERS: [HeaderName; 2] =
+    [HeaderName::from_static("x-request-id"), HeaderName::from_static("request-id")];
+
+/// Whose API is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// OpenAI's chat completions.
+    Chat,
+    /// OpenAI's responses.
+    Responses,
+    /// Anthropic's messages.
+    Messages,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    let list =
+        json!({ "type": "object", "required": ["data"], "properties": { "data": { "type": "array" } } });
+    vec![
+        with_errors(
+            post(
+                "/v1/chat/completions",
+                "Chat with a model that reads texts of any length (OpenAI's API)",
+                chat,
+            )
+            .takes(request_schema("messages")),
+        ),
+        with_errors(
+            post("/v1/responses", "The same by OpenAI's newer API, without a memory", responses)
+                .takes(request_schema("input")),
+        ),
+        with_errors(
+            post("/v1/messages", "The same by Anthropic's API", messages).takes(request_schema("messages")),
+        ),
+        get("/v1/models", "The models of those APIs: one for each strategy", list_models).answers(
+            200,
+            "The models",
+            list,
+        ),
+        get("/v1/models/{model}", "One of them", show_model)
+            .answers(200, "The model", json!({ "type": "object" }))
+            .answers(404, "There is none of that name", error_schema()),
+    ]
+}
+
+fn request_schema(conversation: &str) -> Value {
+    json!({
+        "type": "object",
+        "required": ["model", conversation],
+        "properties": {
+            "model": { "enum": models() },
+            conversation: { "description": "The conversation; the last message of the user is the question" },
+            "stream": { "type": "boolean" },
+            "spelunk": { "type": "object", "description": "paths, contexts, include, exclude, focus and limits as for \
+                `POST /v1/runs`; `progress`: reasoning or comments" },
+        },
+    })
+}
+
+fn error_schema() -> Value {
+    json!({ "type": "object", "required": ["error"], "properties": { "error": { "type": "object" } } })
+}
+
+/// Answers and errors are those of the API that is spoken.
+fn with_errors(route: Route) -> Route {
+    let mut route = route.answers(200, "The answer", json!({ "type": "object" })).answers_as(
+        200,
+        "The answer",
+        "text/event-stream",
+        json!({ "type": "string" }),
+    );
+    for status in [400, 401, 403, 404, 408, 409, 413, 415, 422, 500, 502, 503] {
+        route = route.answers(status, "What went wrong, in the shape of that API", error_schema());
+    }
+    route
+}
+
+/// Lets the problems of an address come out in the shape of its API.
+pub(super) fn shaped(path: &str, handler: MethodRouter<Shared>) -> MethodRouter<Shared> {
+    let dialect = match path {
+        "/v1/chat/completions" | "/v1/models" | "/v1/models/{model}" => Dialect::Chat,
+        "/v1/responses" => Dialect::Responses,
+        "/v1/messages" => Dialect::Messages,
+        _ => return handler,
+    };
+    handler.layer(from_fn(move |request: Request, next: Next| reshape(dialect, request, next)))
+}
+
+async fn list_models() -> Json<Value> {
+    let ids = models();
+    let data: Vec<Value> = ids.iter().map(|id| model_json(id)).collect();
+    Json(json!({
+        "object": "list", "data": data, "has_more": false, "first_id": ids.first(), "last_id": ids.last(),
+    }))
+}
+
+async fn show_model(Part(model): Part<String>) -> Answered<Json<Value>> {
+    let known = models();
+    if known.contains(&model) { Ok(Json(model_json(&model))) } else { Err(Wrong::no_model(&model, &known)) }
+}
+
+/// A model as both APIs describe one.
+fn model_json(id: &str) -> Value {
+    json!({
+        "id": id, "object": "model", "created": 0, "owned_by": "spelunk",
+        "type": "model", "display_name": id, "created_at": "1970-01-01T00:00:00Z",
+    })
+}
+
+async fn chat(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    request: Request,
+) -> Answered<Response> {
+    answer(server, client, request, Dialect::Chat).await
+}
+
+async fn responses(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    request: Request,
+) -> Answered<Response> {
+    answer(server, client, request, Dialect::Responses).await
+}
+
+async fn messages(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    request: Request,
+) -> Answered<Response> {
+    answer(server, client, request, Dialect::Messages).await
+}
+
+/// A conversation is an upload: it may be as long as one.
+async fn answer(server: Shared, client: Client, request: Request, dialect: Dialect) -> Answered<Response> {
+    let settings = &server.app.settings.server;
+    let body = read_json(request, &server, settings.upload_bytes_max).await?;
+    let long_chars = usize::try_from(settings.long_message_chars).unwrap_or(usize::MAX);
+    let mut asked = dialect.read(body, long_chars)?;
+    let documents = std::mem::take(&mut asked.documents);
+    let whole = Whole::begin(&server, client, asked.request.take(), documents).await?;
+    let created_s = SystemClock.now_ms() / 1000;
+    let head = Head { run: whole.run.clone(), model: asked.model.clone(), created_s };
+    let waiting = Waiting { dialect, asked, head: head.clone(), whole };
+    let mut response = if waiting.asked.streams {
+        waiting.into_stream()
+    } else {
+        Json(waiting.finish().await?).into_response()
+    };
+    if let Ok(run) = HeaderValue::from_str(head.run.as_str()) {
+        for name in REQUEST_HEADERS {
+            response.headers_mut().insert(name, run.clone());
+        }
+        response.headers_mut().insert(RUN_HEADER, run);
+    }
+    Ok(response)
+}
+
+impl Dialect {
+    fn read(self, body: Value, long_chars: usize) -> Answered<Asked> {
+        match self {
+            Self::Chat => chat::read(body, long_chars),
+            Self::Responses => responses::read(body, long_chars),
+            Self::Messages => messages::read(body, long_chars),
+        }
+    }
+
+    fn whole(self, reply: &Reply) -> Value {
+        match self {
+            Self::Chat => chat::whole(reply),
+            Self::Responses => responses::whole(reply),
+            Self::Messages => messages::whole(reply),
+        }
+    }
+
+    fn opening(self, head: &Head) -> String {
+        match self {
+            Self::Chat => chat::opening(head),
+            Self::Responses => responses::opening(head),
+            Self::Messages => messages::opening(head),
+        }
+    }
+
+    fn alive(self, head: &Head, status: &str, progress: Progress) -> String {
+        match self {
+            Self::Chat => chat::alive(head, status, progress),
+            Self::Responses => comment(status),
+            Self::Messages => comment(status) + &messages::alive(),
+        }
+    }
+
+    fn closing(self, reply: &Reply, includes_usage: bool) -> String {
+        match self {
+            Self::Chat => chat::closing(reply, includes_usage),
+            Self::Responses => responses::closing(reply),
+            Self::Messages => messages::closing(reply),
+        }
+    }
+
+    /// What ends a stream that cannot be ended well.
+    fn broken(self, head: &Head, wrong: &Wrong) -> String {
+        match self {
+            Self::Chat => data(&wrong.json(self)),
+            Self::Responses => responses::broken(head, &wrong.problem.detail),
+            Self::Messages => event("error", &wrong.json(self)),
+        }
+    }
+}
+
+/// Somebody who waits for an answer.
+struct Waiting {
+    dialect: Dialect,
+    asked: Asked,
+    head: Head,
+    whole: Whole,
+}
+
+impl Waiting {
+    /// Waits for the end.
+    async fn finish(mut self) -> Answered<Value> {
+        loop {
+            match self.whole.wait(STEP).await {
+                Came::Status(_) => {}
+                Came::End => break,
+                Came::Closing => return Err(closing()),
+            }
+        }
+        let ended = self.whole.end().await?;
+        Ok(self.dialect.whole(&Reply::of(self.head, &self.asked, &ended)?))
+    }
+
+    /// Says so while it waits.
+    fn into_stream(self) -> Response {
+        let body = Body::from_stream(stream::unfold(Stage::Opening(Box::new(self)), next));
+        let headers = [
+            (header::CONTENT_TYPE, "text/event-stream"),
+            (header::CACHE_CONTROL, "no-cache, no-transform"),
+            (HeaderName::from_static("x-accel-buffering"), "no"),
+        ];
+        (headers, body).into_response()
+    }
+}
+
+/// How far a stream has come.
+enum Stage {
+    Opening(Box<Waiting>),
+    Waiting(Box<Waiting>),
+    Over,
+}
+
+async fn next(stage: Stage) -> Option<(Result<Bytes, Infallible>, Stage)> {
+    let (text, stage) = match stage {
+        Stage::Opening(waiting) => {
+            let text =
+                comment(&format!("run {}", waiting.head.run)) + &waiting.dialect.opening(&waiting.head);
+            (text, Stage::Waiting(waiting))
+        }
+        Stage::Waiting(mut waiting) => match waiting.whole.wait(STEP).await {
+            Came::Status(status) => {
+                let text = waiting.dialect.alive(&waiting.head, &status, waiting.asked.progress);
+                (text, Stage::Waiting(waiting))
+            }
+            Came::End => {
+                let Waiting { dialect, asked, head, whole } = *waiting;
+                let ended = whole.end().await.map_err(Wrong::from);
+                let reply = ended.and_then(|ended| Reply::of(head.clone(), &asked, &ended));
+                let text = match reply {
+                    Ok(reply) => dialect.closing(&reply, asked.includes_usage),
+                    Err(wrong) => dialect.broken(&head, &wrong),
+                };
+                (text, Stage::Over)
+            }
+            Came::Closing => (waiting.dialect.broken(&waiting.head, &closing()), Stage::Over),
+        },
+        Stage::Over => return None,
+    };
+    Some((Ok(Bytes::from(text)), stage))
+}
+
+fn closing() -> Wrong {
+    let detail = "the server stops; the run goes on when it is back";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "server-stopping", "The server stops.", detail).into()
+}

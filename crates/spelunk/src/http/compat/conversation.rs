@@ -1,0 +1,226 @@
+//! The conversation that a client sends, as a question and documents. A long text is a document, to be read as far as
+//! the question needs it; the last message of the user is the question, and what is short goes along with it.
+
+/// Documents of one conversation; what is more is put behind the last.
+const DOCUMENTS_MAX: usize = 100;
+/// Of a long message that is the question itself, so much stands in the question: what is wanted is said at its
+/// beginning or at its end.
+const HEAD_CHARS: usize = 1_000;
+const TAIL_CHARS: usize = 2_000;
+/// What goes along with a question at most, of each kind; where there is more, all of it is a document.
+const ALONG_CHARS_MAX: usize = 20_000;
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaker {
+    /// Whoever built the client.
+    System,
+    User,
+    Assistant,
+}
+
+impl Speaker {
+    fn name(self) -> &'static str {
+        match self {
+            Self::System => "System",
+            Self::User => "User",
+            Self::Assistant => "Assistant",
+        }
+    }
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    /// A text that the client calls a document, however long it is.
+    Document {
+        title: Option<String>,
+        text: String,
+    },
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Message {
+    pub(super) speaker: Speaker,
+    pub(super) parts: Vec<Part>,
+}
+
+/// What is asked, of what.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Question {
+    pub(super) text: String,
+    /// Names and texts.
+    pub(super) documents: Vec<(String, String)>,
+}
+
+/// Why there is no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoQuestion {
+    /// There is no message of the user.
+    NoUser,
+    /// There is one, and nothing in it.
+    Empty,
+}
+
+impl Question {
+    /// `long_chars` is how long a long text is; with `has_material` there is something to answer from besides.
+    pub(super) fn of(
+        messages: &[Message],
+        long_chars: usize,
+        has_material: bool,
+    ) -> Result<Self, NoQuestion> {
+        let is_asked = |message: &Message| message.speaker == Speaker::User;
+        let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
+        let mut sorted = Sorted { long_chars, documents: Vec::new() };
+        let (mut instructions, mut before, mut asked) = (Vec::new(), Vec::new(), String::new());
+        for (idx, message) in messages.iter().enumerate() {
+            let short = sorted.take(idx + 1, message, idx == asked_at);
+            if idx == asked_at {
+                asked = short;
+            } else if short.is_empty() {
+            } else if message.speaker == Speaker::System {
+                instructions.push(short);
+            } else {
+                before.push(format!("{}: {short}", message.speaker.name()));
+            }
+        }
+        if asked.is_empty() {
+            let is_document = |part: &Part| matches!(part, Part::Document { .. });
+            let has_document = messages.iter().flat_map(|message| &message.parts).any(is_document);
+            if !has_document {
+                return Err(NoQuestion::Empty);
+            }
+            "Read the documents and say what matters in them.".clone_into(&mut asked);
+        }
+        let mut text = Vec::new();
+        if !instructions.is_empty() {
+            text.push(sorted.along("instructions.md", instructions.join("\n\n")));
+        }
+        if !before.is_empty() {
+            let before = sorted.along("conversation.md", before.join("\n"));
+            text.push(format!("The conversation so far:\n{before}"));
+        }
+        text.push(sorted.along("question.md", asked));
+        if sorted.documents.is_empty() && !has_material {
+            sorted.keep("conversation.md", &transcript(messages));
+        }
+        Ok(Self { text: text.join("\n\n"), documents: sorted.documents })
+    }
+}
+
+/// Takes long texts out of messages.
+struct Sorted {
+    long_chars: usize,
+    documents: Vec<(String, String)>,
+}
+
+impl Sorted {
+    /// The short texts of a message. The text of a long question stands in it in part.
+    fn take(&mut self, number: usize, message: &Message, is_question: bool) -> String {
+        let mut short: Vec<String> = Vec::new();
+        let n_texts = message.parts.len();
+        for (idx, part) in message.parts.iter().enumerate() {
+            let name = match (message.speaker, n_texts) {
+                (Speaker::System, 1) => format!("system-{number}.md"),
+                (Speaker::System, _) => format!("system-{number}-{}.md", idx + 1),
+                (Speaker::User | Speaker::Assistant, 1) => format!("message-{number}.md"),
+                (Speaker::User | Speaker::Assistant, _) => format!("message-{number}-{}.md", idx + 1),
+            };
+            match part {
+                Part::Document { title, text } => {
+                    self.keep(&title.as_deref().and_then(safe_name).unwrap_or(name), text);
+                }
+                Part::Text(text) if text.trim().is_empty() => {}
+                Part::Text(text) if is_longer(text, self.long_chars) => {
+                    self.keep(&name, text);
+                    if is_question && !has_short(&message.parts, self.long_chars) {
+                        short.push(excerpt(&name, text));
+                    }
+                }
+                Part::Text(text) => short.push(text.trim().to_owned()),
+            }
+        }
+        short.join("\n\n")
+    }
+
+    /// A text that goes along with the question, as far as it may.
+    fn along(&mut self, name: &str, text: String) -> String {
+        if !is_longer(&text, ALONG_CHARS_MAX) {
+            return text;
+        }
+        self.keep(name, &text);
+        format!("[the whole is in `{name}`; it ends:]\n{}", tail(&text, ALONG_CHARS_MAX))
+    }
+
+    fn keep(&mut self, name: &str, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.documents.len() >= DOCUMENTS_MAX
+            && let Some((_, last)) = self.documents.last_mut()
+        {
+            last.push_str("\n\n");
+            last.push_str(text);
+            return;
+        }
+        let mut unique = name.to_owned();
+        let mut number = 2;
+        while self.documents.iter().any(|(known, _)| *known == unique) {
+            unique = format!("{number}-{name}");
+            number += 1;
+        }
+        self.documents.push((unique, text.to_owned()));
+    }
+}
+
+fn is_longer(text: &str, chars: usize) -> bool {
+    // Bytes are an upper bound of characters and are known without a walk.
+    text.len() > chars && text.chars().nth(chars).is_some()
+}
+
+fn has_short(parts: &[Part], long_chars: usize) -> bool {
+    parts.iter().any(|part| match part {
+        Part::Text(text) => !text.trim().is_empty() && !is_longer(text, long_chars),
+        Part::Document { .. } => false,
+    })
+}
+
+/// A question that is too long to be one.
+fn excerpt(name: &str, text: &str) -> String {
+    let (head, tail): (String, &str) = (text.chars().take(HEAD_CHARS).collect(), tail(text, TAIL_CHARS));
+    format!(
+        "Do what is asked in the message `{name}`. It begins:\n\n{}\n\n[…]\n\nand ends:\n\n{}",
+        head.trim(),
+        tail.trim()
+    )
+}
+
+fn tail(text: &str, chars: usize) -> &str {
+    let from = text.char_indices().rev().nth(chars.saturating_sub(1)).map_or(0, |(at, _)| at);
+    text.get(from..).unwrap_or_default()
+}
+
+/// Everything that was said, where there is nothing else to read.
+fn transcript(messages: &[Message]) -> String {
+    let mut text = String::new();
+    for message in messages {
+        for part in &message.parts {
+            let (Part::Text(said) | Part::Document { text: said, .. }) = part;
+            text += &format!("{}:\n\n{}\n\n", message.speaker.name(), said.trim());
+        }
+    }
+    text
+}
+
+/// A title as the name of a document: it leads nowhere.
+fn safe_name(title: &str) -> Option<String> {
+    let is_good = |c: char| c.is_alphanumeric() || " .-_()".contains(c);
+    let name: String = title.chars().map(|c| if is_good(c) { c } else { '_' }).take(100).collect();
+    let name = name.trim().trim_start_matches('.').to_owned();
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! What is wrong with a request, in the shape that a client of another API reads: `{"error": {…}}`. Problems of every
+//! kind, also those of the guard at the door, are turned into it on their way out.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::super::problem::Problem;
+use super::Dialect;
+
+/// A problem is short; a longer body is none.
+const PROBLEM_BYTES_MAX: usize = 64 << 10;
+
+/// A refusal that names the member of the request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub(super) problem: Box<Problem>,
+    pub(super) param: Option<String>,
+    /// Whether a run was paid for: a client that tries again by itself would pay again.
+    pub(super) is_final: bool,
+}
+
+/// What handlers here answer.
+pub(super) type Answered<T> = Result<T, Wrong>;
+
+impl From<Problem> for Wrong {
+    fn from(problem: Problem) -> Self {
+        Self { problem: Box::new(problem), param: None, is_final: false }
+    }
+}
+
+impl Wrong {
+    fn of(status: StatusCode, code: &str, param: &str, detail: String) -> Self {
+        let problem = Problem::new(status, code, "The request does not make sense.", detail);
+        Self { param: Some(param.to_owned()), ..Self::from(problem) }
+    }
+
+    /// A member that is missing or of another type.
+    pub(super) fn member(param: &str, what: &str) -> Self {
+        Self::of(StatusCode::BAD_REQUEST, "invalid_value", param, format!("`{param}` {what}"))
+    }
+
+    /// A member that the API knows and this server does not.
+    pub(super) fn unsupported(param: &str, what: &str) -> Self {
+        let detail = format!("`{param}` is not supported: {what}");
+        Self::of(StatusCode::BAD_REQUEST, "unsupported_parameter", param, detail)
+    }
+
+    pub(super) fn no_model(model: &str, known: &[String]) -> Self {
+        let shown: String = model.chars().filter(|c| !c.is_control()).take(60).collect();
+        let detail = format!("there is no model `{shown}`; the models are {}", known.join(", "));
+        Self::of(StatusCode::NOT_FOUND, "model_not_found", "model", detail)
+    }
+
+    /// The error as the API writes it.
+    pub(super) fn json(&self, dialect: Dialect) -> Value {
+        let (status, code) = (self.problem.status, self.problem.code.as_str());
+        let message = match &self.problem.hint {
+            Some(hint) => format!("{} ({hint})", self.problem.detail),
+            None => self.problem.detail.clone(),
+        };
+        error(dialect, status, code, &message, self.param.as_deref())
+    }
+}
+
+impl IntoResponse for Wrong {
+    fn into_response(self) -> Response {
+        let Self { problem, param, is_final } = self;
+        let mut response = problem.into_response();
+        if let Some(param) = param {
+            response.extensions_mut().insert(Param(param));
+        }
+        if is_final {
+            response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+        }
+        response
+    }
+}
+
+/// The member that was wrong, for whoever shapes the answer.
+#[derive(Clone)]
+struct Param(String);
+
+/// Those APIs know no 422.
+fn shaped_status(status: StatusCode) -> StatusCode {
+    if status == StatusCode::UNPROCESSABLE_ENTITY { StatusCode::BAD_REQUEST } else { status }
+}
+
+fn error(dialect: Dialect, status: StatusCode, code: &str, message: &str, param: Option<&str>) -> Value {
+    let status = shaped_status(status);
+    match dialect {
+        Dialect::Messages => {
+            let kind = match status.as_u16() {
+                401 => "authentication_error",
+                403 => "permission_error",
+                404 => "not_found_error",
+                413 => "request_too_large",
+                429 => "rate_limit_error",
+                503 => "overloaded_error",
+                400..=499 => "invalid_request_error",
+                _ => "api_error",
+            };
+            json!({ "type": "error", "error": { "type": kind, "message": message } })
+        }
+        Dialect::Chat | Dialect::Responses => {
+            let kind = match status.as_u16() {
+                401 => "authentication_error",
+                403 => "permission_error",
+                429 => "rate_limit_error",
+                400..=499 => "invalid_request_error",
+                _ => "server_error",
+            };
+            let code = if status == StatusCode::UNAUTHORIZED { "invalid_api_key" } else { code };
+            json!({ "error": { "message": message, "type": kind, "param": param, "code": code } })
+        }
+    }
+}
+
+/// Turns a problem into the shape of the API.
+pub(super) async fn reshape(dialect: Dialect, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    if kind.is_none_or(|kind| kind.as_bytes() != b"application/problem+json") {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let bytes = to_bytes(body, PROBLEM_BYTES_MAX).await.unwrap_or_default();
+    let problem: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let text = |name: &str| problem[name].as_str().unwrap_or_default().to_owned();
+    let message = match problem["hint"].as_str() {
+        Some(hint) => format!("{} ({hint})", text("detail")),
+        None => text("detail"),
+    };
+    let param = parts.extensions.get::<Param>().map(|param| param.0.clone());
+    let body = error(dialect, parts.status, &text("code"), &message, param.as_deref());
+    parts.status = shaped_status(parts.status);
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Response::from_parts(parts, Body::from(body.to_string()))
+}

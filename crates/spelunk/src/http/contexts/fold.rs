@@ -1,0 +1,88 @@
+//! Folding: an id with slashes in an address becomes one part of it. `…/a/b/peek` and `…/a%2Fb/peek` are the same look at
+//! the context `a/b`, and an id that ends like a look (`a/peek`) can be written `a%2Fpeek`.
+
+use axum::http::{Request, Uri};
+
+const PREFIX: &str = "/api/context";
+/// Looks that stand behind an id.
+const LOOKS: [&str; 3] = ["peek", "grep", "search"];
+
+/// Gives the request the address that the router knows.
+pub(crate) fn fold<B>(request: &mut Request<B>) {
+    let Some(path) = folded(request.uri().path()) else { return };
+    let mut parts = request.uri().clone().into_parts();
+    let path_and_query = match request.uri().query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    // What was an address before is one after a slash was written otherwise.
+    let Ok(path_and_query) = path_and_query.parse() else { return };
+    parts.path_and_query = Some(path_and_query);
+    if let Ok(uri) = Uri::from_parts(parts) {
+        *request.uri_mut() = uri;
+    }
+}
+
+/// Another way to write the path, if there is need for one.
+fn folded(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(PREFIX)?;
+    if rest.is_empty() {
+        return Some(format!("{PREFIX}/"));
+    }
+    let parts: Vec<&str> = rest.strip_prefix('/')?.split('/').collect();
+    let (id, look) = match parts.as_slice() {
+        ["search", "all"] => return None,
+        [id @ .., "chunk", _] if !id.is_empty() => (id, parts.get(id.len()..)?),
+        [id @ .., look] if !id.is_empty() && LOOKS.contains(look) => (id, parts.get(id.len()..)?),
+        id => (id, [].as_slice()),
+    };
+    if id.len() < 2 {
+        return None;
+    }
+    let mut path = format!("{PREFIX}/{}", id.join("%2F"));
+    for part in look {
+        path.push('/');
+        path.push_str(part);
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_of_an_id_become_part_of_it() {
+        let shown = |path: &str| folded(path).unwrap_or_else(|| "as it is".to_owned());
+        assert_eq!(shown("/api/context"), "/api/context/");
+        for path in [
+            "/api/context/",
+            "/api/context/a",
+            "/api/context/a/peek",
+            "/api/context/a%2Fb/grep",
+            "/api/context/a/chunk/3",
+            "/api/context/stats",
+            "/api/context/register",
+            "/api/context/search/all",
+            "/api/context/peek",
+            "/api/contexts/a/b",
+            "/v1/runs/a/b",
+        ] {
+            assert_eq!(shown(path), "as it is", "{path}");
+        }
+        assert_eq!(shown("/api/context/a/b"), "/api/context/a%2Fb");
+        assert_eq!(shown("/api/context/a/b/peek"), "/api/context/a%2Fb/peek");
+        assert_eq!(shown("/api/context/a/b/c/chunk/3"), "/api/context/a%2Fb%2Fc/chunk/3");
+        assert_eq!(shown("/api/context/a/peek/peek"), "/api/context/a%2Fpeek/peek");
+        assert_eq!(shown("/api/context//etc/passwd"), "/api/context/%2Fetc%2Fpasswd");
+        assert_eq!(shown("/api/context/../x"), "/api/context/..%2Fx");
+        assert_eq!(shown("/api/context/search/all/peek"), "/api/context/search%2Fall/peek");
+    }
+
+    #[test]
+    fn parameters_stay() {
+        let mut request = Request::builder().uri("/api/context/a/b/peek?lines=2").body(()).unwrap();
+        fold(&mut request);
+        assert_eq!(request.uri(), "/api/context/a%2Fb/peek?lines=2");
+    }
+}
