@@ -61,6 +61,32 @@ fn after_kill_9_every_run_is_finished_by_the_next_server() {
 }
 
 #[test]
+fn a_crash_after_any_event_costs_no_run_and_no_paid_reply() {
+    // From right after the promise to right before the end.
+    for n_seen in 0..9 {
+        let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+        let server = Server::start(&scene, &[], Some(&model));
+        let run = server.ask();
+        let seen = server.watch(&run, 0).filter(|event| event.id.is_some()).take(n_seen).count();
+        assert_eq!(seen, n_seen);
+        server.kill();
+        let settled = scene
+            .runs()
+            .iter()
+            .any(|run| scene.journal(run).iter().any(|event| event["type"] == "call.settled"));
+        let n_before = n_calls(&model);
+        let server = Server::start(&scene, &[], Some(&model));
+        let events = server.finish(&run);
+        assert_eq!(events.last().unwrap().data, r#"{"state":"answered"}"#, "after {n_seen} events");
+        assert_eq!(ids(&events), (1..=scene.journal(&run).len() as u64).collect::<Vec<_>>());
+        assert_eq!(scene.only_run(), run);
+        if settled {
+            assert_eq!(n_calls(&model), n_before, "after {n_seen} events");
+        }
+    }
+}
+
+#[test]
 fn a_server_that_is_asked_to_stop_leaves_every_run_to_the_next_one() {
     let gate = Gate::new();
     let model = ModelServer::start_blocking([to_all().reply(REPLY).gate(&gate)]);

@@ -62,6 +62,25 @@ fn text_and_uploads_are_answered_from() {
 }
 
 #[test]
+fn a_long_upload_arrives_whole() {
+    let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+    let server = Server::start(&scene, &[], Some(&model));
+    let text = "The magic number is 42.\n--B is no boundary here\r\n".repeat(30_000);
+    let form = format!(
+        "--B9\r\nContent-Disposition: form-data; name=\"file\"; filename=\"long.txt\"\r\n\r\n{text}\r\n--B9\r\n\
+        Content-Disposition: form-data; name=\"request\"\r\n\r\n{}\r\n--B9--\r\n",
+        json!({ "question": QUESTION, "strategy": "search" }),
+    );
+    let headers = [("Content-Type", "multipart/form-data; boundary=B9")];
+    let answer = server.send("POST", "/v1/runs", &headers, form.as_bytes());
+    assert_eq!(answer.status, 202, "{}", answer.body);
+    let run = answer.json()["id"].as_str().unwrap().to_owned();
+    server.finish(&run);
+    let blob = scene.journal(&run)[0]["sources"][0]["content"]["blob"].as_str().unwrap().to_owned();
+    assert!(server.get(&format!("/v1/runs/{run}/blobs/{blob}")).body == text);
+}
+
+#[test]
 fn a_registered_context_is_answered_from() {
     let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
     assert_eq!(scene.spelunk(["context", "add", "notes/a.md", "--id", "numbers"]).run().code, 0);

@@ -1,14 +1,16 @@
 //! What a client wants to know, of what, and how: the body of `POST /v1/runs`, checked before anything is promised and
 //! read again when the run begins.
 
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::{StatusCode, header};
-use futures_util::StreamExt as _;
+use futures_util::Stream;
 use serde_json::{Value, json};
 use spelunk_context::SourceInput;
 use spelunk_engine::{EngineError, Schema};
@@ -27,8 +29,8 @@ const SCHEMA_CHARS_MAX: usize = 200_000;
 const WORD_CHARS_MAX: usize = 100;
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
-/// Names and boundaries of the parts of a form, all together.
-const HEADS_BYTES_MAX: u64 = 256 << 10;
+/// What stands before the text of a part.
+const HEAD_BYTES_MAX: u64 = 64 << 10;
 /// An upload may take so many times as long as another request.
 const UPLOAD_PATIENCE: u32 = 20;
 
@@ -110,36 +112,47 @@ pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, P
         return Err(Problem::new(status, "uploads-busy", "The server is busy.", detail).hint("try again"));
     };
     let deadline = Instant::now() + patience * UPLOAD_PATIENCE;
-    let bytes_max = server.app.settings.server.upload_bytes_max;
-    let is_over = Arc::new(AtomicBool::new(false));
-    let request = limited(request, bytes_max.saturating_add(HEADS_BYTES_MAX), &is_over);
-    let received = timeout_at(deadline, receive_form(request, server)).await;
-    if is_over.load(Ordering::Relaxed) {
-        return Err(Problem::too_large(bytes_max));
-    }
-    received.unwrap_or_else(|_| Err(Problem::too_slow()))
+    let read = receive_form(request, server);
+    timeout_at(deadline, read).await.unwrap_or_else(|_| Err(Problem::too_slow()))
 }
 
-/// The same request with a body that breaks off behind so many bytes: what stands between the files counts, too.
-fn limited(request: Request, bytes_max: u64, is_over: &Arc<AtomicBool>) -> Request {
-    let is_over = Arc::clone(is_over);
-    let mut room = bytes_max;
-    request.map(|body| {
-        Body::from_stream(body.into_data_stream().map(move |piece| {
-            let piece = piece?;
-            match room.checked_sub(piece.len() as u64) {
-                Some(left) => room = left,
-                None => {
-                    is_over.store(true, Ordering::Relaxed);
-                    return Err(axum::Error::new(std::io::Error::from(std::io::ErrorKind::FileTooLarge)));
-                }
+/// A body that comes a piece at a time, and breaks off where nothing comes of it: whoever takes a form apart holds what
+/// has no end, and looks through all of it again with each piece.
+struct Paced {
+    pieces: BodyDataStream,
+    is_paused: bool,
+    /// Bytes since the last part, or piece of a part.
+    idle_bytes: Arc<AtomicU64>,
+}
+
+impl Stream for Paced {
+    type Item = Result<Bytes, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if std::mem::take(&mut self.is_paused) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let polled = Pin::new(&mut self.pieces).poll_next(context);
+        if let Poll::Ready(Some(Ok(piece))) = &polled {
+            self.is_paused = true;
+            let idle_bytes = self.idle_bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
+            if idle_bytes > HEAD_BYTES_MAX {
+                let endless =
+                    std::io::Error::new(std::io::ErrorKind::InvalidData, "a part does not begin or end");
+                return Poll::Ready(Some(Err(axum::Error::new(endless))));
             }
-            Ok(piece)
-        }))
-    })
+        }
+        polled
+    }
 }
 
 async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem> {
+    let idle_bytes = Arc::new(AtomicU64::new(0));
+    let request = request.map(|body| {
+        let idle_bytes = Arc::clone(&idle_bytes);
+        Body::from_stream(Paced { pieces: body.into_data_stream(), is_paused: false, idle_bytes })
+    });
     let mut form =
         Multipart::from_request(request, &()).await.map_err(|error| bad_form(&error.body_text()))?;
     let mut sent = Sent { request: Value::Null, files: Vec::new() };
@@ -157,7 +170,9 @@ async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem
             let too_large = || Problem::too_large(server.app.settings.server.upload_bytes_max);
             room = room.checked_sub(piece.len() as u64).ok_or_else(too_large)?;
             bytes.extend_from_slice(&piece);
+            idle_bytes.store(0, Ordering::Relaxed);
         }
+        idle_bytes.store(0, Ordering::Relaxed);
         match part.as_str() {
             "request" if sent.request.is_null() => {
                 sent.request =
