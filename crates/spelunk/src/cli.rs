@@ -134,7 +134,7 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "ask",
     "resume",
     "plan",
@@ -241,6 +241,7 @@ fn limit_flags(command: &Command) -> limits::LimitFlags {
         | Command::Repl(_)
         | Command::Context(_)
         | Command::Mcp(_)
+        | Command::Serve(_)
         | Command::Show(_)
         | Command::Tail(_)
         | Command::Run(_)

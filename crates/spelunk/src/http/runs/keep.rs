@@ -39,7 +39,7 @@ impl Explain for NoModel {
 
 /// The model that answers for this server.
 pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
-    let chosen = provider::choose(&server.app.settings.model, &server.app.environment).await?;
+    let chosen = provider::choose(&server.app.settings, &server.app.environment).await?;
     Ok(chosen.ok_or(NoModel)?)
 }
 
@@ -103,7 +103,7 @@ async fn begin(server: &Shared, ticket: &Ticket, kind: JobKind) -> Result<RunHan
 }
 
 async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
-    let Chosen { model, sub_model, .. } = model(server).await?;
+    let Chosen { model, sub_model, synthesis_model, .. } = model(server).await?;
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let runtime = tokio::runtime::Handle::current();
     blocking(move || {
@@ -125,6 +125,7 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
             strategy,
             model,
             sub_model,
+            synthesis_model,
             schema: wanted.schema,
             focus: wanted.focus,
             settings: RunSettings { limits: wanted.limits, ..app.run_settings() },
@@ -172,13 +173,14 @@ pub(super) fn resume_request(
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     };
     require_roots(server, view)?;
-    let known = |model| provider::recorded(model, &server.app.settings.model, &server.app.environment);
+    let known = |model| provider::recorded(model, &server.app.settings, &server.app.environment);
     let mut settings = server.app.run_settings();
     if let Some(limits) = limits.or_else(|| view.limits.clone()) {
         settings.limits = limits;
     }
     let sub_model = view.sub_model.as_ref().map(known).transpose()?;
-    Ok(ResumeRequest { model: known(recorded)?, sub_model, settings, program: None })
+    let synthesis_model = view.synthesis_model.as_ref().map(known).transpose()?;
+    Ok(ResumeRequest { model: known(recorded)?, sub_model, synthesis_model, settings, program: None })
 }
 
 /// A run of another day may have read what this server may not.
