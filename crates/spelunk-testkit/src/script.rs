@@ -124,6 +124,13 @@ impl Rule {
         self
     }
 
+    /// All of the stream in one write. A bench measures the client then, and not how often the server wakes it.
+    #[must_use]
+    pub fn at_once(mut self) -> Self {
+        self.manner.is_at_once = true;
+        self
+    }
+
     /// Holds the stream after its first piece until the gate is opened.
     #[must_use]
     pub fn gate(mut self, gate: &Gate) -> Self {
@@ -176,6 +183,7 @@ pub(crate) struct Manner {
     pub(crate) n_chunks: usize,
     pub(crate) delay_ms: u64,
     pub(crate) pace_ms: u64,
+    pub(crate) is_at_once: bool,
     pub(crate) gate: Option<Gate>,
 }
 
@@ -191,6 +199,7 @@ impl Manner {
             n_chunks: 3,
             delay_ms: 0,
             pace_ms: 0,
+            is_at_once: false,
             gate: None,
         }
     }

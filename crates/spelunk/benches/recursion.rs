@@ -13,7 +13,6 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunSettings, SystemClock};
 use spelunk_journal::Workspace;
@@ -24,7 +23,7 @@ use spelunk_types::{CallId, FrameId, Limits, SourceSpec, Strategy};
 
 mod table;
 
-use table::{head, http_model, median, ms, row};
+use table::{bare_batch, head, http_model, median, ms, row};
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -105,7 +104,7 @@ impl Stage {
 
 /// One request over a kept connection, with nothing around it.
 async fn http_floor() -> Duration {
-    let server = ModelServer::start([when(|_| true).reply("yes")]).await;
+    let server = ModelServer::start([when(|_| true).reply("yes").at_once()]).await;
     let model = http_model(&server);
     let call = CallId { frame: FrameId::root(), ordinal: 0 };
     let prompt = Prompt::single("", "What is the magic number?", 100);
@@ -119,7 +118,7 @@ async fn http_floor() -> Duration {
 }
 
 async fn one_turn(floor: Duration) {
-    let server = ModelServer::start([on("0#0").reply(cell("FINAL(len(context))"))]).await;
+    let server = ModelServer::start([on("0#0").reply(cell("FINAL(len(context))")).at_once()]).await;
     let stage = Stage::new();
     stage.run(&server).await;
     let mut times = Vec::new();
@@ -136,7 +135,7 @@ async fn sequential(floor: Duration) {
     let code = format!(
         "said = [llm_query(f'question {{n}}') for n in range({CALLS})]\nFINAL(len(said) + len(context))"
     );
-    let rules: [Rule; 2] = [on("0#0").reply(cell(&code)), on("0#*").reply("yes")];
+    let rules: [Rule; 2] = [on("0#0").reply(cell(&code)).at_once(), on("0#*").reply("yes").at_once()];
     let server = ModelServer::start(rules).await;
     let stage = Stage::new();
     stage.run(&server).await;
@@ -161,8 +160,11 @@ async fn batched() {
     let code = format!(
         "said = llm_query_batched([f'question {{n}}' for n in range({CALLS})])\nFINAL(len(said) + len(context))"
     );
-    let server =
-        ModelServer::start([on("0#0").reply(cell(&code)), on("0#*").reply("yes").delay_ms(MODEL_MS)]).await;
+    let server = ModelServer::start([
+        on("0#0").reply(cell(&code)).at_once(),
+        on("0#*").reply("yes").at_once().delay_ms(MODEL_MS),
+    ])
+    .await;
     let stage = Stage::new();
     stage.run(&server).await;
     let mut times = Vec::new();
@@ -176,30 +178,9 @@ async fn batched() {
     let what = format!("200 batched, 100 in flight, a 20 ms model ({ratio:.2}x)");
     row(&what, &ms(took), &ms(limit), "under 1.3x", ratio < 1.3);
     // The same requests with nothing around them: client and server share the cores of this machine.
-    let bare = bare_batch(&server, CALLS).await;
+    let bare = bare_batch(&server, (0..CALLS).map(|n| format!("question {n}")).collect()).await;
     let ratio = took.as_secs_f64() / bare.as_secs_f64();
     row(&format!("the same beside the bare client ({ratio:.2}x)"), &ms(took), &ms(bare), "", true);
-}
-
-/// So many requests, a hundred in flight, with the HTTP client alone.
-async fn bare_batch(server: &ModelServer, n_calls: u32) -> Duration {
-    let model = http_model(server);
-    let mut times = Vec::new();
-    for _ in 0..5 {
-        let began = Instant::now();
-        let asking = (0..n_calls).map(|ordinal| {
-            let model = Arc::clone(&model);
-            async move {
-                let call = CallId { frame: FrameId::root(), ordinal };
-                let prompt = Prompt::single("", format!("question {ordinal}"), 100);
-                // The first place is the root's own turn; its reply is as good as any.
-                collect(model.stream(&prompt, &call), 10_000, |_| {}).await.unwrap();
-            }
-        });
-        futures_util::stream::iter(asking).buffer_unordered(100).for_each(|()| async {}).await;
-        times.push(began.elapsed());
-    }
-    median(times)
 }
 
 async fn child(floor: Duration) {
@@ -207,12 +188,13 @@ async fn child(floor: Duration) {
     let code = format!(
         "said = [rlm_query('Which number?') for _ in range({CHILDREN})]\nFINAL(len(said) + len(context))"
     );
-    let rules: [Rule; 2] = [on("0#0").reply(cell(&code)), on("0.*#0").reply(cell("FINAL(len(context))"))];
+    let rules: [Rule; 2] =
+        [on("0#0").reply(cell(&code)).at_once(), on("0.*#0").reply(cell("FINAL(len(context))")).at_once()];
     let server = ModelServer::start(rules).await;
     let stage = Stage::new();
     stage.run(&server).await;
     let alone = {
-        let server = ModelServer::start([on("0#0").reply(cell("FINAL(len(context))"))]).await;
+        let server = ModelServer::start([on("0#0").reply(cell("FINAL(len(context))")).at_once()]).await;
         median(vec![stage.run(&server).await, stage.run(&server).await, stage.run(&server).await])
     };
     let mut times = Vec::new();
@@ -232,9 +214,9 @@ async fn replay() {
     let gate = Gate::new();
     let last = format!("0#{}", CALLS + 1);
     let server = ModelServer::start([
-        on("0#0").reply(cell(&code)),
+        on("0#0").reply(cell(&code)).at_once(),
         on(&last).reply(cell("FINAL(len(said) + len(context))")).gate(&gate),
-        on("0#*").reply("yes"),
+        on("0#*").reply("yes").at_once(),
     ])
     .await;
     let stage = Stage::new();
@@ -298,8 +280,9 @@ fn gigabyte() {
         assert!(warm(&server).wait().unwrap().success());
         began.elapsed()
     };
-    let server =
-        ModelServer::start_blocking([when(|prompt| prompt.contains("Question:")).reply(cell(&code))]);
+    let server = ModelServer::start_blocking([when(|prompt| prompt.contains("Question:"))
+        .reply(cell(&code))
+        .at_once()]);
     let began = Instant::now();
     let (status, peak_mb) = wait_with_peak(warm(&server));
     assert!(status);

@@ -63,7 +63,7 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
         (Some((answer, manner)), Some(dialect), None) => (answer, manner, dialect),
         (Some(_) | None, None, None) => return refuse(connection, book, request).await,
     };
-    tokio::time::sleep(Duration::from_millis(manner.delay_ms)).await;
+    wait(manner.delay_ms).await;
     let (fault, text) = match answer {
         Answer::Reply { text } => (None, text),
         Answer::Fault { fault, text } => (Some(fault), text),
@@ -178,6 +178,13 @@ impl Exchange<'_> {
     }
 
     async fn send_streamed(self, mut connection: Connection, streamed: Streamed) -> io::Result<After> {
+        if self.manner.is_at_once {
+            let Streamed { head, pieces, tail } = streamed;
+            let body = [head, pieces, tail].concat().concat();
+            self.book.serve(self.call.as_deref(), self.spoken.usage);
+            connection.send_stream(self.dialect.stream_type(), &body).await?;
+            return Ok(After::Keep(connection));
+        }
         connection.open_stream(self.dialect.stream_type()).await?;
         connection.send_piece(&streamed.head.concat()).await?;
         for (piece_idx, piece) in streamed.pieces.iter().enumerate() {
@@ -185,7 +192,7 @@ impl Exchange<'_> {
                 self.pass_gate().await;
             }
             if piece_idx > 0 {
-                tokio::time::sleep(Duration::from_millis(self.manner.pace_ms)).await;
+                wait(self.manner.pace_ms).await;
             }
             connection.send_piece(piece).await?;
         }
@@ -242,5 +249,12 @@ impl Other {
 
     fn name(&self) -> String {
         self.name.to_owned()
+    }
+}
+
+/// Timers have a grain of a millisecond: no time at all is not asked of one.
+async fn wait(ms: u64) {
+    if ms > 0 {
+        tokio::time::sleep(Duration::from_millis(ms)).await;
     }
 }

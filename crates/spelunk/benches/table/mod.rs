@@ -2,10 +2,12 @@
 #![allow(dead_code, clippy::allow_attributes, reason = "each bench uses a part of it")]
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use spelunk_model::{Model, ModelOptions, OpenAiModel};
+use futures_util::StreamExt as _;
+use spelunk_model::{Model, ModelOptions, OpenAiModel, Prompt, collect};
 use spelunk_testkit::ModelServer;
+use spelunk_types::{CallId, FrameId};
 
 /// The head of the table.
 pub(crate) fn head() {
@@ -43,4 +45,27 @@ pub(crate) fn http_model(server: &ModelServer) -> Arc<dyn Model> {
         label_calls: true,
     };
     Arc::new(OpenAiModel::new(options).unwrap())
+}
+
+/// Questions with the HTTP client alone, a hundred in flight.
+pub(crate) async fn bare_batch(server: &ModelServer, questions: Vec<String>) -> Duration {
+    let model = http_model(server);
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        let began = Instant::now();
+        // The first place is a root's own turn, which the server answers otherwise.
+        let numbered = (1..).zip(questions.clone());
+        let asking = numbered.map(|(ordinal, question)| {
+            let model = Arc::clone(&model);
+            async move {
+                let call = CallId { frame: FrameId::root(), ordinal };
+                collect(model.stream(&Prompt::single("", question, 100), &call), 10_000, |_| {})
+                    .await
+                    .unwrap();
+            }
+        });
+        futures_util::stream::iter(asking).buffer_unordered(100).for_each(|()| async {}).await;
+        times.push(began.elapsed());
+    }
+    median(times)
 }

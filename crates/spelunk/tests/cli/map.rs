@@ -177,7 +177,7 @@ fn a_focus_that_is_none_is_refused_with_those_there_are() {
 
 #[test]
 fn hybrid_reads_what_shares_words_with_the_question_or_means_something_near() {
-    let filler = |word: &str| (0..300).map(|idx| format!("{word} {idx}\n")).collect::<String>();
+    let filler = |word: &str| format!("{word}\n").repeat(300);
     let with_filler = |text: &str, word: &str| format!("{text}\n\n# Other\n\n{}", filler(word));
     let words = "# Notes\n\nThe password must be changed each year.";
     let near = "# Signing in\n\nUsers authenticate with a secret phrase that they renew annually.";
