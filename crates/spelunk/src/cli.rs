@@ -35,7 +35,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use app::{App, Failure, Usage};
 pub(crate) use ask::{decide, keep};
-pub(crate) use plan::left_out;
+pub(crate) use plan::{left_out, reader};
 pub(crate) use repl::Nobody;
 pub(crate) use report::{Format, render as render_report};
 pub(crate) use resume::recorded_result;

@@ -61,7 +61,7 @@ pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The model that would read the parts, as far as it is known without asking anybody.
-fn reader(app: &App) -> Option<Reader> {
+pub(crate) fn reader(app: &App) -> Option<Reader> {
     let surveyed = provider::survey(&app.settings, &app.environment);
     let sub = surveyed.into_iter().find(|model| model.roles.contains(&"sub"))?;
     Some(Reader { name: sub.reference?.to_string(), price: sub.price })

@@ -11,6 +11,7 @@ use super::extract::{Fields, Params};
 use super::problem::{Answer, work};
 use super::route::{Route, get, post};
 use super::runs::model;
+use crate::cli::reader;
 use crate::config::StrategyChoice;
 use crate::mcp::{LIMITS, Material, make_plan, wrong};
 use crate::render::plan::plan_value;
@@ -71,7 +72,8 @@ async fn plan(State(server): State<Shared>, Fields(mut arguments): Fields) -> An
     let looking = server.clone();
     let planned = work(move || {
         let (plan, left_out) = make_plan(&looking.mcp, &material)?;
-        Ok(plan_value(&plan, &question, &looking.app.settings.limits, &left_out))
+        let reader = reader(&looking.app);
+        Ok(plan_value(&plan, &question, &looking.app.settings.limits, &left_out, reader.as_ref()))
     })
     .await;
     drop(place);

@@ -9,7 +9,7 @@ use super::answer::Said;
 use super::arguments::Arguments;
 use super::material::Material;
 use super::state::State;
-use crate::cli::{Failure, left_out};
+use crate::cli::{Failure, left_out, reader};
 use crate::render::plan::{LeftOut, plan_text, plan_value};
 
 const QUESTION_CHARS_MAX: usize = 100_000;
@@ -23,7 +23,7 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     arguments.finish()?;
     let limits = &state.app.settings.limits;
     let (plan, left_out) = make(state, &material)?;
-    let mut data = plan_value(&plan, &question, limits, &left_out);
+    let mut data = plan_value(&plan, &question, limits, &left_out, reader(&state.app).as_ref());
     data["n_tasks"] = json!(plan.tasks.len());
     if !with_tasks {
         data["tasks"] = Value::Array(Vec::new());

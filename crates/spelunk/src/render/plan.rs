@@ -218,12 +218,16 @@ pub(crate) fn plan_json(
     left_out: &LeftOut,
     reader: Option<&Reader>,
 ) -> String {
-    let mut value = plan_value(plan, query, limits, left_out);
-    value["reader"] = reader.map_or(Value::Null, |reader| reader.json(plan, &usage(plan, query, limits)));
-    format!("{value}\n")
+    format!("{}\n", plan_value(plan, query, limits, left_out, reader))
 }
 
-pub(crate) fn plan_value(plan: &Plan, query: &str, limits: &Limits, left_out: &LeftOut) -> Value {
+pub(crate) fn plan_value(
+    plan: &Plan,
+    query: &str,
+    limits: &Limits,
+    left_out: &LeftOut,
+    reader: Option<&Reader>,
+) -> Value {
     let usage = usage(plan, query, limits);
     let of_row = |row: &ManifestRow| {
         json!({
@@ -252,6 +256,7 @@ pub(crate) fn plan_value(plan: &Plan, query: &str, limits: &Limits, left_out: &L
         "code_rule": plan.code_rule.name(),
         "usage_at_most": usage,
         "cost_microusd_at_most": costs,
+        "reader": reader.map(|reader| reader.json(plan, &usage)),
         "skipped": left_out.skipped,
         "left_out": left_out.over_the_cap,
         "redacted": left_out.redacted,

@@ -86,13 +86,12 @@ fn help_of_ask_lists_its_flags() {
                                      given several times
               --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
               --no-cache             Ask again even where the same question was answered before
-              --events               Print every event as a line of JSON instead of the answer
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
-              --open                 Show the run in a browser while it goes on, and until Ctrl-C
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
           -q, --quiet                Print nothing but the result
               --events               Print every event as a line of JSON instead of the answer
+              --open                 Show the run in a browser while it goes on, and until Ctrl-C
           -h, --help                 Print help
 
         Which files:

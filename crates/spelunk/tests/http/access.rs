@@ -72,9 +72,11 @@ fn the_help_says_how_to_serve() {
               --new-token <NAME>       Add a token of this name to that file, print it, and end
               --scopes <SCOPES>        What the new token allows: read, run, admin [default: run]
               --days <N>               How long the new token is good [default: without end]
-          -m, --model <MODEL>          The model: NAME, or PROVIDER/NAME with provider openai,
-                                       openai-responses, anthropic, gemini, bedrock, azure or command;
-                                       `none` asks nobody
+          -m, --model <MODEL>          The model: a NAME of `[models.NAME]` or of the provider, or
+                                       PROVIDER/NAME with provider openai, openai-responses, anthropic,
+                                       gemini, bedrock, azure or command; `none` asks nobody
+              --sub-model <MODEL>      The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
+                                       model of the same provider
               --base-url <URL>         Where requests go, such as `http://127.0.0.1:PORT/v1`
               --sandbox <SANDBOX>      What runs the code that models write: monty or cpython
               --set <KEY=VALUE>        Change a setting for this command, such as `limits.calls_max=50`
