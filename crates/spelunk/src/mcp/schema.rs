@@ -5,21 +5,31 @@ use serde_json::{Value, json};
 
 /// An object of these properties and no others.
 pub(super) fn input(required: &[&str], properties: &[(&str, Value)]) -> JsonObject {
-    let mut schema = output(required, properties);
+    let mut schema = object_of(properties.iter().cloned());
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
     schema.insert("additionalProperties".to_owned(), json!(false));
     schema
 }
 
-/// An object with these properties at least.
+/// An object with these properties at least, or with an error in their place: there are clients that hold refusals
+/// against the form of answers.
 pub(super) fn output(required: &[&str], properties: &[(&str, Value)]) -> JsonObject {
+    let error = object("What went wrong, in the place of the rest: code, message, hint");
+    let mut schema = object_of(properties.iter().cloned().chain([("error", or_null(error))]));
+    if !required.is_empty() {
+        let forms = json!([{ "required": required }, { "required": ["error"] }]);
+        schema.insert("anyOf".to_owned(), forms);
+    }
+    schema
+}
+
+fn object_of<'a>(properties: impl Iterator<Item = (&'a str, Value)>) -> JsonObject {
+    let properties: JsonObject = properties.map(|(name, schema)| (name.to_owned(), schema)).collect();
     let mut schema = JsonObject::new();
     schema.insert("type".to_owned(), json!("object"));
-    let properties: JsonObject =
-        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
     schema.insert("properties".to_owned(), Value::Object(properties));
-    if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
-    }
     schema
 }
 

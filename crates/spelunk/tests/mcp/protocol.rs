@@ -32,6 +32,25 @@ fn a_handshake_names_the_server_and_what_it_offers() {
     assert_eq!(client.close(), (0, String::new()));
 }
 
+/// The official TypeScript client holds every structured answer against the form, refusals too.
+#[test]
+fn a_refusal_has_the_form_that_was_promised() {
+    let scene = Scene::new(&[]);
+    let mut client = Client::modern(&scene, &[], None, &json!({}));
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    for tool in tools.as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let refused = client.call(name, &json!({ "nonsense": 1 }));
+        assert_eq!(refused["isError"], true, "{name}: {refused}");
+        assert!(refused["structuredContent"]["error"]["message"].is_string(), "{name}: {refused}");
+        let form = &tool["outputSchema"];
+        assert_eq!(form["properties"]["error"]["type"], json!(["object", "null"]), "{name}: {form}");
+        let allows_errors =
+            form["anyOf"].as_array().is_none_or(|forms| forms.contains(&json!({ "required": ["error"] })));
+        assert!(allows_errors && form.get("required").is_none(), "{name}: {form}");
+    }
+}
+
 #[test]
 fn every_older_revision_is_spoken() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18"] {
