@@ -134,7 +134,7 @@ fn loop_stage() -> Stage {
     ];
     let mut stage = Stage::new(&FILES, rules);
     stage.limits.calls_parallel_max = PARALLEL_MAX;
-    stage.limits.cell_ms_max = 100;
+    stage.limits.cell_ms_max = 250;
     stage.strategy = Strategy::Repl;
     stage
 }
