@@ -36,7 +36,7 @@ pub(crate) use blocking::blocking;
 pub(crate) use contexts::find;
 pub(crate) use material::Material;
 pub(crate) use plan::make as make_plan;
-pub(crate) use query::{LIMITS, read_limits};
+pub(crate) use query::{LIMITS, Manner, read_limits, strategy};
 pub(crate) use sampling::PROVIDER as CLIENT_PROVIDER;
 pub(crate) use state::{ServerOptions, State};
 

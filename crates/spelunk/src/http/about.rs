@@ -13,11 +13,10 @@ use super::route::{Route, get, post};
 use super::runs::model;
 use crate::cli::reader;
 use crate::config::StrategyChoice;
-use crate::mcp::{LIMITS, Material, make_plan, wrong};
+use crate::mcp::{LIMITS, Material, make_plan, strategy};
 use crate::render::plan::plan_value;
 
 const QUESTION_CHARS_MAX: usize = 100_000;
-const WORD_CHARS_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
@@ -61,12 +60,7 @@ async fn plan(State(server): State<Shared>, Fields(mut arguments): Fields) -> An
     let question = arguments.text("question", QUESTION_CHARS_MAX)?.unwrap_or_default();
     let material = Material::of(&mut arguments)?;
     // Every strategy reads the same text; the word is checked so that a mistake shows here already.
-    if let Some(word) = arguments.text("strategy", WORD_CHARS_MAX)?
-        && StrategyChoice::of(&word).is_none()
-    {
-        let words = StrategyChoice::WORDS.join(", ");
-        return Err(wrong("strategy", &format!("must be one of {words}")).into());
-    }
+    strategy(&mut arguments)?;
     arguments.finish()?;
     let place = server.mcp.looks.acquire().await.ok();
     let looking = server.clone();

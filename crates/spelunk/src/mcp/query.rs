@@ -39,6 +39,41 @@ pub(crate) const LIMITS: [&str; 6] =
 pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \
     local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself";
 
+/// How a question is to be answered: what every face of the program takes under the same names.
+pub(crate) struct Manner {
+    pub(crate) strategy: StrategyChoice,
+    pub(crate) focus: Focus,
+    pub(crate) schema: Option<String>,
+}
+
+impl Manner {
+    pub(crate) fn of(state: &State, arguments: &mut Arguments) -> Result<Self, Failure> {
+        let strategy = strategy(arguments)?.unwrap_or(state.app.settings.strategy);
+        let focus = match arguments.text("focus", RUN_CHARS_MAX)? {
+            None => Focus::General,
+            Some(word) => word.parse().map_err(|_| {
+                wrong("focus", &format!("must be one of {}", Focus::ALL.map(Focus::name).join(", ")))
+            })?,
+        };
+        let schema = arguments.object("schema")?.map(|schema| Value::Object(schema).to_string());
+        if let Some(schema) = &schema {
+            if schema.len() > SCHEMA_CHARS_MAX {
+                return Err(wrong("schema", "is too long").into());
+            }
+            Schema::parse(schema).map_err(EngineError::from)?;
+        }
+        Ok(Self { strategy, focus, schema })
+    }
+}
+
+/// The strategy that the arguments name, if they do.
+pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoice>, Usage> {
+    let Some(word) = arguments.text("strategy", RUN_CHARS_MAX)? else { return Ok(None) };
+    let known = StrategyChoice::of(&word);
+    let words = || format!("must be one of {}", StrategyChoice::WORDS.join(", "));
+    known.map(Some).ok_or_else(|| wrong("strategy", &words()))
+}
+
 /// A question as it was asked.
 struct Query {
     question: String,
@@ -59,25 +94,7 @@ fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure>
         return Err(wrong("question", "is empty").into());
     }
     let material = Material::of(&mut arguments)?;
-    let strategy = match arguments.text("strategy", RUN_CHARS_MAX)? {
-        None => state.app.settings.strategy,
-        Some(word) => StrategyChoice::of(&word).ok_or_else(|| {
-            wrong("strategy", &format!("must be one of {}", StrategyChoice::WORDS.join(", ")))
-        })?,
-    };
-    let focus = match arguments.text("focus", RUN_CHARS_MAX)? {
-        None => Focus::General,
-        Some(word) => word.parse().map_err(|_| {
-            wrong("focus", &format!("must be one of {}", Focus::ALL.map(Focus::name).join(", ")))
-        })?,
-    };
-    let schema = arguments.object("schema")?.map(|schema| Value::Object(schema).to_string());
-    if let Some(schema) = &schema {
-        if schema.len() > SCHEMA_CHARS_MAX {
-            return Err(wrong("schema", "is too long").into());
-        }
-        Schema::parse(schema).map_err(EngineError::from)?;
-    }
+    let Manner { strategy, focus, schema } = Manner::of(state, &mut arguments)?;
     let model = ModelChoice::of(&mut arguments)?;
     let limits = read_limits(state, &mut arguments)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;

@@ -13,7 +13,6 @@ use axum::http::{StatusCode, header};
 use futures_util::Stream;
 use serde_json::{Value, json};
 use spelunk_context::SourceInput;
-use spelunk_engine::{EngineError, Schema};
 use spelunk_types::{Focus, Limits};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -22,11 +21,9 @@ use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
 use crate::cli::Failure;
 use crate::config::StrategyChoice;
-use crate::mcp::{Arguments, LIMITS, Material, read_limits, wrong};
+use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits, wrong};
 
 const QUESTION_CHARS_MAX: usize = 100_000;
-const SCHEMA_CHARS_MAX: usize = 200_000;
-const WORD_CHARS_MAX: usize = 100;
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
 /// What stands before the text of a part.
@@ -58,25 +55,7 @@ impl Wanted {
         if let Some(text) = arguments.text("text", usize::MAX)? {
             given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
         }
-        let strategy = match arguments.text("strategy", WORD_CHARS_MAX)? {
-            None => server.app.settings.strategy,
-            Some(word) => StrategyChoice::of(&word).ok_or_else(|| {
-                wrong("strategy", &format!("must be one of {}", StrategyChoice::WORDS.join(", ")))
-            })?,
-        };
-        let focus = match arguments.text("focus", WORD_CHARS_MAX)? {
-            None => Focus::General,
-            Some(word) => word.parse().map_err(|_| {
-                wrong("focus", &format!("must be one of {}", Focus::ALL.map(Focus::name).join(", ")))
-            })?,
-        };
-        let schema = arguments.object("schema")?.map(|schema| Value::Object(schema).to_string());
-        if let Some(schema) = &schema {
-            if schema.len() > SCHEMA_CHARS_MAX {
-                return Err(wrong("schema", "is too long").into());
-            }
-            Schema::parse(schema).map_err(EngineError::from)?;
-        }
+        let Manner { strategy, focus, schema } = Manner::of(&server.mcp, &mut arguments)?;
         let limits = read_limits(&server.mcp, &mut arguments)?;
         arguments.finish()?;
         Ok(Self { question, material: material.with(given), strategy, focus, schema, limits })
