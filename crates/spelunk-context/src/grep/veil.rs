@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem::Finder;
+
 use super::pattern::Pattern;
 use crate::secrets::{KEY_HEAD, REDACT_REACH_BYTES, key_bodies, secrets_in, secrets_in_line};
 use crate::{ReadError, Reader};
@@ -75,15 +77,25 @@ impl Veiled {
     }
 }
 
+/// How far ahead of a line heads of keys are looked for: where every line matches, a search for each costs more than
+/// the text it looks at.
+const AHEAD_BYTES: usize = 4096;
+
 /// The secrets of one buffer of a document, looked for where a line matches.
-#[derive(Default)]
 pub(super) struct Secrets {
+    heads: Finder<'static>,
     /// Lines of keys in or around the buffer, as offsets in the document; looked for once the head of one was seen.
     keys: Option<Vec<Range<u64>>>,
     /// How far heads of keys were looked for.
     seen_to: usize,
     /// Whether they were also looked for before the buffer.
     has_seen_before: bool,
+}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Self { heads: Finder::new(KEY_HEAD), keys: None, seen_to: 0, has_seen_before: false }
+    }
 }
 
 impl Secrets {
@@ -118,8 +130,12 @@ impl Secrets {
         buffer_start: u64,
         line: Range<usize>,
     ) -> Result<bool, ReadError> {
-        let is_in = |text: &[u8]| memchr::memmem::find(text, KEY_HEAD).is_some();
-        if !self.has_seen_before && line.start < REDACT_REACH_BYTES {
+        let misses_before = !self.has_seen_before && line.start < REDACT_REACH_BYTES;
+        if line.end <= self.seen_to && !misses_before {
+            return Ok(false);
+        }
+        let is_in = |text: &[u8]| self.heads.find(text).is_some();
+        if misses_before {
             self.has_seen_before = true;
             let end = (buffer_start + KEY_HEAD.len() as u64).min(reader.bytes());
             let mut before = Vec::new();
@@ -128,10 +144,11 @@ impl Secrets {
                 return Ok(true);
             }
         }
-        // No head lies across the end of a line, up to which was looked.
         let from = line.start.saturating_sub(REDACT_REACH_BYTES).max(self.seen_to);
-        self.seen_to = line.end;
-        Ok(is_in(&buffer[from..line.end]))
+        let end = (line.end + AHEAD_BYTES).min(buffer.len());
+        // A head may lie across the end of what was looked at.
+        self.seen_to = end.saturating_sub(KEY_HEAD.len()).max(line.end);
+        Ok(is_in(&buffer[from..end]))
     }
 }
 
