@@ -237,7 +237,7 @@ impl Engine {
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
-        let blobs = self.workspace.blobs();
+        let blobs = self.workspace.blobs_of(&run);
         let start = Start::of_request(&request, self.roster.names(), &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
@@ -279,7 +279,7 @@ impl Engine {
         if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
         }
-        let blobs = self.workspace.blobs();
+        let blobs = self.workspace.blobs_of(run);
         let question = blobs.text(&start.question).map_err(of_run)?;
         let schema = start.schema.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
         let schema = schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
@@ -289,7 +289,7 @@ impl Engine {
             view.apply(&event);
             events.push(event);
         }
-        let (blobs, replies) = (self.workspace.blobs(), self.workspace.replies());
+        let replies = self.workspace.replies();
         let desk = Desk { journal, blobs, replies, clock: Arc::clone(&self.clock), lock };
         let view_of_all = View::of(Arc::new(corpus));
         let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };

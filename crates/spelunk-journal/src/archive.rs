@@ -147,7 +147,7 @@ fn files_of(
             files.insert(format!("runs/{run}/{}", inner.replace('\\', "/")), path.clone());
         }
     }
-    let mut named = BTreeSet::new();
+    let (mut named, texts) = (BTreeSet::new(), workspace.blobs_of(run));
     for record in workspace.read_journal(run)? {
         let event = match record {
             Record::Known(event) => event,
@@ -159,15 +159,16 @@ fn files_of(
         let is_prompt = matches!(event.kind, EventKind::CallStarted { .. });
         for blob in event.kind.blobs() {
             if !is_prompt && named.insert(blob.clone()) {
-                workspace.blobs().get(blob)?;
+                texts.get(blob)?;
             }
         }
-        named.extend(blobs_of(workspace, &event));
+        named.extend(blobs_of(&texts, &event));
     }
     for blob in named {
         let name = blobs::file_name(&blob);
-        let mut places = [root.join(&name), root.join(blobs::prompt_file_name(&blob))].into_iter();
-        if let Some(path) = places.find(|path| path.is_file()) {
+        let path = root.join(&name);
+        // The rest is in the pack, a file of the run's folder.
+        if path.is_file() {
             files.insert(name, path);
         }
     }

@@ -1,12 +1,12 @@
 //! Blobs: immutable bytes under the name of their BLAKE3 hash, written once and shared by all runs of a workspace. Those
 //! that a run needs to go on are durable before anything names them. The texts of prompts are only looked at, so nobody
-//! waits for them: they lie in a folder of their own, and a power cut may take the last of them.
+//! waits for them: they lie in a [pack](crate::pack) of their run, and a power cut may take the last of them.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use spelunk_types::{BlobId, Text};
+use spelunk_types::{BlobId, RunId, Text};
 
+use crate::pack::Pack;
 use crate::{Disk, JournalError};
 
 /// The name of these bytes.
@@ -14,21 +14,23 @@ pub fn digest(bytes: &[u8]) -> BlobId {
     BlobId::from_hash(*blake3::hash(bytes).as_bytes())
 }
 
-/// The blobs of a workspace.
+/// The blobs of a workspace, as one run sees them or as no run in particular does.
 #[derive(Clone)]
 pub struct Blobs {
     disk: Arc<dyn Disk>,
-    /// Prompts that were written from here: the same system prompt comes with every call.
-    prompts: Arc<Mutex<HashSet<BlobId>>>,
+    /// The prompts of the run.
+    pack: Option<Arc<Pack>>,
 }
 
-/// Names of prompts that are remembered, at most.
-const PROMPTS_MAX: usize = 4096;
-
 impl Blobs {
-    /// The blobs on this disk.
+    /// The blobs on this disk that all runs share.
     pub fn new(disk: Arc<dyn Disk>) -> Self {
-        Self { disk, prompts: Arc::default() }
+        Self { disk, pack: None }
+    }
+
+    /// Those, and the prompts of one run.
+    pub fn of_run(disk: Arc<dyn Disk>, run: &RunId) -> Self {
+        Self { pack: Some(Arc::new(Pack::new(Arc::clone(&disk), run))), disk }
     }
 
     /// Keeps the bytes durably. A blob that is there and whole is not written again.
@@ -46,11 +48,12 @@ impl Blobs {
 
     /// The bytes of that name; they are checked against it.
     pub fn get(&self, blob: &BlobId) -> Result<Vec<u8>, JournalError> {
-        let read = |name: String| self.disk.read(&name).map_err(|source| JournalError::Read { name, source });
-        let bytes = match read(file_name(blob))? {
-            Some(bytes) => Some(bytes),
-            None => read(prompt_file_name(blob))?,
+        let name = file_name(blob);
+        let read = || match (self.disk.read(&name)?, &self.pack) {
+            (None, Some(pack)) => pack.get(blob),
+            (there, _) => Ok(there),
         };
+        let bytes = read().map_err(|source| JournalError::Read { name: name.clone(), source })?;
         let bytes = bytes.ok_or_else(|| JournalError::Blob { blob: blob.clone(), what: "missing" })?;
         if digest(&bytes) != *blob {
             return Err(JournalError::Blob { blob: blob.clone(), what: "not what its name says" });
@@ -75,26 +78,14 @@ impl Blobs {
         Ok(Text::Blob { blob: self.put(text.as_bytes())?, bytes: text.len() as u64 })
     }
 
-    /// Text of a prompt, as [`Self::keep`] keeps text, but without waiting for the disk.
+    /// Text of a prompt, as [`Self::keep`] keeps text, but without waiting for the disk where a run is known.
     pub fn keep_prompt(&self, text: &str) -> Result<Text, JournalError> {
-        if text.len() <= Text::INLINE_BYTES_MAX {
-            return Ok(Text::Inline { text: text.to_owned() });
-        }
+        let Some(pack) = self.pack.as_ref().filter(|_| text.len() > Text::INLINE_BYTES_MAX) else {
+            return self.keep(text);
+        };
         let blob = digest(text.as_bytes());
-        if self.is_new_prompt(&blob) {
-            let name = prompt_file_name(&blob);
-            let created = self.disk.create_unsynced(&name, text.as_bytes());
-            created.map_err(|source| JournalError::Write { name, source })?;
-        }
+        pack.add(&blob, text.as_bytes())?;
         Ok(Text::Blob { blob, bytes: text.len() as u64 })
-    }
-
-    fn is_new_prompt(&self, blob: &BlobId) -> bool {
-        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
-        if prompts.len() >= PROMPTS_MAX {
-            prompts.clear();
-        }
-        prompts.insert(blob.clone())
     }
 
     /// The text an event holds or names.
@@ -110,19 +101,11 @@ impl Blobs {
     }
 }
 
-/// The folders that hold blobs.
-pub(crate) const FOLDERS: [&str; 2] = ["blobs", "prompts"];
+/// The folder that holds them.
+pub(crate) const FOLDER: &str = "blobs";
 
 pub(crate) fn file_name(blob: &BlobId) -> String {
-    name_in("blobs", blob)
-}
-
-pub(crate) fn prompt_file_name(blob: &BlobId) -> String {
-    name_in("prompts", blob)
-}
-
-fn name_in(folder: &str, blob: &BlobId) -> String {
     let hex = blob.as_str();
     let shard = hex.get(..2).unwrap_or(hex);
-    format!("{folder}/{shard}/{hex}")
+    format!("{FOLDER}/{shard}/{hex}")
 }

@@ -1,4 +1,4 @@
-//! The disk: six operations are all that durable state needs, which keeps fault injection small. Names are relative
+//! The disk: seven operations are all that durable state needs, which keeps fault injection small. Names are relative
 //! and use `/`; `FileDisk` keeps directories at 0700 and files at 0600, because journals hold prompts and documents.
 #![expect(
     clippy::disallowed_methods,
@@ -6,7 +6,7 @@
 )]
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,19 +25,23 @@ pub trait Disk: Send + Sync {
     fn truncate(&self, name: &str, len: u64) -> io::Result<()>;
     /// The whole file, or `None` if there is none.
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
+    /// Up to so many bytes of the file from a place in it on, or `None` if there is no file.
+    fn read_at(&self, name: &str, from: u64, bytes_max: usize) -> io::Result<Option<Vec<u8>>>;
 }
 
 /// A directory of the real file system.
 #[derive(Debug)]
 pub struct FileDisk {
     root: PathBuf,
-    n_staged: AtomicU64,
 }
+
+/// Counted for the whole process: several disks may be open on one directory, and none may write into another's file.
+static N_STAGED: AtomicU64 = AtomicU64::new(0);
 
 impl FileDisk {
     /// The directory is made when first written to.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), n_staged: AtomicU64::new(0) }
+        Self { root: root.into() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -47,7 +51,7 @@ impl FileDisk {
 
     /// Writes the bytes under another name and gives them theirs when they are whole.
     fn stage(&self, path: &Path, bytes: &[u8], must_sync: bool) -> io::Result<()> {
-        let n_staged = self.n_staged.fetch_add(1, Ordering::Relaxed);
+        let n_staged = N_STAGED.fetch_add(1, Ordering::Relaxed);
         let staged = self.path(&format!("tmp/{}-{n_staged}", std::process::id()));
         make_parent(&staged)?;
         let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
@@ -103,11 +107,23 @@ impl Disk for FileDisk {
     }
 
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        match std::fs::read(self.path(name)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        if_there(std::fs::read(self.path(name)))
+    }
+
+    fn read_at(&self, name: &str, from: u64, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
+        let Some(mut file) = if_there(File::open(self.path(name)))? else { return Ok(None) };
+        file.seek(io::SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(bytes_max as u64).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+}
+
+fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(there) => Ok(Some(there)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{BlobId, Event};
 
-use crate::{JournalError, Record, Workspace, blobs, lock};
+use crate::{Blobs, JournalError, Record, Workspace, blobs, lock};
 
 /// What was, or would be, collected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,13 +29,11 @@ pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport,
     let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
     let mut report = GcReport::default();
     let mut garbage = files_below(&root.join("tmp")).map_err(unusable)?;
-    for folder in blobs::FOLDERS {
-        for path in files_below(&root.join(folder)).map_err(unusable)? {
-            let blob = path.file_name().and_then(|name| name.to_str()?.parse::<BlobId>().ok());
-            match blob {
-                Some(blob) if named.contains(&blob) => report.blobs_kept += 1,
-                Some(_) | None => garbage.push(path),
-            }
+    for path in files_below(&root.join(blobs::FOLDER)).map_err(unusable)? {
+        let blob = path.file_name().and_then(|name| name.to_str()?.parse::<BlobId>().ok());
+        match blob {
+            Some(blob) if named.contains(&blob) => report.blobs_kept += 1,
+            Some(_) | None => garbage.push(path),
         }
     }
     for path in garbage {
@@ -51,9 +49,10 @@ pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport,
 fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> {
     let mut named = BTreeSet::new();
     for run in workspace.runs()? {
+        let blobs = workspace.blobs_of(&run);
         for record in workspace.read_journal(&run)? {
             match record {
-                Record::Known(event) => named.extend(blobs_of(workspace, &event)),
+                Record::Known(event) => named.extend(blobs_of(&blobs, &event)),
                 Record::Unknown { seq, name, .. } => {
                     return Err(JournalError::UnknownEvent { run, line: seq, name });
                 }
@@ -64,10 +63,10 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
 }
 
 /// The blobs an event names, and those that a named prompt record names in turn.
-pub fn blobs_of(workspace: &Workspace, event: &Event) -> Vec<BlobId> {
+pub fn blobs_of(texts: &Blobs, event: &Event) -> Vec<BlobId> {
     let mut blobs: Vec<BlobId> = event.kind.blobs().into_iter().cloned().collect();
     if let spelunk_types::EventKind::CallStarted { text, .. } = &event.kind {
-        let record = workspace.blobs().text(text).unwrap_or_default();
+        let record = texts.text(text).unwrap_or_default();
         blobs.extend(blob_names_in(&record));
     }
     blobs

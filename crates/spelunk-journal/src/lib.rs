@@ -10,6 +10,7 @@ mod gc;
 mod journal;
 mod line;
 mod lock;
+mod pack;
 mod removal;
 mod repair;
 mod replies;

@@ -67,6 +67,11 @@ impl Workspace {
         Blobs::new(Arc::clone(&self.disk))
     }
 
+    /// The blobs of all runs, and the prompts of this one.
+    pub fn blobs_of(&self, run: &RunId) -> Blobs {
+        Blobs::of_run(Arc::clone(&self.disk), run)
+    }
+
     /// The reply cache of all runs.
     pub fn replies(&self) -> Replies {
         Replies::new(Arc::clone(&self.disk), self.root.clone())

@@ -7,6 +7,7 @@
 
 mod disk;
 mod journal;
+mod pack;
 mod workspace;
 
 use spelunk_types::{

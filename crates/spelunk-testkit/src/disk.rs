@@ -165,4 +165,9 @@ impl Disk for FaultDisk {
             Some(_) | None => Ok(state.files.get(name).map(|file| file.written.clone())),
         })
     }
+    fn read_at(&self, name: &str, from: u64, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let part = |bytes: Vec<u8>| bytes.into_iter().skip(from).take(bytes_max).collect();
+        Ok(self.read(name)?.map(part))
+    }
 }

@@ -60,4 +60,7 @@ impl Disk for MoodyDisk {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         self.disk.read(name)
     }
+    fn read_at(&self, name: &str, from: u64, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
+        self.disk.read_at(name, from, bytes_max)
+    }
 }

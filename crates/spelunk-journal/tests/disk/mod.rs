@@ -41,3 +41,24 @@ fn directories_are_0700_and_files_0600() {
     let modes = ["", "runs", "runs/a", "runs/a/journal.jsonl", "blobs/9f", "blobs/9f/9f3a", "tmp"].map(mode);
     assert_eq!(modes, [0o700, 0o700, 0o700, 0o600, 0o700, 0o600, 0o700]);
 }
+
+#[test]
+fn disks_on_one_directory_do_not_write_into_each_others_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let texts =
+        |writer: usize| (0..200).map(move |idx| (format!("{writer}/{idx}"), format!("{writer} {idx}\n")));
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let disk = FileDisk::new(directory.path());
+            scope.spawn(move || {
+                for (name, text) in texts(writer) {
+                    disk.create_unsynced(&name, text.as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+    let disk = FileDisk::new(directory.path());
+    for (name, text) in (0..4).flat_map(texts) {
+        assert_eq!(disk.read(&name).unwrap().unwrap(), text.as_bytes(), "{name}");
+    }
+}

@@ -83,27 +83,6 @@ fn a_blob_is_checked_against_its_name() {
 }
 
 #[test]
-fn a_prompt_is_found_like_any_blob_and_lies_apart() {
-    let (_directory, workspace) = workspace();
-    let blobs = workspace.blobs();
-    let long = "x".repeat(Text::INLINE_BYTES_MAX + 1);
-    let text = blobs.keep_prompt(&long).unwrap();
-    assert_eq!(text, Text::Blob { blob: digest(long.as_bytes()), bytes: long.len() as u64 });
-    assert_eq!(blobs.keep_prompt("short").unwrap(), inline("short"));
-    assert_eq!(workspace.blobs().text(&text).unwrap(), long);
-    let blob = digest(long.as_bytes());
-    let path = |folder| {
-        workspace.root().unwrap().join(format!("{folder}/{}/{blob}", blob.as_str().get(..2).unwrap()))
-    };
-    assert!(path("prompts").is_file() && !path("blobs").is_file());
-    assert_eq!(blobs.keep(&long).unwrap(), text, "what must be durable is written for itself");
-    assert!(path("blobs").is_file());
-    std::fs::remove_file(path("blobs")).unwrap();
-    std::fs::write(path("prompts"), "torn").unwrap();
-    assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is not what its name says"));
-}
-
-#[test]
 fn what_was_said_stays_in_its_event_up_to_a_length() {
     let (_directory, workspace) = workspace();
     let said = "x".repeat(Text::SAID_INLINE_BYTES_MAX);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 use spelunk_engine::{CallState, EngineError, RunView};
-use spelunk_journal::{JournalError, Record, Workspace};
+use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{CallId, CellOutcome, FrameId, RunId, RunOutcome};
 
 use super::app::{App, Failure, Usage, print};
@@ -42,7 +42,7 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         }
     }
     if let Some(call) = &args.call {
-        return show_call(&workspace, &view, call);
+        return show_call(&workspace.blobs_of(&run), &view, call);
     }
     if let Some(cell) = &args.cell {
         return show_cell(&workspace, &view, cell);
@@ -186,15 +186,14 @@ pub(crate) fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> R
     }))
 }
 
-fn show_call(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
+fn show_call(blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
     let call = name.parse::<CallId>().ok().and_then(|id| view.calls.get(&id));
     let Some(call) = call else {
         let known: Vec<String> = view.calls.keys().take(20).map(ToString::to_string).collect();
         let hint = format!("name one of {}", known.join(", "));
         return Err(Usage { message: format!("the run has no call `{name}`"), hint }.into());
     };
-    let blobs = workspace.blobs();
-    match blobs.text(&call.prompt).and_then(|record| prompt_text(workspace, &record)) {
+    match blobs.text(&call.prompt).and_then(|record| prompt_text(blobs, &record)) {
         Ok(prompt) => print(&prompt),
         // Nobody waits for the text of a prompt to be on disk.
         Err(JournalError::Blob { .. }) => print("--- the prompt was lost when the machine stopped ---\n"),
@@ -209,11 +208,11 @@ fn show_call(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCo
 }
 
 /// A prompt record with its long texts in place.
-fn prompt_text(workspace: &Workspace, record: &str) -> Result<String, JournalError> {
+fn prompt_text(blobs: &Blobs, record: &str) -> Result<String, JournalError> {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
     let text = |value: &Value| -> Result<String, JournalError> {
         match value["blob"].as_str().and_then(|blob| blob.parse().ok()) {
-            Some(blob) => Ok(String::from_utf8_lossy(&workspace.blobs().get(&blob)?).into_owned()),
+            Some(blob) => Ok(String::from_utf8_lossy(&blobs.get(&blob)?).into_owned()),
             None => Ok(value["text"].as_str().unwrap_or_default().to_owned()),
         }
     };

@@ -62,14 +62,15 @@ pub(super) fn routes() -> Vec<Route> {
                 "Chat with a model that reads texts of any length (OpenAI's API)",
                 chat,
             )
-            .takes(request_schema("messages")),
+            .takes(request_schema("messages", &[])),
         ),
         with_errors(
             post("/v1/responses", "The same by OpenAI's newer API, without a memory", responses)
-                .takes(request_schema("input")),
+                .takes(request_schema("input", &[])),
         ),
         with_errors(
-            post("/v1/messages", "The same by Anthropic's API", messages).takes(request_schema("messages")),
+            post("/v1/messages", "The same by Anthropic's API", messages)
+                .takes(request_schema("messages", &["max_tokens"])),
         ),
         get("/v1/models", "The models of those APIs: one for each strategy", list_models).answers(
             200,
@@ -82,16 +83,55 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn request_schema(conversation: &str) -> Value {
+/// What each API needs. What it knows besides is taken and left alone, so that its clients need no change.
+fn request_schema(conversation: &str, needed: &[&str]) -> Value {
+    let messages = json!({
+        "type": "array", "minItems": 1,
+        "items": { "$ref": "#/components/schemas/Message" },
+        "description": "The conversation; the last message of the user is the question",
+    });
+    let said = match conversation {
+        "input" => json!({ "anyOf": [{ "type": "string", "minLength": 1 }, messages] }),
+        _ => messages,
+    };
+    let needed: Vec<&str> = ["model", conversation].into_iter().chain(needed.iter().copied()).collect();
     json!({
         "type": "object",
-        "required": ["model", conversation],
+        "required": needed,
         "properties": {
             "model": { "enum": models() },
-            conversation: { "description": "The conversation; the last message of the user is the question" },
+            conversation: said,
+            "max_tokens": { "type": "integer", "minimum": 1 },
             "stream": { "type": "boolean" },
             "spelunk": { "type": "object", "description": "paths, contexts, include, exclude, focus and limits as for \
                 `POST /v1/runs`; `progress`: reasoning or comments" },
+        },
+    })
+}
+
+/// A message as all three APIs write it.
+pub(super) fn message_schema() -> Value {
+    let text = json!({ "type": "string", "minLength": 1 });
+    let part = json!({ "type": "object", "required": ["type"], "anyOf": [
+        { "required": ["text"],
+          "properties": { "type": { "enum": ["text", "input_text", "output_text"] }, "text": text } },
+        { "required": ["refusal"], "properties": { "type": { "const": "refusal" }, "refusal": text } },
+        { "required": ["source"], "properties": { "type": { "const": "document" }, "source": {
+            "type": "object",
+            "required": ["type", "data"],
+            "properties": { "type": { "const": "text" }, "data": text },
+        } } },
+        { "properties": { "type": { "enum": ["thinking", "redacted_thinking", "reasoning"] } } },
+    ] });
+    json!({
+        "type": "object",
+        "required": ["role", "content"],
+        "properties": {
+            "type": { "const": "message" },
+            "role": { "enum": ["system", "developer", "user", "assistant"] },
+            "content": { "anyOf": [text, { "type": "array", "minItems": 1, "items": part }] },
+            "tool_calls": { "type": "array", "maxItems": 0 },
+            "function_call": { "type": "null" },
         },
     })
 }
@@ -106,7 +146,7 @@ fn with_errors(route: Route) -> Route {
         200,
         "The answer",
         "text/event-stream",
-        json!({ "type": "string" }),
+        json!({ "description": "Events of that API" }),
     );
     for status in [400, 401, 403, 404, 408, 409, 413, 415, 422, 500, 502, 503] {
         route = route.answers(status, "What went wrong, in the shape of that API", error_schema());

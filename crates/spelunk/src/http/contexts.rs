@@ -42,12 +42,12 @@ pub(super) fn routes() -> Vec<Route> {
     let all_modes = json!({ "type": "string", "enum": ["pattern", "words", "meaning", "hybrid"] });
     vec![
         get("/api/context/", "All contexts: what is known of each, and none of their texts", list)
-            .query("type", text_schema(), "Only contexts of this type")
+            .query("type", kind_schema(), "Only contexts of this type")
             .answers(200, "The contexts", handles),
         get("/api/context/stats", "What the store holds and how often it was looked at", stats)
             .answers(200, "Counts", json!({ "type": "object" })),
         get("/api/context/search/all", "Search every context", search_all)
-            .query("q", text_schema(), "A regular expression; with another mode, words or a question")
+            .query_needed("q", pattern_schema(), "A regular expression; with another mode, words or a question")
             .query("mode", all_modes, "Lines that match a pattern, or passages by words, by meaning or by both; pattern unless said")
             .query("top_k", whole_schema(1, PASSAGES_MAX), "Passages at most; 10 unless said")
             .answers(200, "What was found", results_schema())
@@ -67,18 +67,19 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The first lines, and what to do next", json!({ "type": "object" }))
             .problems(&[404, 422]),
         get("/api/context/{id}/grep", "The lines of a context that match", grep)
-            .query("pattern", text_schema(), "A regular expression")
+            .query_needed("pattern", pattern_schema(), "A regular expression")
             .query("context_lines", whole_schema(0, 10), "Lines around each; 2 unless said")
             .query("case_sensitive", flag_schema(), "Tell upper and lower case apart")
             .query("literal", flag_schema(), "Take the pattern as it is")
             .answers(200, "The first matches", json!({ "type": "object" }))
             .problems(&[404, 422]),
         get("/api/context/{id}/chunk/{i}", "One page of a context", chunk)
+            .part("i", json!({ "type": "integer", "minimum": 0 }))
             .query("chunk_size", whole_schema(1, 200), "Lines of a page; 50 unless said")
             .answers(200, "The page, and the ones before and behind", json!({ "type": "object" }))
             .problems(&[404, 422]),
         get("/api/context/{id}/search", "The passages of a context that fit a question best", search)
-            .query("q", text_schema(), "Words or a question")
+            .query_needed("q", pattern_schema(), "Words or a question")
             .query("mode", modes, "By words, by meaning or by both; meaning unless said")
             .query("top_k", whole_schema(1, PASSAGES_MAX), "Passages at most; 5 unless said")
             .answers(200, "The passages, best first", results_schema())
@@ -88,6 +89,16 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn text_schema() -> Value {
     json!({ "type": "string" })
+}
+
+/// What is looked for.
+fn pattern_schema() -> Value {
+    json!({ "type": "string", "minLength": 1 })
+}
+
+/// A program may declare more kinds than these; a server has no such program.
+fn kind_schema() -> Value {
+    json!({ "enum": ContextKind::BUILT_IN.map(|kind| kind.name().to_owned()) })
 }
 
 fn flag_schema() -> Value {
@@ -114,15 +125,20 @@ fn results_schema() -> Value {
 }
 
 fn register_schema() -> Value {
+    let id = json!({
+        "type": "string", "minLength": 1, "maxLength": ContextId::BYTES_MAX,
+        "description": "One line that neither begins nor ends with space",
+    });
     json!({
         "type": "object",
         "required": ["id"],
+        "oneOf": [{ "required": ["source_path"] }, { "required": ["text"] }],
         "additionalProperties": false,
         "properties": {
-            "id": { "type": "string", "maxLength": ContextId::BYTES_MAX },
-            "name": text_schema(),
-            "type": { "type": "string", "default": "document" },
-            "source_path": { "type": "string", "description": "A file below a root of the server" },
+            "id": id,
+            "name": { "type": "string", "minLength": 1 },
+            "type": { "enum": kind_schema()["enum"], "default": "document" },
+            "source_path": { "type": "string", "minLength": 1, "description": "A file below a root of the server" },
             "text": { "type": "string", "description": "The text itself, instead of a path" },
             "metadata": { "type": "object" },
             "replace": { "type": "boolean", "description": "Take the place of a context that has the id already" },

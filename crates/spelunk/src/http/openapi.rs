@@ -54,6 +54,7 @@ fn schemas() -> Value {
     let text = json!({ "type": "string" });
     let whole = json!({ "type": "integer" });
     json!({
+            "Message": super::compat::message_schema(),
             "Problem": {
                 "type": "object",
                 "required": ["type", "title", "status", "detail", "code"],

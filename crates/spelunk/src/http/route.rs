@@ -78,6 +78,18 @@ impl Route {
         self
     }
 
+    /// What a part of the address in braces may be, where it is not any text.
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
+    pub(crate) fn part(mut self, name: &str, schema: Value) -> Self {
+        let parameters = self.doc.get_mut("parameters").and_then(Value::as_array_mut);
+        let mut parts = parameters.into_iter().flatten();
+        if let Some(part) = parts.find(|part| part["name"] == name) {
+            part["schema"] = schema.clone();
+        }
+        self
+    }
+
     /// A parameter behind the question mark.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]

@@ -114,7 +114,9 @@ pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Li
     for (name, value) in arguments.object("limits")?.unwrap_or_default() {
         let known = LIMITS.contains(&name.as_str()).then(|| limits.get(&name)).flatten();
         let most = known.ok_or_else(|| wrong("limits", &format!("may name {}", LIMITS.join(", "))))?;
-        let wanted = whole_number(&value).ok_or_else(|| wrong("limits", "must hold whole numbers"))?;
+        // Up to what is exact wherever JSON is read.
+        let wanted = whole_number(&value).filter(|number| *number < 1 << 53);
+        let wanted = wanted.ok_or_else(|| wrong("limits", "must hold whole numbers below 2^53"))?;
         // The name was found just above.
         let _ = limits.set(&name, wanted.min(most));
     }

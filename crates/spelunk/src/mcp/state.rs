@@ -121,12 +121,13 @@ impl State {
             return Err(Usage { message, hint: "name a file or a directory below a root".into() }.into());
         }
         let path = self.app.current_dir.join(typed);
-        let outside = || StoreError::OutsideRoots { path: path.clone(), roots: self.roots.clone() };
+        // Named as it was typed: what lies around the roots is nobody's business.
+        let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };
         let plain = without_dots(&path);
         if ![&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root)) {
             return Err(outside().into());
         }
-        let resolved = path.canonicalize().map_err(|error| unreadable(&plain, error))?;
+        let resolved = path.canonicalize().map_err(|error| unreadable(Path::new(typed), error))?;
         if !self.roots.iter().any(|root| resolved.starts_with(root)) {
             return Err(outside().into());
         }

@@ -145,8 +145,8 @@ fn a_journal_of_a_newer_format_is_refused_and_left_alone() {
 fn a_prompt_that_is_gone_is_told_and_the_reply_shown() {
     let text = "The magic number is 42, as everybody knows by now.\n".repeat(200);
     let scene = Scene::new(&[("notes/long.md", &text)]);
-    scene.answered(&answering(REPLY));
-    std::fs::remove_dir_all(scene.path(".spelunk/prompts")).unwrap();
+    let run = scene.answered(&answering(REPLY));
+    std::fs::remove_file(scene.journal_path(&run).with_file_name("prompts.pack")).unwrap();
     scene.spelunk(["show", "--call", "0#0"]).run().check(&expect![[r#"
         --- the prompt was lost when the machine stopped ---
         --- reply ---

@@ -243,7 +243,7 @@ fn derived(root: &Path) -> BTreeMap<String, String> {
                 continue;
             }
             let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            if name != "journal.jsonl" && name != "run.lock" {
+            if !["journal.jsonl", "prompts.pack", "run.lock"].contains(&name.as_str()) {
                 files.insert(name, std::fs::read_to_string(&path).unwrap());
             }
         }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use serde_json::json;
-use spelunk_journal::{JournalError, JournalTail, Record, Workspace, blobs_of};
+use spelunk_journal::{Blobs, JournalError, JournalTail, Record, Workspace, blobs_of};
 use spelunk_types::{BlobId, RunId};
 
 use super::super::Shared;
@@ -33,6 +33,8 @@ pub(super) fn routes() -> Vec<Route> {
 pub(crate) struct Named {
     tail: JournalTail,
     blobs: HashSet<BlobId>,
+    /// Where its prompts are is found once.
+    texts: Blobs,
 }
 
 /// What the newest runs name.
@@ -42,7 +44,13 @@ pub(crate) struct NamedBlobs {
 }
 
 impl NamedBlobs {
-    fn names(&self, workspace: &Workspace, run: &RunId, blob: &BlobId) -> Result<bool, JournalError> {
+    /// Where to read the text, if the run names it.
+    fn naming(
+        &self,
+        workspace: &Workspace,
+        run: &RunId,
+        blob: &BlobId,
+    ) -> Result<Option<Blobs>, JournalError> {
         let named = {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.len() >= RUNS_MAX && !kept.contains_key(run) {
@@ -52,22 +60,23 @@ impl NamedBlobs {
                 Some(named) => Arc::clone(named),
                 None => {
                     let tail = JournalTail::open(workspace, run)?;
-                    let named = Arc::new(Mutex::new(Named { tail, blobs: HashSet::new() }));
+                    let (blobs, texts) = (HashSet::new(), workspace.blobs_of(run));
+                    let named = Arc::new(Mutex::new(Named { tail, blobs, texts }));
                     kept.insert(run.clone(), Arc::clone(&named));
                     named
                 }
             }
         };
         let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
-        if named.blobs.contains(blob) {
-            return Ok(true);
-        }
-        for record in named.tail.read_new()? {
-            if let Record::Known(event) = record {
-                named.blobs.extend(blobs_of(workspace, &event));
+        if !named.blobs.contains(blob) {
+            for record in named.tail.read_new()? {
+                if let Record::Known(event) = record {
+                    let found = blobs_of(&named.texts, &event);
+                    named.blobs.extend(found);
+                }
             }
         }
-        Ok(named.blobs.contains(blob))
+        Ok(named.blobs.contains(blob).then(|| named.texts.clone()))
     }
 
     /// The run is gone.
@@ -88,10 +97,8 @@ async fn read(
     let tag = format!("\"{}\"", blob.as_str());
     let text = work(move || {
         let found = with_journal(&server, &id)?;
-        if !server.named_blobs.names(&found.workspace, &found.run, &blob)? {
-            return Err(unknown());
-        }
-        let bytes = found.workspace.blobs().get(&blob)?;
+        let texts = server.named_blobs.naming(&found.workspace, &found.run, &blob)?;
+        let bytes = texts.ok_or_else(unknown)?.get(&blob)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     });
     let text = text.await?;

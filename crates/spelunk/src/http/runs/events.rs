@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
                 200,
                 "Server-sent events, with the number of the event as id",
                 "text/event-stream",
-                json!({ "type": "string" }),
+                json!({ "description": "Events of the journal, and pieces of replies between them" }),
             )
             .answers_as(
                 200,

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::super::Shared;
 use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
+use super::events::SEQ_MAX;
 use crate::cli::Failure;
 use crate::config::StrategyChoice;
 use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits, wrong};
@@ -225,7 +226,7 @@ pub(super) fn schema_alone() -> Value {
 
 /// Limits that a request may lower.
 pub(super) fn limits_schema() -> Value {
-    let whole = json!({ "type": "integer", "minimum": 0 });
+    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
     let properties: serde_json::Map<String, Value> =
         LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
     let about = "Lower limits than the server's; higher ones are taken as the server's";

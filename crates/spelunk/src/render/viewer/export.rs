@@ -28,7 +28,7 @@ pub(crate) struct Exported<'a> {
 pub(crate) fn exported(material: &Exported<'_>) -> Result<(String, u64), JournalError> {
     let Exported { workspace, run, report, excerpts, detector } = material;
     let records = workspace.read_journal(run)?;
-    let texts = gather(&workspace.blobs(), &records, &Room::default());
+    let texts = gather(&workspace.blobs_of(run), &records, &Room::default());
     let events: Vec<Value> = records.iter().map(event_json).collect();
     let data = json!({
         "format": 1,
