@@ -2,6 +2,7 @@
 
 mod direct;
 mod map;
+mod names;
 mod repl;
 mod search;
 

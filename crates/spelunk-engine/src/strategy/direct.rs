@@ -1,11 +1,14 @@
 //! The direct strategy: one call with everything that fits. Where the view is larger than `direct_tokens_max`, the
 //! passages that share most words with the question stand in for it, and the answer says what share was read.
 
+use std::collections::BTreeSet;
+
 use spelunk_context::{DocEntry, SourceError, View};
 use spelunk_index::{Passage, RankOptions, rank};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, EventKind, Explain, StopReason};
 
+use super::names::names_in;
 use crate::finder::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
@@ -98,18 +101,32 @@ fn best_passages(view: &View, question: &str, bytes_max: u64) -> Result<Material
     if passages.is_empty() {
         return beginnings(view, bytes_max);
     }
-    // Shown in the order of the documents, so that neighbouring passages read on.
-    passages.sort_by_key(|passage: &Passage| (passage.doc_idx, passage.line_start));
-    let mut material = Material::empty(view);
-    let mut last = None;
+    best_last(&mut passages, |passage: &Passage| (passage.doc_idx, passage.line_start));
+    let (mut material, mut seen) = (Material::empty(view), BTreeSet::new());
     for passage in passages {
         let Some(document) = view.documents().find(|document| document.idx == passage.doc_idx) else {
             continue;
         };
         material.push(document, passage.line_start, &passage.text);
-        material.documents += u64::from(last.replace(passage.doc_idx) != Some(passage.doc_idx));
+        material.documents += u64::from(seen.insert(passage.doc_idx));
     }
     Ok(material)
+}
+
+/// Places of a name that are told.
+const PLACES_MAX: usize = 8;
+/// Passages that stand next to the question.
+const NEAR_MAX: usize = 4;
+
+/// Puts passages that come by their worth, the best first, into the order in which they are shown: most of them as in
+/// their documents, so that neighbours read on, and the best few behind them, the very best next to the question. Models
+/// overlook what stands in the middle of much text.
+fn best_last<T, K: Ord>(passages: &mut [T], place: impl Fn(&T) -> K) {
+    let n_near = passages.len().min(NEAR_MAX);
+    passages.rotate_left(n_near);
+    let (rest, near) = passages.split_at_mut(passages.len() - n_near);
+    rest.sort_by_key(place);
+    near.reverse();
 }
 
 /// No word of the question occurs anywhere: the first lines of each document say at least what there is.
@@ -129,7 +146,7 @@ fn beginnings(view: &View, bytes_max: u64) -> Result<Material, SourceError> {
 }
 
 impl Material {
-    /// The best passages that fit, in the order of the documents.
+    /// The best passages that fit, the very best last.
     pub(super) fn of_passages(view: &View, passages: &[FoundPassage], bytes_max: u64) -> Self {
         let (mut chosen, mut bytes) = (Vec::new(), 0);
         for passage in passages {
@@ -139,13 +156,12 @@ impl Material {
             }
             chosen.push(passage);
         }
-        chosen.sort_by_key(|passage| (passage.doc_idx, passage.line_start));
-        let mut material = Self::empty(view);
-        let mut last = None;
+        best_last(&mut chosen, |passage| (passage.doc_idx, passage.line_start));
+        let (mut material, mut seen) = (Self::empty(view), BTreeSet::new());
         for passage in chosen {
             let Some(document) = view.find(&passage.document) else { continue };
             material.push(document, passage.line_start, &passage.text);
-            material.documents += u64::from(last.replace(passage.doc_idx) != Some(passage.doc_idx));
+            material.documents += u64::from(seen.insert(passage.doc_idx));
         }
         material
     }
@@ -168,6 +184,45 @@ impl Material {
         self.bytes += text.len() as u64;
     }
 
+    /// Where the names of the question stand in what is shown. A model that is told where to look overlooks less, and
+    /// invents less where there is nothing to see.
+    fn places_of_names(&self, question: &str) -> String {
+        use std::fmt::Write as _;
+        let mut said = String::new();
+        for name in names_in(question) {
+            let places = self.places_of(name);
+            let shown = places.iter().take(PLACES_MAX).cloned().collect::<Vec<_>>().join(", ");
+            let written = match places.len() {
+                0 => write!(said, "\n`{name}` does not stand in them."),
+                n if n > PLACES_MAX => {
+                    write!(said, "\n`{name}` stands in {shown} and {} more.", n - PLACES_MAX)
+                }
+                _ => write!(said, "\n`{name}` stands in {shown}."),
+            };
+            written.expect("writing to a String cannot fail");
+        }
+        said
+    }
+
+    fn places_of(&self, name: &str) -> Vec<String> {
+        let (mut places, mut document) = (Vec::new(), "");
+        for line in self.text.lines() {
+            match line.split_once("| ") {
+                Some((number, text)) if !line.starts_with('<') => {
+                    if text.contains(name) {
+                        places.push(format!("{document}:{number}"));
+                    }
+                }
+                Some(_) | None => {
+                    let named =
+                        line.strip_prefix("<document name=\"").and_then(|rest| rest.strip_suffix("\">"));
+                    document = named.unwrap_or(document);
+                }
+            }
+        }
+        places
+    }
+
     fn chosen(&self) -> EventKind {
         EventKind::PassagesChosen { documents: self.documents, bytes: self.bytes, of_bytes: self.of_bytes }
     }
@@ -180,13 +235,14 @@ impl Material {
             }
         } else {
             format!(
-                "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by what the question asks; the rest was not read.",
+                "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by what the question asks, and those that fit it best come last; the rest was not read.",
                 self.bytes, self.of_bytes, self.documents, self.of_documents
             )
         };
+        let places = self.places_of_names(question);
         // The documents go in last, so that nothing in them is taken for a place to fill.
         let frame = USER
-            .replace("{coverage}", &coverage)
+            .replace("{coverage}", &format!("{coverage}{places}"))
             .replace("{question}", &question.replace("{documents}", "(documents)"));
         frame.replace("{documents}", self.text.trim_end())
     }

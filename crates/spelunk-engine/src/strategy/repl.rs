@@ -18,6 +18,7 @@ use self::answer::Given;
 pub use self::console::{ConsoleCell, console};
 use self::habits::Habits;
 use self::session::{Ran, Session};
+use super::names::first_block;
 use crate::environment::{Environment, Opened, PRELUDE};
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Stop, Task};
@@ -128,6 +129,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     // What comes from outside goes in last, so that nothing in it is taken for a place to fill.
     let user = USER
         .replace("{turns_max}", &limits.turns_max.to_string())
+        .replace("{first_block}", &first_block(question))
         .replace("{schema}", &schema)
         .replace("{question}", &question.replace("{context}", "(context)"))
         .replace("{context}", description);

@@ -1,0 +1,82 @@
+//! Names in a question: words that can be looked for as they stand, because nobody writes them otherwise. Small models
+//! copy the first example that they see; an example with the names of their own question leads somewhere.
+
+/// Names that one search asks for.
+const NAMES_MAX: usize = 4;
+const NAME_CHARS_MAX: usize = 60;
+
+/// Words of a question that look like names, in their order: those with a capital letter that do not begin a sentence,
+/// with a digit or an underscore in them, or between backticks.
+pub(super) fn names_in(question: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut begins_sentence = true;
+    for word in question.split_whitespace() {
+        let is_quoted = word.starts_with('`');
+        let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_capital = name.chars().next().is_some_and(char::is_uppercase) && !begins_sentence;
+        let has_sign = name.contains(|c: char| c == '_' || c.is_ascii_digit());
+        let is_word = name.chars().count() > 2 && name.chars().count() <= NAME_CHARS_MAX;
+        // A word all in capitals is often a shout or a form to fill in.
+        let is_shout = name.len() > 4 && name.chars().all(char::is_uppercase);
+        if is_word && !is_shout && (is_capital || has_sign || is_quoted) && !names.contains(&name) {
+            names.push(name);
+        }
+        begins_sentence = word.ends_with(['.', '?', '!', ':']);
+    }
+    names.truncate(NAMES_MAX);
+    names
+}
+
+/// A first block of code for a question; the usual one where it names nothing.
+pub(super) fn first_block(question: &str) -> String {
+    let names: Vec<String> = names_in(question).into_iter().map(regex_syntax_free).collect();
+    if names.is_empty() {
+        return "print(context[:500])".to_owned();
+    }
+    format!("for hit in grep(r\"{}\", ignore_case=True):\n    print(hit)", names.join("|"))
+}
+
+/// The name as a pattern that stands for itself, safe between double quotes.
+fn regex_syntax_free(name: &str) -> String {
+    let mut pattern = String::new();
+    for c in name.chars() {
+        match c {
+            _ if c.is_alphanumeric() || c == '_' || c == '-' => pattern.push(c),
+            _ => pattern.push('.'),
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_stands_for_itself() {
+        let cases = [
+            ("What is the registration number of the lighthouse at Baranvik?", vec!["Baranvik"]),
+            ("Which files call the function `is_plain_value`?", vec!["is_plain_value"]),
+            ("Who is Ada Lovelace? And Ada's mother?", vec!["Ada", "Lovelace", "Ada's"]),
+            ("Which topic is the most common? Say it.", vec![]),
+            ("Give `ANSWER: value` at the end.", vec![]),
+            ("Was ist Überschall in v2.1 bei Köln?", vec!["Überschall", "v2.1", "Köln"]),
+            ("", vec![]),
+        ];
+        for (question, names) in cases {
+            assert_eq!(names_in(question), names, "{question}");
+        }
+        let many = "x A1b B2c C3d D4e E5f F6g";
+        assert_eq!(names_in(many).len(), NAMES_MAX);
+        assert_eq!(names_in(&format!("see {}", "N".repeat(5000))), <[&str; 0]>::default());
+    }
+
+    #[test]
+    fn a_first_block_cannot_be_broken_out_of() {
+        assert_eq!(first_block("How many lines?"), "print(context[:500])");
+        assert_eq!(
+            first_block("Who runs Acme\"+import(os)+\" in Köln?"),
+            "for hit in grep(r\"Acme..import.os|Köln\", ignore_case=True):\n    print(hit)"
+        );
+    }
+}
