@@ -114,7 +114,12 @@ impl App {
 
     /// The engine on the workspace; new runs read their sources so.
     pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
-        let engine = Engine::new(self.workspace()?, Arc::new(SystemClock), scan);
+        self.engine_on(self.workspace()?, scan)
+    }
+
+    /// The engine on another workspace.
+    pub(crate) fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Result<Engine, Failure> {
+        let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let roster = provider::roster(&self.settings, &self.environment);
         let engine = engine.with_roster(roster).with_paces(self.paces.clone());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
