@@ -79,7 +79,10 @@ mod tests {
     fn a_share_of_few_is_less_sure_than_one_of_many() {
         // The published values of Wilson's interval for 0/10, 5/10, 10/10 and 81/263.
         let all = [wilson(0, 10), wilson(5, 10), wilson(10, 10), wilson(81, 263), wilson(0, 0)].map(shown);
-        assert_eq!(all.join("\n"), "0.000 0.000 0.278\n0.500 0.237 0.763\n1.000 0.722 1.000\n0.308 0.255 0.366\n0.000 0.000 1.000");
+        assert_eq!(
+            all.join("\n"),
+            "0.000 0.000 0.278\n0.500 0.237 0.763\n1.000 0.722 1.000\n0.308 0.255 0.366\n0.000 0.000 1.000"
+        );
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::Failure;
 use crate::stats::{Interval, bootstrap, mean, quantile, wilson};
 use crate::wire::{Status, Trial};
-use crate::Failure;
 
 /// Who answered: engine, strategy, model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,7 @@
 
 mod budget;
 mod files;
+mod report;
 mod run;
 mod tasks;
 mod trial;
@@ -28,6 +29,10 @@ enum EvalCommand {
     Tasks(tasks::TasksArgs),
     /// Put tasks to strategies and models, and score what they answer; goes on where it was stopped
     Run(Box<run::RunArgs>),
+    /// Show results as tables and plots, with intervals
+    Report(report::ReportArgs),
+    /// Hold two sets of results against each other, trial by trial
+    Compare(report::CompareArgs),
 }
 
 impl EvalArgs {
@@ -35,7 +40,7 @@ impl EvalArgs {
     pub(super) fn model(&self) -> Option<ModelFlags> {
         match &self.command {
             EvalCommand::Run(args) => Some(args.model_flags()),
-            EvalCommand::Tasks(_) => None,
+            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => None,
         }
     }
 
@@ -43,7 +48,7 @@ impl EvalArgs {
     pub(super) fn limits(&self) -> LimitFlags {
         match &self.command {
             EvalCommand::Run(args) => args.limits.clone(),
-            EvalCommand::Tasks(_) => LimitFlags::default(),
+            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => LimitFlags::default(),
         }
     }
 }
@@ -52,6 +57,8 @@ pub(crate) async fn eval(app: &Arc<App>, args: EvalArgs) -> Result<ExitCode, Fai
     match args.command {
         EvalCommand::Tasks(args) => tasks::tasks(app, &args),
         EvalCommand::Run(args) => run::run(app, *args).await,
+        EvalCommand::Report(args) => report::report(app, &args),
+        EvalCommand::Compare(args) => report::compare(app, &args),
     }
 }
 

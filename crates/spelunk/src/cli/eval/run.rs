@@ -10,14 +10,11 @@ use std::time::Duration;
 use clap::Args;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use spelunk_context::ScanOptions;
-use spelunk_engine::Engine;
 use spelunk_eval::{Kind, Note, Status, Task, Trial, Trials, write_note, write_trial};
-use spelunk_journal::Workspace;
 
 use super::budget::{Budget, BudgetFlags};
 use super::files::{Results, load_tasks, load_trials, remove_runs};
-use super::trial::{Asked, Cell, STRATEGIES, attempt};
+use super::trial::{Asked, Cell, Places, STRATEGIES, attempt};
 use super::unknown;
 use crate::cli::ModelFlags;
 use crate::cli::app::{App, Failure, Usage};
@@ -94,23 +91,18 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
     let runs = runs_folder(&out);
-    let engine = app.engine_on(Workspace::open(&runs)?, scan())?.with_sandbox(app.sandbox(None)?);
+    let places = Places { folder, runs };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
-        Evaluation { app, folder: &folder, results, budget, planned, n_done, failed_in_a_row: 0 };
-    let ended = evaluation.go(&engine, todo, args.parallel.clamp(1, PARALLEL_MAX)).await?;
+        Evaluation { app, places: &places, results, budget, planned, n_done, failed_in_a_row: 0 };
+    let ended = evaluation.go(todo, args.parallel.clamp(1, PARALLEL_MAX)).await?;
     let code = evaluation.close(ended)?;
     drop(evaluation);
     if args.drop_runs {
-        remove_runs(&runs)?;
+        remove_runs(&places.runs)?;
     }
     app.say(&format!("see them with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
     Ok(code)
-}
-
-/// Made-up text is read as it is, wherever it lies.
-fn scan() -> ScanOptions {
-    ScanOptions { allow_secrets: true, gitignore: false, ..ScanOptions::default() }
 }
 
 /// Where the journals of the trials are: beside the results.
@@ -229,7 +221,7 @@ enum Next {
 
 struct Evaluation<'a> {
     app: &'a App,
-    folder: &'a Path,
+    places: &'a Places,
     results: Results,
     budget: Budget,
     planned: u64,
@@ -238,8 +230,8 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    async fn go(&mut self, engine: &Engine, todo: Vec<Cell>, parallel: usize) -> Result<Ended, Failure> {
-        let (app, folder) = (self.app, self.folder);
+    async fn go(&mut self, todo: Vec<Cell>, parallel: usize) -> Result<Ended, Failure> {
+        let (app, places) = (self.app, self.places);
         let mut todo = todo.into_iter().peekable();
         let mut refused = None;
         let mut under_way = FuturesUnordered::new();
@@ -247,7 +239,7 @@ impl Evaluation<'_> {
             while refused.is_none() && under_way.len() < parallel && todo.peek().is_some() {
                 refused = self.budget.refuses(under_way.len() as u64);
                 let Some(cell) = (if refused.is_none() { todo.next() } else { None }) else { break };
-                under_way.push(async move { attempt(app, engine, folder, &cell).await });
+                under_way.push(async move { attempt(app, places, &cell).await });
             }
             if under_way.is_empty() {
                 return Ok(refused.map_or(Ended::Complete, Ended::Early));

@@ -1,13 +1,13 @@
 //! One trial: a task, put to a model by a strategy, once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use spelunk_context::SourceInput;
+use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, RunRequest, RunResult, RunSettings, RunView};
 use spelunk_eval::{Evidence, Failure as Class, Ran, Status, Task, Trial, score};
-use spelunk_journal::Record;
+use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
 
@@ -29,6 +29,25 @@ pub(super) struct Asked {
     pub(super) synthesis_model: Option<Arc<dyn Model>>,
 }
 
+/// Where the tasks are, and where the runs go.
+pub(super) struct Places {
+    pub(super) folder: PathBuf,
+    pub(super) runs: PathBuf,
+}
+
+impl Places {
+    /// A workspace of its own for each trial: what one has indexed or learnt is no help and no hindrance to another.
+    fn engine(&self, app: &App, cell: &Cell) -> Result<Engine, Failure> {
+        let label: String =
+            cell.asked.label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let name = format!("{}-{}-{label}-{}", cell.task.id, cell.strategy, cell.repeat);
+        // Made-up text is read as it is, wherever it lies.
+        let scan = ScanOptions { allow_secrets: true, gitignore: false, ..ScanOptions::default() };
+        let engine = app.engine_on(Workspace::open(&self.runs.join(name))?, scan)?;
+        Ok(engine.with_sandbox(app.sandbox(None)?))
+    }
+}
+
 /// What is tried.
 #[derive(Clone)]
 pub(super) struct Cell {
@@ -39,7 +58,7 @@ pub(super) struct Cell {
 }
 
 /// Makes a trial. Whatever goes wrong in it is its result.
-pub(super) async fn attempt(app: &App, engine: &Engine, folder: &Path, cell: &Cell) -> Trial {
+pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
     let began = Instant::now();
     let mut trial = Trial {
         task: cell.task.id.clone(),
@@ -50,7 +69,7 @@ pub(super) async fn attempt(app: &App, engine: &Engine, folder: &Path, cell: &Ce
         repeat: cell.repeat,
         ..Trial::default()
     };
-    let ended = answer(app, engine, folder, cell, &mut trial).await;
+    let ended = answer(app, places, cell, &mut trial).await;
     trial.wall_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let code = match ended {
         Ok(code) => code,
@@ -85,12 +104,12 @@ fn is_outage(code: ErrorCode) -> bool {
 
 async fn answer(
     app: &App,
-    engine: &Engine,
-    folder: &Path,
+    places: &Places,
     cell: &Cell,
     trial: &mut Trial,
 ) -> Result<Option<ErrorCode>, Failure> {
-    let sources = keep(engine, inputs(folder, &cell.task))?;
+    let engine = places.engine(app, cell)?;
+    let sources = keep(&engine, inputs(&places.folder, &cell.task))?;
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
     let mut limits = app.settings.limits.clone();
     let strategy = if cell.strategy == "whole" {
