@@ -92,3 +92,44 @@ impl Failure {
         Self::Wrong
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_follows_from_what_is_known() {
+        let ran = Ran { bytes_read: 10, bytes: 100, cells: 1, cells_failed: 0, tasks_failed: 0 };
+        let of = |strategy: &'static str, variant: &'static str, status, form, calls, ran| {
+            let evidence = Evidence { kind: Kind::Labels, variant, strategy, status, form, calls, ran };
+            Failure::classify(&evidence).name()
+        };
+        let (done, asked) = (Status::Answered, Form::Asked);
+        let all = [
+            of("map", "count-read", Status::Failed, asked, 1, Some(ran)),
+            of("map", "count-read", Status::Partial, asked, 1, Some(ran)),
+            of("map", "count-read", done, Form::Missing, 1, Some(ran)),
+            of("repl", "count-read", done, asked, 1, Some(ran)),
+            of("repl", "count-read", done, asked, 9, Some(ran)),
+            of("repl", "count-easy", done, asked, 1, Some(Ran { cells: 0, ..ran })),
+            of("direct", "count-easy", done, asked, 1, Some(ran)),
+            of("direct", "count-easy", done, asked, 1, Some(Ran { bytes_read: 100, ..ran })),
+            of("map", "count-read", done, asked, 1, Some(Ran { tasks_failed: 1, ..ran })),
+            of("rlms", "count-read", done, asked, 1, None),
+        ];
+        let expected = [
+            "error",
+            "budget",
+            "parsing",
+            "decomposition",
+            "wrong-answer",
+            "decomposition",
+            "coverage",
+            "wrong-answer",
+            "coverage",
+            "wrong-answer",
+        ];
+        assert_eq!(all, expected);
+        assert!(Failure::ALL.iter().all(|failure| Failure::of(failure.name()) == Some(*failure)));
+    }
+}

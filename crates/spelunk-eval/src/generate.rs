@@ -19,6 +19,7 @@ use crate::sink::Sink;
 use crate::{Kind, Scoring, Task, size_name};
 
 pub use code::Tree;
+pub(crate) use messages::{TOPICS, topic_of};
 
 /// The smallest and the largest task, in tokens.
 pub const TOKENS_MIN: u64 = 1000;

@@ -1,7 +1,7 @@
 //! Chance that is the same on every machine: a small generator seeded by what is made. Integers alone decide, so that
 //! no rounding differs between processors.
 
-/// A stream of numbers (SplitMix64).
+/// A stream of numbers (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub(crate) struct Rng {
     state: u64,

@@ -1,1 +1,145 @@
+//! Tasks are the same everywhere, as large as asked, and their answers hold.
 
+use proptest::prelude::*;
+
+use super::*;
+use crate::{MemorySink, score};
+
+fn tree() -> Tree {
+    let mut files = vec![
+        (
+            "src/load.rs".to_owned(),
+            "pub fn load_settings(path: &str) -> u64 {\n    7\n}\nconst RETRIES_MAX: u64 = 1_200;\n"
+                .to_owned(),
+        ),
+        ("src/a.rs".to_owned(), "fn main() {\n    load_settings(\"a\");\n}\n".to_owned()),
+        ("src/b.rs".to_owned(), "fn other_main() {\n    crate::load::load_settings(\"b\");\n}\n".to_owned()),
+        (
+            "src/c.rs".to_owned(),
+            "// load_settings() is called elsewhere\nfn unrelated_thing() {}\n".to_owned(),
+        ),
+    ];
+    let filler =
+        |idx: usize| (format!("src/f{idx}.rs"), format!("fn f{idx}() {{\n    // {}\n}}\n", "x".repeat(900)));
+    files.extend((0..20).map(filler));
+    Tree::new(files)
+}
+
+fn made(kind: Kind, variant: Option<&str>, tokens: u64, seed: u64) -> (Task, MemorySink) {
+    let tree = tree();
+    let mut sink = MemorySink::default();
+    let order = Order { kind, variant, tokens, seed, tree: Some(&tree) };
+    let task = generate(&order, &mut sink).unwrap();
+    (task, sink)
+}
+
+fn digest(sink: &MemorySink) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (path, text) in &sink.files {
+        hasher.update(path.as_bytes()).update(text.as_bytes());
+    }
+    hasher.finalize().to_hex().chars().take(12).collect()
+}
+
+/// A change here makes results of record incomparable with those after it.
+#[test]
+fn the_same_order_gives_the_same_bytes_on_every_machine() {
+    let mut shown = String::new();
+    for kind in Kind::ALL {
+        for variant in kind.variants() {
+            let (task, sink) = made(kind, Some(variant), 4000, 7);
+            let bytes: usize = sink.files.values().map(String::len).sum();
+            shown.push_str(&format!(
+                "{} {} files, {bytes} bytes, {}, {}\n",
+                task.id,
+                task.files.len(),
+                digest(&sink),
+                task.answer.join(" ")
+            ));
+        }
+    }
+    expect_test::expect![[r#""#]].assert_eq(&shown);
+}
+
+#[test]
+fn the_right_answer_scores_all_and_another_does_not() {
+    for kind in Kind::ALL {
+        for variant in kind.variants() {
+            let (task, _) = made(kind, Some(variant), 4000, 3);
+            let right = format!("I looked.\n\nANSWER: {}", task.answer.join("; "));
+            assert!((score(&task, &right).score - 1.0).abs() < 1e-9, "{} {right}", task.id);
+            assert!(score(&task, "ANSWER: 999999999").score < 0.01, "{}", task.id);
+        }
+    }
+}
+
+#[test]
+fn code_is_asked_about_as_it_is() {
+    let (task, sink) = made(Kind::Code, Some("callers"), 1000, 1);
+    assert!(task.question.contains("`load_settings`"), "{}", task.question);
+    assert_eq!(task.answer, ["src/a.rs", "src/b.rs"]);
+    assert!(sink.files.keys().any(|path| path.ends_with("/src/load.rs")));
+    let (task, _) = made(Kind::Code, Some("definition"), 1000, 1);
+    assert_eq!(task.answer, ["src/load.rs"]);
+    let (task, _) = made(Kind::Code, Some("constant"), 1000, 1);
+    assert_eq!(task.answer, ["1200"]);
+}
+
+#[test]
+fn an_order_that_cannot_be_filled_is_refused() {
+    let refused = |kind, variant, tokens, tree: Option<&Tree>| {
+        let order = Order { kind, variant, tokens, seed: 1, tree };
+        generate(&order, &mut MemorySink::default()).unwrap_err().to_string()
+    };
+    let tree = tree();
+    assert_eq!(refused(Kind::Needle, None, 10, None), "a task has from 1000 to 10000000 tokens, not 10");
+    assert_eq!(refused(Kind::Needle, Some("double"), 8000, None), "`needle` has no variant `double`");
+    assert_eq!(
+        refused(Kind::Code, None, 8000, None),
+        "tasks of the kind `code` ask about a real tree, and none was given"
+    );
+    assert_eq!(
+        refused(Kind::Code, None, 80_000, Some(&tree)),
+        "the tree holds 4745 tokens of source code, and the task needs 80000"
+    );
+    let empty = Tree::new(vec![("a.rs".into(), "x\n".repeat(4000))]);
+    assert_eq!(
+        refused(Kind::Code, Some("callers"), 1000, Some(&empty)),
+        "nothing in the tree can be asked about as `callers`"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Answers are recomputed from the files, by other means than those that made them.
+    #[test]
+    fn answers_follow_from_the_files(seed in any::<u64>(), tokens in 1000_u64..6000) {
+        let (task, sink) = made(Kind::Labels, Some("count-read"), tokens, seed);
+        let text: String = sink.files.values().cloned().collect();
+        let asked = task.question.split("have the topic ").nth(1).and_then(|rest| rest.split('?').next()).unwrap();
+        let n = text.lines().filter(|line| topic_of(line).is_some_and(|topic| topic.name == asked)).count();
+        prop_assert_eq!(&task.answer, &[n.to_string()]);
+
+        let (task, sink) = made(Kind::Needle, Some("single"), tokens, seed);
+        let text: String = sink.files.values().cloned().collect();
+        prop_assert_eq!(text.matches(&task.answer[0]).count(), 1);
+        prop_assert!(text.len() as u64 >= tokens * BYTES_PER_TOKEN && (text.len() as u64) < tokens * BYTES_PER_TOKEN + 4000);
+
+        let (task, sink) = made(Kind::Table, Some("top"), tokens, seed);
+        let region = task.question.split("of the region ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        let text: String = sink.files.values().cloned().collect();
+        let rows = text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        let prices: Vec<(u64, &str)> = rows.filter(|row| row[2] == region).map(|row| (row[6].parse().unwrap(), row[0])).collect();
+        let top = prices.iter().max().unwrap();
+        prop_assert_eq!(&task.answer, &[top.1.to_owned()]);
+        prop_assert_eq!(prices.iter().filter(|(price, _)| *price == top.0).count(), 1);
+
+        let (task, sink) = made(Kind::Logs, Some("first"), tokens, seed);
+        let text: String = sink.files.values().cloned().collect();
+        let first = text.lines().find(|line| line.contains(" ERROR ")).and_then(|line| line.split_whitespace().nth(2));
+        prop_assert_eq!(first, task.answer.first().map(String::as_str));
+        let times: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+        prop_assert!(times.is_sorted());
+    }
+}

@@ -19,6 +19,11 @@ const DASHES: [&str; 5] = ["", "7 4", "2 3", "10 3 2 3", "1 4"];
 /// Colours that both grounds bear; the names are those of the style sheet.
 const N_COLOURS: usize = 6;
 
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+fn length(tokens: u64) -> f64 {
+    tokens as f64
+}
+
 /// Score against length.
 pub(super) fn score_by_size(summary: &Summary) -> String {
     let sizes: Vec<u64> = {
@@ -27,7 +32,7 @@ pub(super) fn score_by_size(summary: &Summary) -> String {
         sizes.dedup();
         sizes
     };
-    let axis = Log::of(sizes.iter().map(|size| *size as f64), WIDTH);
+    let axis = Log::of(sizes.iter().map(|size| length(*size)), WIDTH);
     let y = |score: f64| TOP + (1.0 - score) * (HEIGHT - TOP - BOTTOM);
     let mut body = String::new();
     for tenth in [0, 25, 50, 75, 100] {
@@ -38,7 +43,7 @@ pub(super) fn score_by_size(summary: &Summary) -> String {
         ));
     }
     for size in &sizes {
-        let x = axis.at(*size as f64);
+        let x = axis.at(length(*size));
         let text = size_name(*size);
         body.push_str(&format!(
             "<text x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{text}</text>",
@@ -73,11 +78,11 @@ fn line(row: &Row, idx: usize, axis: &Log, y: &dyn Fn(f64) -> f64, label_at: f64
     let points: Vec<String> = row
         .by_size
         .iter()
-        .map(|(size, figures)| format!("{:.1},{:.1}", axis.at(*size as f64), y(figures.score.mean)))
+        .map(|(size, figures)| format!("{:.1},{:.1}", axis.at(length(*size)), y(figures.score.mean)))
         .collect();
     text.push_str(&format!("<polyline points=\"{}\" stroke-dasharray=\"{dash}\"/>", points.join(" ")));
     for (size, figures) in &row.by_size {
-        let (x, score) = (axis.at(*size as f64), &figures.score);
+        let (x, score) = (axis.at(length(*size)), &figures.score);
         text.push_str(&format!(
             "<line class=\"whisker\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/><circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"4\"><title>{}, {}: {:.2} [{:.2}, {:.2}], n={}</title></circle>",
             y(score.low), y(score.high), y(score.mean), escape(&row.way.label()), size_name(*size), score.mean, score.low,

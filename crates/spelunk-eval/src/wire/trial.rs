@@ -214,3 +214,6 @@ impl Trial {
         self.score.is_some_and(|score| score > 0.999)
     }
 }
+
+#[cfg(test)]
+mod tests;

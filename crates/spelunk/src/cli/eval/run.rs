@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use spelunk_eval::{Kind, Note, Status, Task, Trial, Trials, write_note, write_trial};
+use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_note, write_trial};
 
 use super::budget::{Budget, BudgetFlags};
 use super::files::{Results, load_tasks, load_trials, remove_runs};
@@ -52,11 +52,41 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     drop_runs: bool,
     #[command(flatten)]
+    sim: SimFlags,
+    #[command(flatten)]
     model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
     #[command(flatten)]
     budget: BudgetFlags,
+}
+
+/// The name of the simulated reader, as a model.
+const SIM: &str = "sim";
+
+/// How well the simulated reader reads (`--model sim`).
+#[derive(Debug, Clone, Args)]
+struct SimFlags {
+    /// With `--model sim`: the length of a prompt at which the reader overlooks half of what matters
+    #[arg(long, value_name = "TOKENS", default_value_t = SimSettings::default().half_tokens)]
+    sim_half_tokens: u64,
+    /// With `--model sim`: of a thousand replies, how many do not have the form that was asked for
+    #[arg(long, value_name = "N", default_value_t = SimSettings::default().slip_permille)]
+    sim_slip_permille: u64,
+    /// With `--model sim`: another seed is another reader
+    #[arg(long, value_name = "SEED", default_value_t = SimSettings::default().seed)]
+    sim_seed: u64,
+}
+
+impl SimFlags {
+    fn settings(&self) -> SimSettings {
+        SimSettings {
+            seed: self.sim_seed,
+            half_tokens: self.sim_half_tokens,
+            slip_permille: self.sim_slip_permille,
+            ..SimSettings::default()
+        }
+    }
 }
 
 impl RunArgs {
@@ -133,11 +163,14 @@ fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure>
 }
 
 async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
+    if args.model.model.as_deref() == Some(SIM) {
+        return Ok(vec![Arc::new(Asked::simulated(args.sim.settings()))]);
+    }
     let mut all = Vec::new();
     for name in &args.models {
         let model = provider::find_by_name(&app.settings, &app.environment, name)?.model;
         let label = name.clone();
-        all.push(Arc::new(Asked { label, model, sub_model: None, synthesis_model: None }));
+        all.push(Arc::new(Asked { label, model, sub_model: None, synthesis_model: None, sim: None }));
     }
     if !all.is_empty() && args.model.model.is_none() {
         return Ok(all);
@@ -155,6 +188,7 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
         model: chosen.model,
         sub_model: chosen.sub_model,
         synthesis_model: chosen.synthesis_model,
+        sim: None,
     }));
     Ok(all)
 }

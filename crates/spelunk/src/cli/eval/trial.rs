@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, RunRequest, RunResult, RunSettings, RunView};
-use spelunk_eval::{Evidence, Failure as Class, Ran, Status, Task, Trial, score};
+use spelunk_eval::{Evidence, Failure as Class, Ran, SimModel, SimSettings, Status, Task, Trial, score};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
@@ -27,6 +27,23 @@ pub(super) struct Asked {
     pub(super) model: Arc<dyn Model>,
     pub(super) sub_model: Option<Arc<dyn Model>>,
     pub(super) synthesis_model: Option<Arc<dyn Model>>,
+    /// Where the model is simulated: each repeat is another reader of the same kind.
+    pub(super) sim: Option<SimSettings>,
+}
+
+impl Asked {
+    /// The simulated reader.
+    pub(super) fn simulated(settings: SimSettings) -> Self {
+        let model = Arc::new(SimModel::new(settings));
+        Self { label: "sim".to_owned(), model, sub_model: None, synthesis_model: None, sim: Some(settings) }
+    }
+
+    fn model(&self, repeat: u64) -> Arc<dyn Model> {
+        match self.sim {
+            Some(sim) => Arc::new(SimModel::new(SimSettings { seed: sim.seed.wrapping_add(repeat), ..sim })),
+            None => Arc::clone(&self.model),
+        }
+    }
 }
 
 /// Where the tasks are, and where the runs go.
@@ -125,7 +142,7 @@ async fn answer(
         corpus,
         sources,
         strategy,
-        model: Arc::clone(&cell.asked.model),
+        model: cell.asked.model(cell.repeat),
         sub_model: cell.asked.sub_model.clone(),
         synthesis_model: cell.asked.synthesis_model.clone(),
         schema: None,
