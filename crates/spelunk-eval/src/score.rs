@@ -57,7 +57,9 @@ pub fn score(task: &Task, answer: &str) -> Scored {
         }
         Scoring::Absent => scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_absent(&given))))),
     };
-    scored.unwrap_or(missing)
+    // To say in the form asked for that it is not there is an answer, if a wrong one.
+    let denied = Scored { form: Form::Asked, ..missing };
+    scored.unwrap_or(if given.form == Form::Asked && is_absent(&given) { denied } else { missing })
 }
 
 /// The same words, and beside them nothing of the same form that could have been meant as well.

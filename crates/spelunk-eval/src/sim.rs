@@ -47,13 +47,17 @@ impl Default for SimSettings {
     }
 }
 
+/// Lengths beyond this are all the same.
+const LENGTH_MAX: u64 = 1 << 40;
+
 impl SimSettings {
     /// Of a thousand lines that matter, how many are noticed in a prompt of this length. Falls with the square of the
     /// length: short prompts are safe, and there is no cliff.
     fn noticed_permille(&self, tokens: u64) -> u64 {
-        let square = |number: u64| u128::from(number.max(1)).pow(2);
+        let square = |number: u64| u128::from(number.clamp(1, LENGTH_MAX)).pow(2);
         let (half, length) = (square(self.half_tokens), square(tokens));
-        u64::try_from(u128::from(self.recall_permille) * half / (half + length)).unwrap_or_default()
+        let all = half + length;
+        u64::try_from((u128::from(self.recall_permille) * half + all / 2) / all).unwrap_or_default()
     }
 }
 

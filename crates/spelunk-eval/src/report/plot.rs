@@ -72,17 +72,22 @@ fn label_places(summary: &Summary, y: &dyn Fn(f64) -> f64) -> Vec<f64> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
+/// How far lines stand apart where they share a length, so that their whiskers can be told apart.
+const APART: f64 = 4.0;
+
 fn line(row: &Row, idx: usize, axis: &Log, y: &dyn Fn(f64) -> f64, label_at: f64) -> String {
     let (colour, dash) = (idx % N_COLOURS, DASHES.get(idx % DASHES.len()).copied().unwrap_or_default());
+    let shift = APART * f64::from(u32::try_from(idx % N_COLOURS).unwrap_or_default());
+    let x_of = |size: u64| axis.at(length(size)) + shift;
     let mut text = format!("<g class=\"c{colour}\">");
     let points: Vec<String> = row
         .by_size
         .iter()
-        .map(|(size, figures)| format!("{:.1},{:.1}", axis.at(length(*size)), y(figures.score.mean)))
+        .map(|(size, figures)| format!("{:.1},{:.1}", x_of(*size), y(figures.score.mean)))
         .collect();
     text.push_str(&format!("<polyline points=\"{}\" stroke-dasharray=\"{dash}\"/>", points.join(" ")));
     for (size, figures) in &row.by_size {
-        let (x, score) = (axis.at(length(*size)), &figures.score);
+        let (x, score) = (x_of(*size), &figures.score);
         text.push_str(&format!(
             "<line class=\"whisker\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/><circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"4\"><title>{}, {}: {:.2} [{:.2}, {:.2}], n={}</title></circle>",
             y(score.low), y(score.high), y(score.mean), escape(&row.way.label()), size_name(*size), score.mean, score.low,
@@ -99,7 +104,8 @@ fn line(row: &Row, idx: usize, axis: &Log, y: &dyn Fn(f64) -> f64, label_at: f64
 }
 
 fn name(row: &Row) -> String {
-    row.way.label().chars().take(22).collect()
+    // The model where the names of strategies do not fill the room: several models may be in one report.
+    format!("{} {}", row.way.label(), row.way.model).chars().take(24).collect()
 }
 
 fn described(summary: &Summary) -> String {

@@ -44,7 +44,43 @@ fn trials(shift: f64) -> Vec<Trial> {
 fn the_figures_stand_in_tables() {
     let remarks = vec!["Partial: `r.jsonl` holds 14 of 20 trials (budget-time).".to_owned()];
     let report = Report { summary: Summary::of(&trials(0.0)), remarks };
-    expect![[r#""#]].assert_eq(&report.markdown());
+    expect![[r#"
+        # Evaluation
+
+        Partial: `r.jsonl` holds 14 of 20 trials (budget-time).
+
+        Left out, because there was nobody to ask: 1 trials.
+
+        Left out, because they have no score: 1 trials. Name the tasks with `--tasks` to score them.
+
+        ## Overall
+
+        | how | model | trials | score [95 %] | all right [95 %] | tokens, median | tokens, p95 | calls, mean | time, median | tokens per right answer | cost per right answer | numbers off, median |
+        |---|---|---|---|---|---|---|---|---|---|---|---|
+        | map | m | 6 | 0.833 [0.667, 1.000] | 67 % [30, 90] | 8.1k | 100.1k | 2.0 | 2.5 s | 81.2k | $0.0022 | 0.0 % |
+        | whole | m | 6 | 0.550 [0.250, 0.850] | 50 % [19, 81] | 8.1k | 100.1k | 2.0 | 2.5 s | 108.2k | $0.0030 | 0.0 % |
+
+        ## Score by size
+
+        | how | model | 8k | 100k |
+        |---|---|---|---|
+        | map | m | 1.00 (n=3) | 0.67 (n=3) |
+        | whole | m | 1.00 (n=3) | 0.10 (n=3) |
+
+        ## Score by kind
+
+        | how | model | labels |
+        |---|---|---|
+        | map | m | 0.83 (n=6) |
+        | whole | m | 0.55 (n=6) |
+
+        ## What went wrong
+
+        | how | model | error | budget | parsing | decomposition | coverage | wrong-answer |
+        |---|---|---|---|---|---|---|---|
+        | map | m | 0 | 0 | 0 | 0 | 2 | 0 |
+        | whole | m | 0 | 0 | 0 | 0 | 3 | 0 |
+    "#]].assert_eq(&report.markdown());
 }
 
 #[test]
@@ -73,7 +109,16 @@ fn nothing_gives_a_report_of_nothing() {
 #[test]
 fn two_sets_of_results_are_compared_pair_by_pair() {
     let (before, after) = (trials(0.0), trials(0.9));
-    expect![[r#""#]].assert_eq(&differences_markdown(&compare(&before, &after, Pairing::SameWay)));
+    expect![[r#"
+
+        ## What changed
+
+        | how | pairs | before | after | difference [95 %] | tokens | won | lost |
+        |---|---|---|---|---|---|---|---|
+        | spelunk map m | 6 | 0.833 | 0.833 | +0.000 [+0.000, +0.000] | ×1.00 | 0 | 0 |
+        | spelunk whole m | 6 | 0.550 | 1.000 | +0.450 [+0.150, +0.750] | ×1.00 | 3 | 0 |
+    "#]]
+    .assert_eq(&differences_markdown(&compare(&before, &after, Pairing::SameWay)));
     let across = compare(&before, &after, Pairing::AnyWay);
     let labels: Vec<&str> = across.iter().map(|difference| difference.label.as_str()).collect();
     assert_eq!(labels.len(), 4, "{labels:?}");

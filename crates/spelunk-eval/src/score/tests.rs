@@ -65,10 +65,10 @@ fn a_number_loses_a_quarter_with_each_step() {
     ];
     assert_eq!(
         scores(&task, &answers),
-        ["1.00 Asked", "0.75 Asked", "0.56 Asked", "0.00 Asked", "0.00 Missing", "1.00 Prose"]
+        ["1.00 Asked", "0.75 Asked", "0.56 Asked", "0.00 Asked", "0.00 Asked", "1.00 Prose"]
     );
     assert_eq!(score(&task, "ANSWER: 1188").off, Some(0.01));
-    assert_eq!(score(&task, "ANSWER: 99999999999999999999999999999999999").score, 0.0);
+    assert!(score(&task, "ANSWER: 99999999999999999999999999999999999").score < 1e-9);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn sets_pairs_and_paths_are_scored_by_what_they_share() {
     ];
     assert_eq!(
         scores(&numbers, &answers),
-        ["1.00 Asked", "1.00 Asked", "0.67 Asked", "0.50 Asked", "0.00 Missing"]
+        ["1.00 Asked", "1.00 Asked", "0.67 Asked", "0.50 Asked", "0.00 Asked"]
     );
 
     let pairs = task(Scoring::Pairs, &["(12, 45)", "(12, 77)"]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Failure;
 
@@ -168,11 +169,25 @@ pub fn write_note(note: &Note) -> String {
     text
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum Line {
     Note(Note),
     Trial(Box<Trial>),
+}
+
+fn read_line(line: &str) -> Result<Line, String> {
+    let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    if !value.is_object() {
+        return Err("it is not a JSON object".to_owned());
+    }
+    if value.get("note").is_some() {
+        return serde_json::from_value(value).map(Line::Note).map_err(|error| error.to_string());
+    }
+    let trial: Trial = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    if trial.task.is_empty() {
+        Err("it names no `task`".to_owned())
+    } else {
+        Ok(Line::Trial(Box::new(trial)))
+    }
 }
 
 /// The trials of a file. Its last line may be torn: the process that wrote it may have been killed.
@@ -186,11 +201,8 @@ pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
             continue;
         }
         let refuse = |problem: String| TrialFileError { line: idx + 1, problem };
-        match serde_json::from_str(line).map_err(|error| refuse(error.to_string()))? {
+        match read_line(line).map_err(refuse)? {
             Line::Note(noted) => note = Some(noted),
-            Line::Trial(trial) if trial.task.is_empty() => {
-                return Err(refuse("it names no `task`".to_owned()));
-            }
             Line::Trial(trial) => drop(by_key.insert(trial.key(), *trial)),
         }
     }

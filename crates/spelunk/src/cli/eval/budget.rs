@@ -11,14 +11,14 @@ use crate::cli::limits;
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct BudgetFlags {
     /// End the evaluation after so many trials
-    #[arg(long, value_name = "TRIALS")]
-    budget_trials: Option<u64>,
+    #[arg(id = "budget_trials", long = "budget-trials", value_name = "TRIALS")]
+    trials: Option<u64>,
     /// End the evaluation when it has cost so many dollars
-    #[arg(long, value_name = "DOLLARS")]
-    budget_cost: Option<String>,
+    #[arg(id = "budget_cost", long = "budget-cost", value_name = "DOLLARS")]
+    cost: Option<String>,
     /// End the evaluation after this time, such as 9m; trials under way are dropped and made again on resume
-    #[arg(long, value_name = "TIME")]
-    budget_time: Option<String>,
+    #[arg(id = "budget_time", long = "budget-time", value_name = "TIME")]
+    time: Option<String>,
 }
 
 /// What is left.
@@ -40,10 +40,10 @@ impl Budget {
                 hint: "write it like `--budget-cost 2.50` or `--budget-time 9m`".into(),
             }),
         };
-        let cost = amount("--budget-cost", &flags.budget_cost, limits::microusd)?;
-        let time_ms = amount("--budget-time", &flags.budget_time, limits::time_ms)?;
+        let cost = amount("--budget-cost", &flags.cost, limits::microusd)?;
+        let time_ms = amount("--budget-time", &flags.time, limits::time_ms)?;
         Ok(Self {
-            trials_max: flags.budget_trials.unwrap_or(u64::MAX),
+            trials_max: flags.trials.unwrap_or(u64::MAX),
             cost_microusd_max: cost.unwrap_or(u64::MAX),
             ends_at: time_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
             trials: 0,

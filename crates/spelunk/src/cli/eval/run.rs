@@ -68,22 +68,22 @@ const SIM: &str = "sim";
 #[derive(Debug, Clone, Args)]
 struct SimFlags {
     /// With `--model sim`: the length of a prompt at which the reader overlooks half of what matters
-    #[arg(long, value_name = "TOKENS", default_value_t = SimSettings::default().half_tokens)]
-    sim_half_tokens: u64,
+    #[arg(id = "sim_half_tokens", long = "sim-half-tokens", value_name = "TOKENS", default_value_t = SimSettings::default().half_tokens)]
+    half_tokens: u64,
     /// With `--model sim`: of a thousand replies, how many do not have the form that was asked for
-    #[arg(long, value_name = "N", default_value_t = SimSettings::default().slip_permille)]
-    sim_slip_permille: u64,
+    #[arg(id = "sim_slip_permille", long = "sim-slip-permille", value_name = "N", default_value_t = SimSettings::default().slip_permille)]
+    slip_permille: u64,
     /// With `--model sim`: another seed is another reader
-    #[arg(long, value_name = "SEED", default_value_t = SimSettings::default().seed)]
-    sim_seed: u64,
+    #[arg(id = "sim_seed", long = "sim-seed", value_name = "SEED", default_value_t = SimSettings::default().seed)]
+    seed: u64,
 }
 
 impl SimFlags {
     fn settings(&self) -> SimSettings {
         SimSettings {
-            seed: self.sim_seed,
-            half_tokens: self.sim_half_tokens,
-            slip_permille: self.sim_slip_permille,
+            seed: self.seed,
+            half_tokens: self.half_tokens,
+            slip_permille: self.slip_permille,
             ..SimSettings::default()
         }
     }

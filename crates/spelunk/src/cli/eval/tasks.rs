@@ -119,7 +119,8 @@ fn refused(kind: Kind, error: &GenerateError) -> Usage {
     let hint = match error {
         GenerateError::Size { .. } => "change `--tokens`",
         GenerateError::Variant { .. } => "leave the variant out",
-        GenerateError::NoTree | GenerateError::TreeSmall { .. } | GenerateError::TreePoor { .. } => {
+        GenerateError::NoTree => "name one with `--tree`, or leave the kind `code` out",
+        GenerateError::TreeSmall { .. } | GenerateError::TreePoor { .. } => {
             "name a larger tree of source code with `--tree`, or leave the kind `code` out"
         }
         GenerateError::Write { .. } => "make room, or name another place with `--out`",

@@ -60,7 +60,7 @@ impl Places {
         let name = format!("{}-{}-{label}-{}", cell.task.id, cell.strategy, cell.repeat);
         // Made-up text is read as it is, wherever it lies.
         let scan = ScanOptions { allow_secrets: true, gitignore: false, ..ScanOptions::default() };
-        let engine = app.engine_on(Workspace::open(&self.runs.join(name))?, scan)?;
+        let engine = app.engine_on(Workspace::open(&self.runs.join(name))?, scan);
         Ok(engine.with_sandbox(app.sandbox(None)?))
     }
 }
@@ -206,7 +206,7 @@ fn fill(trial: &mut Trial, result: &RunResult, view: &RunView) {
 /// Gives the score, and the class of what is wrong.
 pub(super) fn judge(task: &Task, trial: &mut Trial) {
     let scored = score(task, &trial.answer);
-    trial.kind = task.kind.name().to_owned();
+    task.kind.name().clone_into(&mut trial.kind);
     trial.tokens = task.tokens;
     trial.score = Some(scored.score);
     trial.off = scored.off;
