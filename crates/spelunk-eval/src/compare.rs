@@ -30,7 +30,7 @@ pub struct Difference {
 /// How pairs are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
-    /// By task, strategy, model and repeat: two versions of the same.
+    /// By task, strategy, label, model and repeat: two versions of the same.
     SameWay,
     /// By task and repeat alone: each strategy of one against that of the other.
     AnyWay,
@@ -57,7 +57,8 @@ pub fn compare(before: &[Trial], after: &[Trial], pairing: Pairing) -> Vec<Diffe
 }
 
 fn way(trial: &Trial) -> String {
-    format!("{} {} {}", trial.engine, trial.strategy, trial.model)
+    let label = trial.label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
+    format!("{} {}{label} {}", trial.engine, trial.strategy, trial.model)
 }
 
 fn key(trial: &Trial, pairing: Pairing) -> (String, u64, String) {

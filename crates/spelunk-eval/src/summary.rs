@@ -13,22 +13,30 @@ pub struct Way {
     pub engine: String,
     /// How.
     pub strategy: String,
+    /// Under which settings, where that was said.
+    pub label: Option<String>,
     /// By asking whom.
     pub model: String,
 }
 
 impl Way {
     fn of(trial: &Trial) -> Self {
-        Self { engine: trial.engine.clone(), strategy: trial.strategy.clone(), model: trial.model.clone() }
+        Self {
+            engine: trial.engine.clone(),
+            strategy: trial.strategy.clone(),
+            label: trial.label.clone(),
+            model: trial.model.clone(),
+        }
     }
 
-    /// In a word: the strategy, and the engine where it is not ours.
-    pub fn label(&self) -> String {
-        match (self.engine.as_str(), self.strategy.as_str()) {
+    /// In a few words: the strategy, the engine where it is not ours, and what the settings were called.
+    pub fn name(&self) -> String {
+        let strategy = match (self.engine.as_str(), self.strategy.as_str()) {
             ("spelunk", strategy) => strategy.to_owned(),
             (engine, strategy) if engine == strategy => engine.to_owned(),
             (engine, strategy) => format!("{engine} {strategy}"),
-        }
+        };
+        self.label.as_ref().map_or_else(|| strategy.clone(), |label| format!("{strategy} ({label})"))
     }
 }
 

@@ -90,7 +90,7 @@ fn line(row: &Row, idx: usize, axis: &Log, y: &dyn Fn(f64) -> f64, label_at: f64
         let (x, score) = (x_of(*size), &figures.score);
         text.push_str(&format!(
             "<line class=\"whisker\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/><circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"4\"><title>{}, {}: {:.2} [{:.2}, {:.2}], n={}</title></circle>",
-            y(score.low), y(score.high), y(score.mean), escape(&row.way.label()), size_name(*size), score.mean, score.low,
+            y(score.low), y(score.high), y(score.mean), escape(&row.way.name()), size_name(*size), score.mean, score.low,
             score.high, figures.n
         ));
     }
@@ -105,7 +105,7 @@ fn line(row: &Row, idx: usize, axis: &Log, y: &dyn Fn(f64) -> f64, label_at: f64
 
 fn name(row: &Row) -> String {
     // The model where the names of strategies do not fill the room: several models may be in one report.
-    format!("{} {}", row.way.label(), row.way.model).chars().take(24).collect()
+    format!("{} {}", row.way.name(), row.way.model).chars().take(24).collect()
 }
 
 fn described(summary: &Summary) -> String {
@@ -117,7 +117,7 @@ fn described(summary: &Summary) -> String {
                 format!("{} at {}", format_args!("{:.2}", figures.score.mean), size_name(*size))
             })
             .collect();
-        format!("{}: {}", row.way.label(), parts.join(", "))
+        format!("{}: {}", row.way.name(), parts.join(", "))
     };
     summary.rows.iter().map(said).collect::<Vec<_>>().join("; ")
 }
@@ -148,7 +148,7 @@ pub(super) fn tokens_by_way(summary: &Summary) -> String {
     let said: Vec<String> = summary
         .rows
         .iter()
-        .map(|row| format!("{}: median {}", row.way.label(), number(quantile(&row.all.tokens, 500))))
+        .map(|row| format!("{}: median {}", row.way.name(), number(quantile(&row.all.tokens, 500))))
         .collect();
     svg("tokens-by-way", "Tokens of trials", &said.join("; "), height, &body)
 }

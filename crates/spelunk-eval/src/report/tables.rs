@@ -45,7 +45,7 @@ fn overall(summary: &Summary) -> Table {
     );
     for Row { way, all, .. } in &summary.rows {
         table.rows.push(vec![
-            way.label(),
+            way.name(),
             way.model.clone(),
             all.n.to_string(),
             format!("{:.3} [{:.3}, {:.3}]", all.score.mean, all.score.low, all.score.high),
@@ -73,7 +73,7 @@ fn by_size(summary: &Summary) -> Table {
     table.head.extend(sizes.iter().map(|size| size_name(*size)));
     for row in &summary.rows {
         let cells = sizes.iter().map(|size| score(row.by_size.get(size)));
-        table.rows.push([row.way.label(), row.way.model.clone()].into_iter().chain(cells).collect());
+        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
     }
     table
 }
@@ -86,7 +86,7 @@ fn by_kind(summary: &Summary) -> Table {
     table.head.extend(kinds.iter().map(|kind| (*kind).to_owned()));
     for row in &summary.rows {
         let cells = kinds.iter().map(|kind| score(row.by_kind.get(*kind)));
-        table.rows.push([row.way.label(), row.way.model.clone()].into_iter().chain(cells).collect());
+        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
     }
     table
 }
@@ -97,7 +97,7 @@ fn failures(summary: &Summary) -> Table {
     for row in &summary.rows {
         let count = |failure: &Failure| row.all.failures.get(failure.name()).copied().unwrap_or_default();
         let cells = Failure::ALL.iter().map(|failure| count(failure).to_string());
-        table.rows.push([row.way.label(), row.way.model.clone()].into_iter().chain(cells).collect());
+        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
     }
     table
 }

@@ -21,6 +21,9 @@ pub struct Trial {
     pub tokens: u64,
     /// How it was to be answered.
     pub strategy: String,
+    /// What tells trials under other settings apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// What `auto` chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chose: Option<String>,
@@ -86,6 +89,7 @@ impl Default for Trial {
             kind: String::new(),
             tokens: 0,
             strategy: String::new(),
+            label: None,
             chose: None,
             model: String::new(),
             repeat: 0,
@@ -194,7 +198,7 @@ fn read_line(line: &str) -> Result<Line, String> {
 pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
     let bytes_whole = text.rfind('\n').map_or(0, |at| at + 1);
     let whole = text.get(..bytes_whole).unwrap_or_default();
-    let mut by_key: BTreeMap<(String, String, String, String, u64), Trial> = BTreeMap::new();
+    let mut by_key: BTreeMap<Key, Trial> = BTreeMap::new();
     let mut note = None;
     for (idx, line) in whole.lines().enumerate() {
         if line.trim().is_empty() {
@@ -209,11 +213,13 @@ pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
     Ok(Trials { trials: by_key.into_values().collect(), note, bytes_whole })
 }
 
+type Key = ([String; 4], Option<String>, u64);
+
 impl Trial {
     /// What tells a trial from others.
-    fn key(&self) -> (String, String, String, String, u64) {
-        let words = (&self.engine, &self.task, &self.strategy, &self.model);
-        (words.0.clone(), words.1.clone(), words.2.clone(), words.3.clone(), self.repeat)
+    fn key(&self) -> Key {
+        let words = [&self.engine, &self.task, &self.strategy, &self.model].map(String::clone);
+        (words, self.label.clone(), self.repeat)
     }
 
     /// Tokens in both directions.

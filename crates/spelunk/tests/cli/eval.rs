@@ -132,6 +132,13 @@ fn a_budget_ends_early_and_says_so_and_the_same_command_goes_on() {
         .run();
     assert_eq!((report.code, report.stderr.as_str()), (0, "wrote r.md\nwrote r.html\n"));
     assert!(!scene.read("r.md").contains("Partial") && scene.read("r.html").contains("<svg "));
+    let labelled = evaluate(&scene, &[&sim[..], &["--label", "small parts"]].concat());
+    assert_eq!((labelled.code, shown(&scene).len()), (0, 8), "{}", labelled.stderr);
+    let report = scene.spelunk(["eval", "report", "r.jsonl"]).run().stdout;
+    assert!(
+        report.contains("| direct | sim | 4 |") && report.contains("| direct (small parts) | sim | 4 |"),
+        "{report}"
+    );
     let same = scene.spelunk(["eval", "compare", "r.jsonl", "r.jsonl", "--json"]).run();
     let same: Value = serde_json::from_str(&same.stdout).unwrap();
     assert_eq!((same[0]["pairs"].as_u64(), same[0]["difference"].as_f64()), (Some(4), Some(0.0)));

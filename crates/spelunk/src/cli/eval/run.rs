@@ -42,6 +42,9 @@ pub(crate) struct RunArgs {
     /// Only tasks of at most this size, such as 32k
     #[arg(long, value_name = "SIZE")]
     tokens_max: Option<String>,
+    /// What to call these settings, to tell trials under others apart in one file and one report
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
     /// How often each is tried
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeats: u64,
@@ -115,13 +118,13 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     let before = if out.exists() { load_trials(&out)? } else { Trials::default() };
     let all = cells(&tasks, &args, &asked);
     let planned = all.len() as u64;
-    let todo = left(all, &before.trials);
+    let todo = left(all, &before.trials, args.label.as_deref());
     let n_done = planned - todo.len() as u64;
     if n_done > 0 {
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
     let runs = runs_folder(&out);
-    let places = Places { folder, runs };
+    let places = Places { folder, runs, label: args.label.clone() };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
         Evaluation { app, places: &places, results, budget, planned, n_done, failed_in_a_row: 0 };
@@ -210,10 +213,11 @@ fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<Asked>]) -> Vec<Cell>
 }
 
 /// What was not tried yet, or ended by an outage.
-fn left(all: Vec<Cell>, before: &[Trial]) -> Vec<Cell> {
+fn left(all: Vec<Cell>, before: &[Trial], label: Option<&str>) -> Vec<Cell> {
     let done: HashSet<(&str, &str, &str, u64)> = before
         .iter()
         .filter(|trial| trial.engine == "spelunk" && trial.status != Status::Outage)
+        .filter(|trial| trial.label.as_deref() == label)
         .map(|trial| (trial.task.as_str(), trial.strategy.as_str(), trial.model.as_str(), trial.repeat))
         .collect();
     all.into_iter()

@@ -46,18 +46,24 @@ impl Asked {
     }
 }
 
-/// Where the tasks are, and where the runs go.
+/// Where the tasks are, where the runs go, and what the settings are called.
 pub(super) struct Places {
     pub(super) folder: PathBuf,
     pub(super) runs: PathBuf,
+    pub(super) label: Option<String>,
 }
 
 impl Places {
     /// A workspace of its own for each trial: what one has indexed or learnt is no help and no hindrance to another.
     fn engine(&self, app: &App, cell: &Cell) -> Result<Engine, Failure> {
-        let label: String =
-            cell.asked.label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let name = format!("{}-{}-{label}-{}", cell.task.id, cell.strategy, cell.repeat);
+        let words = [cell.strategy.as_str(), self.label.as_deref().unwrap_or("-"), &cell.asked.label];
+        let label: String = words
+            .join("-")
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .take(100)
+            .collect();
+        let name = format!("{}-{label}-{}", cell.task.id, cell.repeat);
         // Made-up text is read as it is, wherever it lies.
         let scan = ScanOptions { allow_secrets: true, gitignore: false, ..ScanOptions::default() };
         let engine = app.engine_on(Workspace::open(&self.runs.join(name))?, scan);
@@ -82,6 +88,7 @@ pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
         kind: cell.task.kind.name().to_owned(),
         tokens: cell.task.tokens,
         strategy: cell.strategy.clone(),
+        label: places.label.clone(),
         model: cell.asked.label.clone(),
         repeat: cell.repeat,
         ..Trial::default()
