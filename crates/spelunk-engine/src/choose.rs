@@ -72,7 +72,9 @@ const AGGREGATION: &[&str] = &[
     "how often",
     "how much",
     "count",
-    "number of",
+    // With its article: the "phone number of" somebody is one fact.
+    "the number of",
+    "total number of",
     "total",
     "sum of",
     "average",

@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod demo;
 mod doctor;
+mod eval;
 mod gc;
 mod limits;
 mod mcp;
@@ -124,6 +125,8 @@ enum Command {
     Model(model::ModelArgs),
     /// Check settings, workspace and model, and say what to do
     Doctor(doctor::DoctorArgs),
+    /// Judge strategies and models by tasks with known answers
+    Eval(eval::EvalArgs),
     /// See a whole run, a crash and its resume, without a key: the model is scripted
     Demo,
     /// Keep the sound beginning of a damaged journal
@@ -134,7 +137,7 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "ask",
     "resume",
     "plan",
@@ -150,6 +153,7 @@ const COMMANDS: [&str; 20] = [
     "config",
     "model",
     "doctor",
+    "eval",
     "demo",
     "repair",
     "gc",
@@ -200,6 +204,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Config(args) => config::config(app, &args),
         Command::Model(args) => app::block_on(model::model(app, args)),
         Command::Doctor(args) => app::block_on(doctor::doctor(app, args)),
+        Command::Eval(args) => app::block_on(eval::eval(app, args)),
         Command::Demo => app::block_on(demo::demo(app)),
         Command::Repair(args) => repair::repair(app, &args),
         Command::Gc(args) => gc::gc(app, &args),
@@ -217,6 +222,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Repl(args) => Some(args.model.clone()),
         Command::Mcp(args) => Some(args.model.clone()),
         Command::Serve(args) => Some(args.model.clone()),
+        Command::Eval(args) => args.model(),
         Command::Outline(_)
         | Command::Search(_)
         | Command::Context(_)
@@ -235,6 +241,7 @@ fn limit_flags(command: &Command) -> limits::LimitFlags {
     match command {
         Command::Ask(args) => args.limits.clone(),
         Command::Resume(args) => args.limits.clone(),
+        Command::Eval(args) => args.limits(),
         Command::Plan(_)
         | Command::Outline(_)
         | Command::Search(_)

@@ -24,11 +24,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "spelunk-types",
         ],
     ),
+    ("spelunk-eval", &["spelunk-model", "spelunk-types"]),
     (
         "spelunk",
         &[
             "spelunk-context",
             "spelunk-engine",
+            "spelunk-eval",
             "spelunk-index",
             "spelunk-journal",
             "spelunk-model",

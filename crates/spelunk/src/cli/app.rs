@@ -114,12 +114,17 @@ impl App {
 
     /// The engine on the workspace; new runs read their sources so.
     pub(crate) fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
-        let engine = Engine::new(self.workspace()?, Arc::new(SystemClock), scan);
+        Ok(self.engine_on(self.workspace()?, scan))
+    }
+
+    /// The engine on another workspace.
+    pub(crate) fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Engine {
+        let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let roster = provider::roster(&self.settings, &self.environment);
         let engine = engine.with_roster(roster).with_paces(self.paces.clone());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let engine = engine.with_embedder(move || provider::embedder(&settings, &environment));
-        Ok(engine.with_detector(self.settings.detector(), self.detector_key()))
+        engine.with_detector(self.settings.detector(), self.detector_key())
     }
 
     /// What tells one set of content types from another.

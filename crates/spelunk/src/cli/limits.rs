@@ -59,7 +59,7 @@ fn whole(text: &str) -> Option<u64> {
 }
 
 /// `200000`, `200k`, `2M`.
-fn tokens(text: &str) -> Option<u64> {
+pub(super) fn tokens(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text);
     let scale = match unit {
         "" => 1,
@@ -71,7 +71,7 @@ fn tokens(text: &str) -> Option<u64> {
 }
 
 /// `90s`, `10m`, `2h`; a number alone is seconds.
-fn time_ms(text: &str) -> Option<u64> {
+pub(super) fn time_ms(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text);
     let scale = match unit {
         "ms" => 1,
@@ -84,7 +84,7 @@ fn time_ms(text: &str) -> Option<u64> {
 }
 
 /// `0.50`, `$2`.
-fn microusd(text: &str) -> Option<u64> {
+pub(super) fn microusd(text: &str) -> Option<u64> {
     scaled(text.strip_prefix('$').unwrap_or(text), 1_000_000)
 }
 

@@ -28,6 +28,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           config       The settings in force and where each comes from
           model        The models that can be asked: what they cost and whether they work
           doctor       Check settings, workspace and model, and say what to do
+          eval         Judge strategies and models by tasks with known answers
           demo         See a whole run, a crash and its resume, without a key: the model is scripted
           repair       Keep the sound beginning of a damaged journal
           gc           Remove what no run needs
@@ -89,8 +90,8 @@ fn help_of_ask_lists_its_flags() {
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
-          -q, --quiet                Print nothing but the result
               --events               Print every event as a line of JSON instead of the answer
+          -q, --quiet                Print nothing but the result
               --open                 Show the run in a browser while it goes on, and until Ctrl-C
           -h, --help                 Print help
 

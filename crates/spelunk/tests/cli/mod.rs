@@ -11,6 +11,7 @@ mod context_looks;
 mod custom_types;
 mod demo;
 mod doctor;
+mod eval;
 mod events;
 mod gc;
 mod help;

@@ -1,0 +1,49 @@
+//! What is not there: the right answer is that the text does not say it. Near misses stand in the text: the same fact
+//! about another place, another fact about the same place.
+
+use super::prose::{THINGS, keeper_fact, number_fact, write};
+use super::{Draft, GenerateError, IF_ABSENT, Made};
+use crate::Scoring;
+use crate::words::{PEOPLE_MAX, PLACES_MAX, different, person, place};
+
+const NEAR: usize = 5;
+
+pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+    let is_number = draft.variant == "number";
+    let rng = &mut draft.rng;
+    let mut things = THINGS.to_vec();
+    rng.shuffle(&mut things);
+    let thing = things.first().copied().unwrap_or_default();
+    let other_thing = things.get(1).copied().unwrap_or_default();
+    let places = different(rng, NEAR + 1, PLACES_MAX);
+    let asked = places.first().copied().unwrap_or_default();
+    let mut facts = Vec::new();
+    for near in places.iter().skip(1) {
+        let (number, keeper) = (100_000 + rng.below(900_000), person(rng.below(PEOPLE_MAX)));
+        let fact =
+            if is_number { number_fact(thing, *near, number) } else { keeper_fact(thing, *near, &keeper) };
+        facts.push((rng.below(1000), fact));
+    }
+    // The place that is asked about, with what is not asked.
+    let (number, keeper) = (100_000 + rng.below(900_000), person(rng.below(PEOPLE_MAX)));
+    let (same_place, same_but) = if is_number {
+        (keeper_fact(thing, asked, &keeper), number_fact(other_thing, asked, number))
+    } else {
+        (number_fact(thing, asked, number), keeper_fact(other_thing, asked, &keeper))
+    };
+    facts.push((rng.below(1000), same_place));
+    facts.push((rng.below(1000), same_but));
+    let path = draft.path("book.txt");
+    write(&mut draft, &path, &facts)?;
+    let what = if is_number {
+        format!("What is the registration number of the {thing} at {}?", place(asked))
+    } else {
+        format!("Who has kept the {thing} at {} since the war?", place(asked))
+    };
+    Ok(Made {
+        question: format!("{what} {IF_ABSENT} End your reply with a line of the form `ANSWER: value`."),
+        answer: vec!["absent".to_owned()],
+        scoring: Scoring::Absent,
+        files: vec![path],
+    })
+}

@@ -1,0 +1,84 @@
+//! Labelled lines (after OOLONG): a number or a category over all lines. In `read` the label follows from what a line
+//! says; in `easy` it stands in the line, so that code can count it.
+
+use super::messages::{COMMON, TOPICS, Topic, explained, line};
+use super::{Draft, GenerateError, Made};
+use crate::Scoring;
+use crate::rng::Rng;
+use crate::sink::Out;
+
+/// Users that write.
+const USERS: u64 = 9000;
+/// By how many lines the most common topic is ahead at least.
+const LEAD: u64 = 3;
+
+pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+    let is_easy = draft.variant.ends_with("easy");
+    let is_count = draft.variant.starts_with("count");
+    let topics = TOPICS.first_chunk::<COMMON>().copied().unwrap_or([TOPICS[0]; COMMON]);
+    let rng = &mut draft.rng;
+    let most = rng.idx(COMMON);
+    let weights = weights(rng, most);
+    let mut counts = [0_u64; COMMON];
+    let path = format!("{}/messages.txt", draft.folder);
+    let mut out = Out::begin(draft.sink, &path)?;
+    let mut number = 0;
+    while out.bytes() < draft.bytes_max || !leads(&counts, most) {
+        let is_over = out.bytes() >= draft.bytes_max;
+        let idx = if is_over { most } else { weighted(rng, &weights) };
+        number += 1;
+        let user = 1000 + rng.below(USERS);
+        let (Some(topic), Some(count)) = (topics.get(idx), counts.get_mut(idx)) else { continue };
+        *count += 1;
+        out.line(&line(rng, number, user, topic, is_easy))?;
+    }
+    let asked = rng.idx(COMMON);
+    let topic: Topic = topics.get(if is_count { asked } else { most }).copied().unwrap_or(TOPICS[0]);
+    let count = counts.get(asked).copied().unwrap_or_default();
+    let given = format!(
+        "Each line of the text is a message of a customer. Each message has one topic of these: {}.",
+        explained(&topics)
+    );
+    let (question, answer, scoring) = if is_count {
+        let asks = format!("How many messages have the topic {}?", topic.name);
+        (
+            format!("{given} {asks} End your reply with a line of the form `ANSWER: number`."),
+            count.to_string(),
+            Scoring::Number,
+        )
+    } else {
+        let among = topics.iter().map(|topic| topic.name.to_owned()).collect();
+        let asks = "Which topic is the most common?";
+        (
+            format!("{given} {asks} End your reply with a line of the form `ANSWER: topic`."),
+            topic.name.to_owned(),
+            Scoring::Choice { among },
+        )
+    };
+    Ok(Made { question, answer: vec![answer], scoring, files: vec![path] })
+}
+
+/// How often topics occur; one is ahead.
+fn weights(rng: &mut Rng, most: usize) -> [u64; COMMON] {
+    let mut weights = [0; COMMON];
+    for (idx, weight) in weights.iter_mut().enumerate() {
+        *weight = if idx == most { 160 } else { rng.between(50, 110) };
+    }
+    weights
+}
+
+fn weighted(rng: &mut Rng, weights: &[u64]) -> usize {
+    let mut left = rng.below(weights.iter().sum());
+    for (idx, weight) in weights.iter().enumerate() {
+        if left < *weight {
+            return idx;
+        }
+        left -= weight;
+    }
+    0
+}
+
+fn leads(counts: &[u64; COMMON], most: usize) -> bool {
+    let ahead = counts.get(most).copied().unwrap_or_default();
+    counts.iter().enumerate().all(|(idx, count)| idx == most || count + LEAD <= ahead)
+}

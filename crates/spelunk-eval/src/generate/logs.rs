@@ -1,0 +1,128 @@
+//! Logs of a day, of several services: who failed first, how often somebody failed within some hours, and who is behind a
+//! request whose failure stands on another line than the user.
+
+use super::{Draft, GenerateError, Made};
+use crate::Scoring;
+use crate::rng::Rng;
+use crate::sink::Out;
+
+pub(crate) const SERVICES: [&str; 6] = ["gateway", "auth", "billing", "stock", "mailer", "search"];
+const PATHS: &[&str] = &["/cart", "/login", "/orders", "/items/412", "/search?q=lamp", "/profile"];
+const NOTES: &[&str] =
+    &["cache warm", "no errors since start", "retry queue empty", "slow query 812ms", "pool 14 of 20"];
+/// What a line is long, about; decides how fast the day passes.
+const LINE_BYTES: u64 = 84;
+const DAY_MS: u64 = 86_400_000;
+const QUARTER_HOURS: u64 = 6;
+
+/// A day on its way.
+struct Day<'a> {
+    out: Out<'a>,
+    now_ms: u64,
+    step_ms: u64,
+}
+
+impl Day<'_> {
+    fn log(&mut self, rng: &mut Rng, level: &str, service: &str, text: &str) -> Result<(), GenerateError> {
+        self.now_ms = (self.now_ms + rng.below(self.step_ms * 2)).min(DAY_MS - 1);
+        let (seconds, ms) = (self.now_ms / 1000, self.now_ms % 1000);
+        let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        Ok(self.out.line(&format!("2025-03-07T{h:02}:{m:02}:{s:02}.{ms:03}Z {level:<5} {service} {text}"))?)
+    }
+
+    fn hour(&self) -> u64 {
+        self.now_ms / 3_600_000
+    }
+}
+
+pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+    let path = format!("{}/system.log", draft.folder);
+    let step_ms = (DAY_MS / (draft.bytes_max / LINE_BYTES).max(1)).max(1);
+    let day = Day { out: Out::begin(draft.sink, &path)?, now_ms: 0, step_ms };
+    let (rng, bytes_max) = (&mut draft.rng, draft.bytes_max);
+    let (question, answer, scoring) = match draft.variant {
+        "first" => first(day, rng, bytes_max)?,
+        "count" => count(day, rng, bytes_max)?,
+        _ => trace(day, rng, bytes_max)?,
+    };
+    Ok(Made { question, answer: vec![answer], scoring, files: vec![path] })
+}
+
+type Asked = (String, String, Scoring);
+
+/// A request that goes well: its user stands on the first line alone.
+fn request(day: &mut Day<'_>, rng: &mut Rng) -> Result<(String, u64), GenerateError> {
+    let (id, user) = (format!("{:08x}", rng.next() >> 32), 1000 + rng.below(9000));
+    let (path, ms) = (*rng.pick(PATHS), rng.between(4, 400));
+    day.log(rng, "INFO", "gateway", &format!("req={id} user={user} GET {path} accepted"))?;
+    let service = *rng.pick(&SERVICES);
+    day.log(rng, "INFO", service, &format!("req={id} done in {ms}ms"))?;
+    if rng.happens(80) {
+        let (service, note) = (*rng.pick(&SERVICES), *rng.pick(NOTES));
+        let level = if rng.happens(500) { "WARN" } else { "INFO" };
+        day.log(rng, level, service, note)?;
+    }
+    Ok((id, user))
+}
+
+fn first(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, GenerateError> {
+    let root = *rng.pick(&SERVICES[1..]);
+    let begins = bytes_max * rng.between(40, 80) / 100;
+    while day.out.bytes() < begins {
+        request(&mut day, rng)?;
+    }
+    day.log(rng, "ERROR", root, "connection pool exhausted, refusing work")?;
+    let ends = bytes_max * 95 / 100;
+    while day.out.bytes() < ends.max(begins + 2000) {
+        let (id, _) = request(&mut day, rng)?;
+        let service = *rng.pick(&SERVICES);
+        day.log(rng, "ERROR", service, &format!("req={id} upstream timed out, answered 503"))?;
+    }
+    let among = SERVICES.map(str::to_owned).to_vec();
+    let question = "There was an outage on this day. Which service failed first, that is, logged a line with the level ERROR before every other service? Services stand after the level. End your reply with a line of the form `ANSWER: service`.";
+    Ok((question.to_owned(), root.to_owned(), Scoring::Choice { among }))
+}
+
+fn count(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, GenerateError> {
+    let asked = rng.idx(SERVICES.len());
+    let from = rng.below(24 / QUARTER_HOURS) * QUARTER_HOURS;
+    let mut n_errors = 0;
+    while day.out.bytes() < bytes_max {
+        let (id, _) = request(&mut day, rng)?;
+        if !rng.happens(240) {
+            continue;
+        }
+        let idx = rng.idx(SERVICES.len());
+        let service = SERVICES.get(idx).copied().unwrap_or_default();
+        day.log(rng, "ERROR", service, &format!("req={id} could not be stored, gave up"))?;
+        n_errors += u64::from(idx == asked && (from..from + QUARTER_HOURS).contains(&day.hour()));
+    }
+    let service = SERVICES.get(asked).copied().unwrap_or_default();
+    let question = format!(
+        "How many lines with the level ERROR did the service {service} log from {from:02}:00 until before {:02}:00? Services stand after the level. End your reply with a line of the form `ANSWER: number`.",
+        from + QUARTER_HOURS
+    );
+    Ok((question, n_errors.to_string(), Scoring::Number))
+}
+
+fn trace(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, GenerateError> {
+    let code = rng.between(500, 600);
+    let begins = bytes_max * rng.between(5, 90) / 100;
+    let mut found = None;
+    while day.out.bytes() < bytes_max || found.is_none() {
+        let (id, user) = request(&mut day, rng)?;
+        let is_it = found.is_none() && day.out.bytes() >= begins;
+        if !is_it && !rng.happens(100) {
+            continue;
+        }
+        // Lines of others stand between a request and its failure.
+        request(&mut day, rng)?;
+        let code = if is_it { code } else { 600 + rng.below(300) };
+        day.log(rng, "WARN", "billing", &format!("req={id} payment declined, code E{code}"))?;
+        found = found.or_else(|| is_it.then_some(user));
+    }
+    let question = format!(
+        "One payment was declined with the code E{code}. Which user had made that request? The request's own line has the user. End your reply with a line of the form `ANSWER: number`."
+    );
+    Ok((question, found.unwrap_or_default().to_string(), Scoring::Exact))
+}

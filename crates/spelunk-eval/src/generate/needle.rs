@@ -1,0 +1,50 @@
+//! Needles: one fact in a lot of prose (S-NIAH), or all facts of a kind. Facts of the same form about other things stand
+//! beside them, so that the form alone does not give them away.
+
+use super::prose::{THINGS, number_fact, write};
+use super::{Draft, GenerateError, IF_ABSENT, Made};
+use crate::Scoring;
+use crate::words::{PLACES_MAX, different, place};
+
+const NEEDLES: usize = 4;
+const OTHERS: usize = 4;
+
+pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+    let is_single = draft.variant == "single";
+    let n_needles = if is_single { 1 } else { NEEDLES };
+    let rng = &mut draft.rng;
+    let mut things = THINGS.to_vec();
+    rng.shuffle(&mut things);
+    let places = different(rng, n_needles + OTHERS, PLACES_MAX);
+    let numbers = different(rng, n_needles + OTHERS, 900_000);
+    let facts: Vec<(u64, u64, u64)> = places
+        .iter()
+        .zip(numbers)
+        .map(|(place, number)| (rng.below(1000), *place, 100_000 + number))
+        .collect();
+    let (thing, other_thing) = (things.first().copied(), things.get(1).copied());
+    let (thing, other_thing) = (thing.unwrap_or_default(), other_thing.unwrap_or_default());
+    let texts: Vec<(u64, String)> = facts
+        .iter()
+        .enumerate()
+        .map(|(idx, (depth, place, number))| {
+            let thing = if idx < n_needles { thing } else { other_thing };
+            (*depth, number_fact(thing, *place, *number))
+        })
+        .collect();
+    let path = draft.path("book.txt");
+    write(&mut draft, &path, &texts)?;
+    let answer = facts.iter().take(n_needles).map(|(_, _, number)| number.to_string()).collect();
+    let at = facts.first().map(|(_, number, _)| place(*number)).unwrap_or_default();
+    let question = if is_single {
+        format!(
+            "What is the registration number of the {thing} at {at}? {IF_ABSENT} End your reply with a line of the form `ANSWER: value`."
+        )
+    } else {
+        format!(
+            "What are the registration numbers of the {thing}s, at whatever place? The text names several. End your reply with a line of the form `ANSWER: value, value, value`."
+        )
+    };
+    let scoring = if is_single { Scoring::Exact } else { Scoring::Set };
+    Ok(Made { question, answer, scoring, files: vec![path] })
+}

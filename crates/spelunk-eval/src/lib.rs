@@ -1,0 +1,31 @@
+//! Judging by numbers: tasks with known answers, scores, a simulated reader, statistics and reports. What is run, and by
+//! whom, is not decided here; nothing here touches a disk, a clock or a network.
+
+mod compare;
+mod failure;
+mod generate;
+mod report;
+mod rng;
+mod score;
+mod sim;
+mod sink;
+mod stats;
+mod summary;
+mod task;
+mod wire;
+mod words;
+
+pub use compare::{Difference, Pairing, compare};
+pub use failure::{Evidence, Failure};
+pub use generate::{BYTES_PER_TOKEN, GenerateError, Order, TOKENS_MAX, TOKENS_MIN, Tree, generate};
+pub use report::{Report, differences_markdown};
+pub use score::{Form, Scored, score};
+pub use sim::{SimModel, SimSettings};
+pub use sink::{MemorySink, Sink};
+pub use stats::{Interval, bootstrap, mean, quantile, wilson};
+pub use summary::{Figures, Row, Summary, Way};
+pub use task::{Kind, Scoring, Task, size_name};
+pub use wire::{
+    FILE_BYTES_MAX, Note, Ran, Status, TaskFileError, Trial, TrialFileError, Trials, read_tasks, read_trials,
+    write_note, write_task, write_trial,
+};

@@ -1,0 +1,116 @@
+//! The tables of a report.
+
+use std::collections::BTreeSet;
+
+use crate::stats::quantile;
+use crate::summary::{Figures, Row, Summary};
+use crate::{Failure, Kind, size_name};
+
+/// A table of texts.
+pub(super) struct Table {
+    pub(super) title: String,
+    pub(super) head: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(super) fn new(title: &str, head: &[&str]) -> Self {
+        let head = head.iter().map(|cell| (*cell).to_owned()).collect();
+        Self { title: title.to_owned(), head, rows: Vec::new() }
+    }
+}
+
+/// All tables, in their order.
+pub(super) fn tables(summary: &Summary) -> Vec<Table> {
+    vec![overall(summary), by_size(summary), by_kind(summary), failures(summary)]
+}
+
+fn overall(summary: &Summary) -> Table {
+    let mut table = Table::new(
+        "Overall",
+        &[
+            "how",
+            "model",
+            "trials",
+            "score [95 %]",
+            "all right [95 %]",
+            "tokens, median",
+            "tokens, p95",
+            "calls, mean",
+            "time, median",
+            "tokens per right answer",
+            "cost per right answer",
+            "numbers off, median",
+        ],
+    );
+    for Row { way, all, .. } in &summary.rows {
+        table.rows.push(vec![
+            way.name(),
+            way.model.clone(),
+            all.n.to_string(),
+            format!("{:.3} [{:.3}, {:.3}]", all.score.mean, all.score.low, all.score.high),
+            format!(
+                "{:.0} % [{:.0}, {:.0}]",
+                all.right.mean * 100.0,
+                all.right.low * 100.0,
+                all.right.high * 100.0
+            ),
+            number(quantile(&all.tokens, 500)),
+            number(quantile(&all.tokens, 950)),
+            format!("{:.1}", all.calls),
+            format!("{:.1} s", all.wall_ms / 1000.0),
+            all.tokens_per_right().map_or("–".to_owned(), number),
+            all.microusd_per_right().map_or("–".to_owned(), |cost| format!("${:.4}", cost / 1e6)),
+            all.off.map_or("–".to_owned(), |off| format!("{:.1} %", off * 100.0)),
+        ]);
+    }
+    table
+}
+
+fn by_size(summary: &Summary) -> Table {
+    let sizes: BTreeSet<u64> = summary.rows.iter().flat_map(|row| row.by_size.keys().copied()).collect();
+    let mut table = Table::new("Score by size", &["how", "model"]);
+    table.head.extend(sizes.iter().map(|size| size_name(*size)));
+    for row in &summary.rows {
+        let cells = sizes.iter().map(|size| score(row.by_size.get(size)));
+        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
+    }
+    table
+}
+
+fn by_kind(summary: &Summary) -> Table {
+    let known = Kind::ALL.map(Kind::name);
+    let has = |kind: &&str| summary.rows.iter().any(|row| row.by_kind.contains_key(*kind));
+    let kinds: Vec<&str> = known.into_iter().filter(has).collect();
+    let mut table = Table::new("Score by kind", &["how", "model"]);
+    table.head.extend(kinds.iter().map(|kind| (*kind).to_owned()));
+    for row in &summary.rows {
+        let cells = kinds.iter().map(|kind| score(row.by_kind.get(*kind)));
+        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
+    }
+    table
+}
+
+fn failures(summary: &Summary) -> Table {
+    let mut table = Table::new("What went wrong", &["how", "model"]);
+    table.head.extend(Failure::ALL.iter().map(|failure| failure.name().to_owned()));
+    for row in &summary.rows {
+        let count = |failure: &Failure| row.all.failures.get(failure.name()).copied().unwrap_or_default();
+        let cells = Failure::ALL.iter().map(|failure| count(failure).to_string());
+        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
+    }
+    table
+}
+
+fn score(figures: Option<&Figures>) -> String {
+    figures.map_or("–".to_owned(), |figures| format!("{:.2} (n={})", figures.score.mean, figures.n))
+}
+
+/// A number of tokens, in thousands where it is large.
+pub(super) fn number(value: f64) -> String {
+    match value {
+        value if value >= 1_000_000.0 => format!("{:.2}M", value / 1_000_000.0),
+        value if value >= 1000.0 => format!("{:.1}k", value / 1000.0),
+        value => format!("{value:.0}"),
+    }
+}

@@ -1,0 +1,114 @@
+//! Reading an answer: the last line `ANSWER: …` and what stands in it.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Form;
+
+static ANSWER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?im)(?:^|[\s*_`>#(\[.])(?:final +)?answer[*_` ]*[:=][*_` ]*([^\n]*)")
+        .expect("the pattern is tested")
+});
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|-?[0-9]+(?:\.[0-9]+)?")
+        .expect("the pattern is tested")
+});
+static PAIR: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"([0-9]+)[^0-9\n;]{1,12}?([0-9]+)").expect("the pattern is tested"));
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"[A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*\.[A-Za-z]{1,5}\b").expect("the pattern is tested")
+});
+
+/// Sections of a report that code writes.
+const LISTED: [&str; 2] = ["## Per-File Findings", "## Coverage"];
+
+/// What an answer gives.
+pub(super) struct Given {
+    pub(super) form: Form,
+    /// The line that counts; in prose, all of it.
+    pub(super) line: String,
+    /// That line and what follows it, for lists that go on.
+    pub(super) rest: String,
+}
+
+impl Given {
+    pub(super) fn of(answer: &str) -> Self {
+        let prose = prose(answer);
+        for found in ANSWER.captures_iter(&prose).collect::<Vec<_>>().into_iter().rev() {
+            let Some(value) = found.get(1) else { continue };
+            let rest = prose.get(value.start()..).unwrap_or_default().trim();
+            // The value may stand on the line after the word.
+            let line = rest.lines().next().unwrap_or_default();
+            let line = clean(if value.as_str().trim().is_empty() { line } else { value.as_str() });
+            // The form as it was shown, copied without a value.
+            let is_form = ["value", "number", "topic", "service", "path/of/file", "(number, number)"];
+            if line.is_empty() || is_form.iter().any(|form| line.starts_with(form)) || line.starts_with('<') {
+                continue;
+            }
+            let rest = rest.split("\n## ").next().unwrap_or_default().to_owned();
+            return Self { form: Form::Asked, line, rest };
+        }
+        let text = prose.trim().to_owned();
+        Self {
+            form: if text.is_empty() { Form::Missing } else { Form::Prose },
+            line: text.clone(),
+            rest: text,
+        }
+    }
+}
+
+/// The answer without its evidence and without what code lists below a report: they quote the text.
+fn prose(answer: &str) -> String {
+    let mut kept = String::new();
+    let mut is_listed = false;
+    for line in answer.lines() {
+        if line.starts_with("```evidence") {
+            is_listed = true;
+        } else if line.starts_with("```") && is_listed {
+            is_listed = false;
+            continue;
+        } else if line.starts_with("## ") {
+            is_listed = LISTED.contains(&line.trim());
+        }
+        if !is_listed {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    if kept.trim().is_empty() { answer.to_owned() } else { kept }
+}
+
+fn clean(line: &str) -> String {
+    line.trim().trim_matches(['*', '_', '`', '"', '\'', ' ', '.']).to_owned()
+}
+
+/// Words and numbers, in lower case.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// Numbers, with separators of thousands taken out.
+pub(super) fn numbers(text: &str) -> Vec<f64> {
+    NUMBER.find_iter(text).filter_map(|found| found.as_str().replace(',', "").parse().ok()).collect()
+}
+
+/// Pairs of numbers, the smaller one first.
+pub(super) fn pairs(text: &str) -> BTreeSet<(u64, u64)> {
+    let mut found = BTreeSet::new();
+    for pair in text.split([';', '\n']).flat_map(|part| part.split(')')) {
+        let Some(pair) = PAIR.captures(pair) else { continue };
+        let number = |idx| pair.get(idx).and_then(|number| number.as_str().parse::<u64>().ok());
+        if let (Some(a), Some(b)) = (number(1), number(2)) {
+            found.insert((a.min(b), a.max(b)));
+        }
+    }
+    found
+}
+
+/// Paths of files, without line numbers.
+pub(super) fn paths(text: &str) -> BTreeSet<String> {
+    PATH.find_iter(text).map(|found| found.as_str().trim_start_matches("./").to_owned()).collect()
+}

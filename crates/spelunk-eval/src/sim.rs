@@ -1,0 +1,179 @@
+//! The simulated reader: a model that really reads the prompt it is given, as models do: the longer the prompt, the more of it
+//! is overlooked, lines are taken for something else now and then, and forms slip. It knows the questions of this crate
+//! and nothing else, and no answers. What it says depends on the prompt and the seed alone, so that runs repeat. It
+//! measures decomposition and aggregation, thousands of times, without a network.
+
+mod asked;
+mod notes;
+mod program;
+mod reader;
+mod speech;
+
+use futures_util::stream;
+use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, estimate_tokens};
+use spelunk_types::{CallId, ModelRef, StopReason, Usage};
+
+use crate::rng::Rng;
+use asked::Asked;
+use reader::Reader;
+
+/// How well it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SimSettings {
+    /// Another seed is another reader.
+    pub seed: u64,
+    /// Of a thousand lines that matter, how many are noticed in a short prompt.
+    pub recall_permille: u64,
+    /// The length of a prompt at which half of that is left.
+    pub half_tokens: u64,
+    /// Of a thousand lines that are noticed, how many are taken for something else.
+    pub mistake_permille: u64,
+    /// Of a thousand replies, how many do not have the form that was asked for.
+    pub slip_permille: u64,
+    /// The longest prompt it takes.
+    pub window_tokens: u64,
+}
+
+impl Default for SimSettings {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            recall_permille: 998,
+            half_tokens: 60_000,
+            mistake_permille: 4,
+            slip_permille: 20,
+            window_tokens: 128_000,
+        }
+    }
+}
+
+/// Lengths beyond this are all the same.
+const LENGTH_MAX: u64 = 1 << 40;
+
+impl SimSettings {
+    /// Of a thousand lines that matter, how many are noticed in a prompt of this length. Falls with the square of the
+    /// length: short prompts are safe, and there is no cliff.
+    fn noticed_permille(&self, tokens: u64) -> u64 {
+        let square = |number: u64| u128::from(number.clamp(1, LENGTH_MAX)).pow(2);
+        let (half, length) = (square(self.half_tokens), square(tokens));
+        let all = half + length;
+        u64::try_from((u128::from(self.recall_permille) * half + all / 2) / all).unwrap_or_default()
+    }
+}
+
+/// The simulated reader.
+#[derive(Debug, Clone)]
+pub struct SimModel {
+    reference: ModelRef,
+    settings: SimSettings,
+}
+
+impl SimModel {
+    /// A reader of this kind.
+    pub fn new(settings: SimSettings) -> Self {
+        let (provider, name) = ("simulated".to_owned(), "sim".to_owned());
+        Self { reference: ModelRef { provider, name, base_url: "inside the program".to_owned() }, settings }
+    }
+
+    /// What it says.
+    fn reply(&self, prompt: &Prompt, tokens: u64) -> String {
+        let mut parts = vec!["sim".to_owned(), self.settings.seed.to_string(), prompt.system.clone()];
+        parts.extend(prompt.messages.iter().map(|message| message.text.clone()));
+        let mut rng = Rng::of(&parts.iter().map(String::as_str).collect::<Vec<_>>());
+        let slips = rng.happens(self.settings.slip_permille);
+        let noticed_permille = self.settings.noticed_permille(tokens);
+        let mistake_permille = self.settings.mistake_permille;
+        let reader = Reader { rng, noticed_permille, mistake_permille };
+        let first = prompt.messages.first().map(|message| message.text.as_str()).unwrap_or_default();
+        let last = prompt.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
+        let Some(asked) = Asked::of(question_in(first)) else {
+            return "I do not understand the question.".to_owned();
+        };
+        match Role::of(&prompt.system) {
+            Role::Searcher => speech::searches(&asked),
+            Role::Analyst => speech::analysis(&asked, reader, first, slips && prompt.messages.len() == 1),
+            Role::Synthesis => speech::synthesis(&asked, reader, first),
+            Role::Explorer if last.contains("No more code will run") => {
+                speech::conclusion(&asked, reader, last)
+            }
+            Role::Explorer if slips => "I would look at the text first and then count.".to_owned(),
+            Role::Explorer => program::program(&asked, question_in(first)),
+            Role::Part => speech::part(&asked, reader, first, slips),
+            Role::Answerer => speech::answer(&asked, reader, first, slips),
+        }
+    }
+}
+
+/// What it is asked to be, by the words of the standing instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Answers from the documents in the prompt.
+    Answerer,
+    /// Says what to look for.
+    Searcher,
+    /// Reports on a part, as JSON.
+    Analyst,
+    /// Puts reports together.
+    Synthesis,
+    /// Writes code.
+    Explorer,
+    /// Is asked by that code.
+    Part,
+}
+
+impl Role {
+    fn of(system: &str) -> Self {
+        let says = |words: &str| system.contains(words);
+        if system.trim().is_empty() {
+            Self::Part
+        } else if says("too long to read at once") {
+            Self::Explorer
+        } else if says("that you cannot see") {
+            Self::Searcher
+        } else if says("one JSON object") && says("analyst") {
+            Self::Analyst
+        } else if says("You put together") || says("the final part of a report") {
+            Self::Synthesis
+        } else {
+            Self::Answerer
+        }
+    }
+}
+
+/// The question in a prompt: what follows the last `Question:`, up to an empty line.
+fn question_in(text: &str) -> &str {
+    let after = text.rsplit_once("Question: ").map_or(text, |(_, after)| after);
+    after.split("\n\n").next().unwrap_or_default().trim()
+}
+
+impl Model for SimModel {
+    fn reference(&self) -> &ModelRef {
+        &self.reference
+    }
+
+    /// A made-up price, that of a small model, so that costs can be compared.
+    fn price(&self) -> Option<Price> {
+        Some(Price {
+            input_microusd_per_mtok: 250_000,
+            cached_microusd_per_mtok: 25_000,
+            cache_write_microusd_per_mtok: 250_000,
+            output_microusd_per_mtok: 2_000_000,
+        })
+    }
+
+    fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
+        let said: u64 = prompt.messages.iter().map(|message| estimate_tokens(&message.text)).sum();
+        let tokens = estimate_tokens(&prompt.system) + said;
+        if tokens > self.settings.window_tokens {
+            let detail = format!("{tokens} tokens of {}", self.settings.window_tokens);
+            return Box::pin(stream::iter([Err(ModelError::PromptTooLong { detail })]));
+        }
+        let text = self.reply(prompt, tokens);
+        let usage = Usage { input_tokens: tokens, output_tokens: estimate_tokens(&text), ..Usage::default() };
+        let done = ModelDelta::Done { stop: StopReason::Finished, usage: Some(usage) };
+        Box::pin(stream::iter([Ok(ModelDelta::Text(text)), Ok(done)]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! What a question asks, as the simulated reader understands it: the questions of this crate, by their words.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// A question, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// How many messages have this topic.
+    Count { topic: String },
+    /// Which topic is the most common.
+    Common,
+    /// Which users pair up, by two topics.
+    Pairs { first: String, second: String },
+    /// The number of a thing at a place.
+    Number { thing: String, place: String },
+    /// The numbers of all such things.
+    Numbers { thing: String },
+    /// Who keeps a thing at a place.
+    Keeper { thing: String, place: String },
+    /// The bridge in the town of a leader.
+    Bridge { destination: String, year: String },
+    /// Where a function is defined.
+    Definition { name: String },
+    /// Who calls it.
+    Callers { name: String },
+    /// What a constant is.
+    Constant { name: String },
+    /// Who failed first.
+    FirstError,
+    /// How often somebody failed between two hours.
+    Errors { service: String, from: u64, until: u64 },
+    /// Who is behind a declined payment.
+    Declined { code: String },
+    /// The sum of units in a region that were returned.
+    Returned { region: String },
+    /// The dearest order of a region.
+    Dearest { region: String },
+    /// How many customers bought a product.
+    Customers { product: String },
+}
+
+type Make = fn(&Captures<'_>) -> Asked;
+
+fn word(found: &Captures<'_>, idx: usize) -> String {
+    found.get(idx).map(|word| word.as_str().to_owned()).unwrap_or_default()
+}
+
+static FORMS: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
+    let forms: [(&str, Make); 16] = [
+        (r"How many messages have the topic (\w+)\?", |f| Asked::Count { topic: word(f, 1) }),
+        (r"Which topic is the most common\?", |_| Asked::Common),
+        (r"message with the topic (\w+) and the other one a message with the topic (\w+)", |f| {
+            Asked::Pairs { first: word(f, 1), second: word(f, 2) }
+        }),
+        (r"What is the registration number of the ([a-z ]+) at (\w+)\?", |f| Asked::Number {
+            thing: word(f, 1),
+            place: word(f, 2),
+        }),
+        (r"What are the registration numbers of the ([a-z ]+)s,", |f| Asked::Numbers { thing: word(f, 1) }),
+        (r"Who has kept the ([a-z ]+) at (\w+) since the war\?", |f| Asked::Keeper {
+            thing: word(f, 1),
+            place: word(f, 2),
+        }),
+        (r"the leader of the expedition to (\w+) of (\d+) was born", |f| Asked::Bridge {
+            destination: word(f, 1),
+            year: word(f, 2),
+        }),
+        (r"In which file is the function `(\w+)` defined", |f| Asked::Definition { name: word(f, 1) }),
+        (r"call the function `(\w+)`", |f| Asked::Callers { name: word(f, 1) }),
+        (r"the value of the constant `(\w+)`", |f| Asked::Constant { name: word(f, 1) }),
+        (r"Which service failed first", |_| Asked::FirstError),
+        (r"did the service (\w+) log from (\d+):00 until before (\d+):00", |f| Asked::Errors {
+            service: word(f, 1),
+            from: word(f, 2).parse().unwrap_or_default(),
+            until: word(f, 3).parse().unwrap_or_default(),
+        }),
+        (r"declined with the code (E\d+)", |f| Asked::Declined { code: word(f, 1) }),
+        (r"with the region (\w+) and the state returned", |f| Asked::Returned { region: word(f, 1) }),
+        (r"order of the region (\w+) has the highest", |f| Asked::Dearest { region: word(f, 1) }),
+        (r"customers have ordered the product (\w+)\?", |f| Asked::Customers { product: word(f, 1) }),
+    ];
+    forms.into_iter().map(|(form, make)| (Regex::new(form).expect("the pattern is tested"), make)).collect()
+});
+
+impl Asked {
+    /// The question, if it is one of ours.
+    pub(super) fn of(question: &str) -> Option<Self> {
+        FORMS.iter().find_map(|(form, make)| form.captures(question).map(|found| make(&found)))
+    }
+
+    /// Whether counts of parts add up to the answer.
+    pub(super) fn is_count(&self) -> bool {
+        matches!(self, Self::Count { .. } | Self::Errors { .. } | Self::Returned { .. })
+    }
+}

@@ -1,0 +1,239 @@
+//! Reading: line by line, with the attention that the length of the prompt leaves. It takes documents as the engine shows
+//! them, plain text, and notes that somebody wrote before.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each kind of line matters to a few questions and to no other"
+)]
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::asked::Asked;
+use super::notes::{ADDED_UP, Notes};
+use crate::generate::{TOPICS, topic_of};
+use crate::rng::Rng;
+
+/// A reader at work on one prompt.
+pub(super) struct Reader {
+    pub(super) rng: Rng,
+    pub(super) noticed_permille: u64,
+    pub(super) mistake_permille: u64,
+}
+
+static NUMBERED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^ *\d+\| ?").expect("the pattern is tested"));
+static DOCUMENT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"^<document name="([^"]*)""#).expect("the pattern is tested"));
+static COUNTED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b([a-z]+)=(\d+)\b").expect("the pattern is tested"));
+static ADDED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"The counts of all parts add up to (\d+)").expect("the pattern is tested"));
+/// Facts of made-up prose, and those that readers write down.
+static FACTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"The registration number of the [a-z ]+ at \w+ is \d{6}\.",
+        r"|The [a-z ]+ at \w+ has been kept by \S+ \S+ since the war\.",
+        r"|The expedition to \w+ of \d{4} was led by \S+ \S+, who wrote little about it\.",
+        r"|\S+ \S+ was born in \w+, the youngest of four, and left it early\.",
+        r"|In \w+ the bridge was opened in \d{4};",
+        r"|user \d+ wrote about \w+",
+        r"|customer \d+ bought it",
+        r"|(?:in|by) the file [^\s;,]+",
+        r"|\w+ has the value \d+",
+        r"|\S+ first error: \w+",
+        r"|\d+ dearest order: \d+",
+        r"|request \w+ made by user \d+",
+    ))
+    .expect("the pattern is tested")
+});
+
+impl Reader {
+    /// What is noticed in a text.
+    pub(super) fn read(&mut self, asked: &Asked, text: &str) -> Notes {
+        let mut notes = Notes::default();
+        let mut document = "";
+        let mut users: Vec<(String, String)> = Vec::new();
+        for line in text.lines().filter(|line| !line.starts_with("Question: ")) {
+            if let Some(name) = DOCUMENT.captures(line).and_then(|found| found.get(1)) {
+                document = name.as_str();
+                continue;
+            }
+            let line = NUMBERED.find(line).and_then(|number| line.get(number.end()..)).unwrap_or(line);
+            self.read_line(asked, line, document, &mut users, &mut notes);
+        }
+        notes
+    }
+
+    fn notices(&mut self) -> bool {
+        self.rng.happens(self.noticed_permille)
+    }
+
+    fn read_line(
+        &mut self,
+        asked: &Asked,
+        line: &str,
+        document: &str,
+        users: &mut Vec<(String, String)>,
+        notes: &mut Notes,
+    ) {
+        let is_message = line.starts_with('#') && line.contains(" | user ");
+        match asked {
+            Asked::Count { .. } | Asked::Common | Asked::Pairs { .. } if is_message => {
+                self.message(asked, line, notes);
+            }
+            Asked::FirstError | Asked::Errors { .. } | Asked::Declined { .. } if line.contains("Z ") => {
+                self.log_line(asked, line, users, notes);
+            }
+            Asked::Returned { .. } | Asked::Dearest { .. } | Asked::Customers { .. }
+                if line.contains(",2025-") =>
+            {
+                self.row(asked, line, notes);
+            }
+            Asked::Definition { name } | Asked::Callers { name } | Asked::Constant { name }
+                if line.contains(name.as_str()) =>
+            {
+                self.code_line(asked, name, line, document, notes);
+            }
+            _ => self.sentences(asked, line, notes),
+        }
+    }
+
+    /// Prose, and notes that were written before.
+    fn sentences(&mut self, asked: &Asked, line: &str, notes: &mut Notes) {
+        for fact in FACTS.find_iter(line) {
+            if is_about(asked, fact.as_str()) && self.notices() {
+                notes.facts.insert(fact.as_str().to_owned());
+            }
+        }
+        // What code has added up stands for what was noted of parts.
+        let is_added = notes.counts.contains_key(ADDED_UP);
+        if line.contains('=') && !is_added && !matches!(asked, Asked::Bridge { .. }) {
+            for found in COUNTED.captures_iter(line) {
+                let (Some(name), Some(n)) = (found.get(1), found.get(2)) else { continue };
+                notes.count(name.as_str(), n.as_str().parse().unwrap_or_default());
+            }
+        }
+        if let Some(sum) = ADDED.captures(line).and_then(|found| found.get(1)) {
+            notes.counts.clear();
+            notes.count(ADDED_UP, sum.as_str().parse().unwrap_or_default());
+        }
+    }
+
+    fn message(&mut self, asked: &Asked, line: &str, notes: &mut Notes) {
+        if !self.notices() {
+            return;
+        }
+        let topic = if self.rng.happens(self.mistake_permille) {
+            Some(self.rng.pick(&TOPICS))
+        } else {
+            topic_of(line)
+        };
+        let Some(topic) = topic.map(|topic| topic.name) else { return };
+        match asked {
+            Asked::Count { topic: wanted } if wanted == topic => notes.count(topic, 1),
+            Asked::Common => notes.count(topic, 1),
+            Asked::Pairs { first, second } if first == topic || second == topic => {
+                let user =
+                    line.split(" | user ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+                notes.facts.insert(format!("user {user} wrote about {topic}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn log_line(&mut self, asked: &Asked, line: &str, users: &mut Vec<(String, String)>, notes: &mut Notes) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let at = |idx: usize| words.get(idx).copied().unwrap_or_default();
+        let value =
+            |name: &str| words.iter().find_map(|word| word.strip_prefix(name)).unwrap_or_default().to_owned();
+        let is_error = at(1) == "ERROR";
+        match asked {
+            Asked::FirstError if is_error && notes.facts.is_empty() && self.notices() => {
+                notes.facts.insert(format!("{} first error: {}", at(0), at(2)));
+            }
+            Asked::Errors { service, from, until } if is_error && at(2) == service => {
+                let hour: u64 = at(0).get(11..13).and_then(|hour| hour.parse().ok()).unwrap_or(24);
+                if (*from..*until).contains(&hour) && self.notices() {
+                    notes.count("errors", 1);
+                }
+            }
+            Asked::Declined { .. } if line.contains(" user=") => users.push((value("req="), value("user="))),
+            Asked::Declined { code } if line.ends_with(&format!("code {code}")) && self.notices() => {
+                let request = value("req=");
+                if let Some((_, user)) = users.iter().find(|(known, _)| *known == request) {
+                    notes.facts.insert(format!("request {request} made by user {user}"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn row(&mut self, asked: &Asked, line: &str, notes: &mut Notes) {
+        let cells: Vec<&str> = line.trim().split(',').collect();
+        let &[order, _, region, product, customer, units, price, state] = cells.as_slice() else { return };
+        match asked {
+            Asked::Returned { region: wanted }
+                if wanted == region && state == "returned" && self.notices() =>
+            {
+                notes.count("units", units.parse().unwrap_or_default());
+            }
+            Asked::Dearest { region: wanted } if wanted == region && self.notices() => {
+                notes.facts.insert(format!("{price:0>8} dearest order: {order}"));
+                // Only the dearest is kept.
+                while notes.facts.len() > 1 {
+                    notes.facts.pop_first();
+                }
+            }
+            Asked::Customers { product: wanted } if wanted == product && self.notices() => {
+                notes.facts.insert(format!("customer {customer} bought it"));
+            }
+            _ => {}
+        }
+    }
+
+    fn code_line(&mut self, asked: &Asked, name: &str, line: &str, document: &str, notes: &mut Notes) {
+        let is_definition =
+            ["fn ", "def ", "func ", "function "].iter().any(|word| line.contains(&format!("{word}{name}")));
+        let is_called = line.contains(&format!("{name}(")) && !is_definition;
+        let fact = match asked {
+            Asked::Definition { .. } if is_definition => format!("in the file {document}"),
+            Asked::Callers { .. } if is_called => format!("in the file {document}"),
+            Asked::Callers { .. } if is_definition => format!("by the file {document}"),
+            Asked::Constant { .. } => {
+                let value = line
+                    .split_once('=')
+                    .map(|(_, value)| value.trim().trim_end_matches(';').replace('_', ""));
+                match value.filter(|value| !value.is_empty() && value.chars().all(|c| c.is_ascii_digit())) {
+                    Some(value) => format!("{name} has the value {value}"),
+                    None => return self.sentences(asked, line, notes),
+                }
+            }
+            _ => return self.sentences(asked, line, notes),
+        };
+        if self.notices() {
+            notes.facts.insert(fact);
+        }
+    }
+}
+
+/// Whether a fact has to do with the question.
+fn is_about(asked: &Asked, fact: &str) -> bool {
+    match asked {
+        Asked::Number { thing, place } => fact.contains(&format!("number of the {thing} at {place} ")),
+        Asked::Numbers { thing } => fact.contains(&format!("number of the {thing} at ")),
+        Asked::Keeper { thing, place } => fact.contains(&format!("The {thing} at {place} has been kept")),
+        Asked::Bridge { .. } => {
+            ["was led by", "was born in", "the bridge was opened"].iter().any(|words| fact.contains(words))
+        }
+        Asked::Pairs { .. } => fact.starts_with("user "),
+        Asked::Customers { .. } => fact.starts_with("customer "),
+        Asked::Definition { .. } | Asked::Callers { .. } => fact.contains(" the file "),
+        Asked::Constant { name } => fact.starts_with(name.as_str()),
+        Asked::FirstError => fact.contains(" first error: "),
+        Asked::Dearest { .. } => fact.contains(" dearest order: "),
+        Asked::Declined { .. } => fact.contains(" made by user "),
+        Asked::Count { .. } | Asked::Common | Asked::Errors { .. } | Asked::Returned { .. } => false,
+    }
+}

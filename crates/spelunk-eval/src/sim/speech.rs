@@ -1,0 +1,88 @@
+//! What the simulated reader says in each of its roles.
+
+use serde_json::json;
+
+use super::asked::Asked;
+use super::notes::Notes;
+use super::reader::Reader;
+
+/// What a count comes to where nothing was noticed is still a number; everything else is absent.
+fn value(asked: &Asked, notes: &Notes) -> String {
+    notes.value(asked).unwrap_or_else(|| "absent".to_owned())
+}
+
+/// An answer from the documents in the prompt.
+pub(super) fn answer(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
+    let value = value(asked, &reader.read(asked, text));
+    // A slip is an answer in prose.
+    if slips {
+        format!("From what I read it seems to be {value}.")
+    } else {
+        format!("This is what the documents say.\n\nANSWER: {value}")
+    }
+}
+
+/// What to look for.
+pub(super) fn searches(asked: &Asked) -> String {
+    match asked {
+        Asked::Number { thing, place } => format!("registration number {thing} {place}\n{place}"),
+        Asked::Numbers { thing } => format!("registration number of the {thing}\n{thing} at"),
+        Asked::Keeper { thing, place } => format!("{thing} {place} kept by since the war\n{place}"),
+        Asked::Bridge { destination, year } => {
+            format!(
+                "expedition to {destination} {year} led by\n{destination}\nborn in youngest of four\nbridge was opened in"
+            )
+        }
+        Asked::Definition { name } | Asked::Callers { name } | Asked::Constant { name } => name.clone(),
+        Asked::FirstError => "ERROR\nconnection pool exhausted".to_owned(),
+        Asked::Errors { service, .. } => format!("ERROR {service}"),
+        Asked::Declined { code } => format!("payment declined {code}\n{code}"),
+        Asked::Returned { region } => format!("{region} returned"),
+        Asked::Dearest { region } => region.clone(),
+        Asked::Customers { product } => product.clone(),
+        Asked::Count { topic } => topic.clone(),
+        Asked::Common => "topic".to_owned(),
+        Asked::Pairs { first, second } => format!("{first}\n{second}"),
+    }
+}
+
+/// A report on a part. A slip is JSON that is not closed; asked again, it comes right.
+pub(super) fn analysis(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
+    let notes = reader.read(asked, text).bearing(asked);
+    let count = asked.is_count().then(|| notes.counts.values().sum::<u64>());
+    let said = json!({
+        "relevant": !notes.is_empty(),
+        "summary": "What this part says to the question.",
+        "answer": if notes.is_empty() { None } else { Some(notes.written()) },
+        "count": count,
+        "findings": [],
+    })
+    .to_string();
+    if slips { said.chars().take(said.chars().count() * 2 / 3).collect() } else { said }
+}
+
+/// Reports put together.
+pub(super) fn synthesis(asked: &Asked, mut reader: Reader, text: &str) -> String {
+    // Notes are short and stand side by side; none is overlooked for being one of many.
+    reader.noticed_permille = reader.noticed_permille.max(999);
+    let notes = reader.read(asked, text).bearing(asked);
+    let value = value(asked, &notes);
+    format!("## Summary\n\nPut together, the parts say: {}.\n\nANSWER: {value}", notes.written())
+}
+
+/// An answer to code that reads part by part: JSON, or what was asked in words.
+pub(super) fn part(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
+    let notes = reader.read(asked, text);
+    if !text.contains("JSON") {
+        return format!("ANSWER: {}", value(asked, &notes));
+    }
+    if slips {
+        return format!("I found this: {}", notes.written());
+    }
+    json!({ "counts": notes.counts, "facts": notes.facts }).to_string()
+}
+
+/// The last word of a session that ran out of turns.
+pub(super) fn conclusion(asked: &Asked, mut reader: Reader, text: &str) -> String {
+    format!("ANSWER: {}", value(asked, &reader.read(asked, text)))
+}

@@ -1,0 +1,59 @@
+//! Where the files of tasks go. This crate makes text; whoever calls it has the disk.
+
+use std::collections::BTreeMap;
+use std::io;
+
+/// Takes files, one after the other, piece by piece.
+pub trait Sink {
+    /// Begins a file; the pieces that follow are its text.
+    fn begin(&mut self, path: &str) -> io::Result<()>;
+
+    /// The next piece.
+    fn write(&mut self, text: &str) -> io::Result<()>;
+}
+
+/// Files in memory, for tests.
+#[derive(Debug, Default)]
+pub struct MemorySink {
+    /// The files, by path.
+    pub files: BTreeMap<String, String>,
+    current: String,
+}
+
+impl Sink for MemorySink {
+    fn begin(&mut self, path: &str) -> io::Result<()> {
+        path.clone_into(&mut self.current);
+        self.files.insert(path.to_owned(), String::new());
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.files.entry(self.current.clone()).or_default().push_str(text);
+        Ok(())
+    }
+}
+
+/// One file of a task on its way, counted.
+pub(crate) struct Out<'a> {
+    sink: &'a mut dyn Sink,
+    bytes: u64,
+}
+
+impl<'a> Out<'a> {
+    pub(crate) fn begin(sink: &'a mut dyn Sink, path: &str) -> io::Result<Self> {
+        sink.begin(path)?;
+        Ok(Self { sink, bytes: 0 })
+    }
+
+    /// Writes a line.
+    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
+        self.bytes += text.len() as u64 + 1;
+        self.sink.write(text)?;
+        self.sink.write("\n")
+    }
+
+    /// How long the file is so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

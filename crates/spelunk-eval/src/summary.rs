@@ -1,0 +1,167 @@
+//! A summary: trials grouped by who answered and how, with figures for each group.
+
+use std::collections::BTreeMap;
+
+use crate::Failure;
+use crate::stats::{Interval, bootstrap, mean, quantile, wilson};
+use crate::wire::{Status, Trial};
+
+/// Who answered: engine, strategy, model.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    /// `spelunk`, `rlms`.
+    pub engine: String,
+    /// How.
+    pub strategy: String,
+    /// Under which settings, where that was said.
+    pub label: Option<String>,
+    /// By asking whom.
+    pub model: String,
+}
+
+impl Way {
+    fn of(trial: &Trial) -> Self {
+        Self {
+            engine: trial.engine.clone(),
+            strategy: trial.strategy.clone(),
+            label: trial.label.clone(),
+            model: trial.model.clone(),
+        }
+    }
+
+    /// In a few words: the strategy, the engine where it is not ours, and what the settings were called.
+    pub fn name(&self) -> String {
+        let strategy = match (self.engine.as_str(), self.strategy.as_str()) {
+            ("spelunk", strategy) => strategy.to_owned(),
+            (engine, strategy) if engine == strategy => engine.to_owned(),
+            (engine, strategy) => format!("{engine} {strategy}"),
+        };
+        self.label.as_ref().map_or_else(|| strategy.clone(), |label| format!("{strategy} ({label})"))
+    }
+}
+
+/// Figures of a group of trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    /// How many.
+    pub n: usize,
+    /// The mean score.
+    pub score: Interval,
+    /// The share that is all right.
+    pub right: Interval,
+    /// Tokens of each, in both directions.
+    pub tokens: Vec<f64>,
+    /// The mean of calls.
+    pub calls: f64,
+    /// The median time.
+    pub wall_ms: f64,
+    /// What all of them cost.
+    pub cost_microusd: u64,
+    /// How many are all right.
+    pub n_right: usize,
+    /// How far numbers are off in the median, as a share of the right one.
+    pub off: Option<f64>,
+    /// What went wrong, how often.
+    pub failures: BTreeMap<&'static str, usize>,
+}
+
+impl Figures {
+    /// Of these trials.
+    #[expect(clippy::cast_precision_loss, reason = "tokens and times are far below 2^52")]
+    fn of(trials: &[&Trial], seed: &str) -> Self {
+        let n_right = trials.iter().filter(|trial| trial.is_right()).count();
+        let scores: Vec<f64> = trials.iter().map(|trial| trial.score.unwrap_or_default()).collect();
+        let walls: Vec<f64> = trials.iter().map(|trial| trial.wall_ms as f64).collect();
+        let calls: Vec<f64> = trials.iter().map(|trial| trial.calls as f64).collect();
+        let offs: Vec<f64> = trials.iter().filter_map(|trial| trial.off).collect();
+        let mut failures = BTreeMap::new();
+        for failure in trials.iter().filter_map(|trial| trial.failure) {
+            *failures.entry(Failure::name(failure)).or_insert(0) += 1;
+        }
+        Self {
+            n: trials.len(),
+            score: bootstrap(&scores, seed),
+            right: wilson(n_right, trials.len()),
+            tokens: trials.iter().map(|trial| trial.tokens_used() as f64).collect(),
+            calls: mean(&calls),
+            wall_ms: quantile(&walls, 500),
+            cost_microusd: trials.iter().map(|trial| trial.cost_microusd).sum(),
+            n_right,
+            off: (!offs.is_empty()).then(|| quantile(&offs, 500)),
+            failures,
+        }
+    }
+
+    /// Tokens spent for each answer that is all right; none without one.
+    #[expect(clippy::cast_precision_loss, reason = "trials are few")]
+    pub fn tokens_per_right(&self) -> Option<f64> {
+        (self.n_right > 0).then(|| self.tokens.iter().sum::<f64>() / self.n_right as f64)
+    }
+
+    /// Millionths of a dollar spent for each answer that is all right.
+    #[expect(clippy::cast_precision_loss, reason = "costs are far below 2^52")]
+    pub fn microusd_per_right(&self) -> Option<f64> {
+        (self.n_right > 0 && self.cost_microusd > 0).then(|| self.cost_microusd as f64 / self.n_right as f64)
+    }
+}
+
+/// One way of answering: its figures, whole and by size and by kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Who answered.
+    pub way: Way,
+    /// Over all.
+    pub all: Figures,
+    /// By size, ascending.
+    pub by_size: BTreeMap<u64, Figures>,
+    /// By kind.
+    pub by_kind: BTreeMap<String, Figures>,
+}
+
+/// All ways.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Summary {
+    /// In the order of names.
+    pub rows: Vec<Row>,
+    /// Trials that an outage ended; they are in no figure.
+    pub n_outages: usize,
+    /// Trials that could not be scored, because their task is not known.
+    pub n_unscored: usize,
+}
+
+impl Summary {
+    /// Of these trials.
+    pub fn of(trials: &[Trial]) -> Self {
+        let mut groups: BTreeMap<Way, Vec<&Trial>> = BTreeMap::new();
+        let (mut n_outages, mut n_unscored) = (0, 0);
+        for trial in trials {
+            if trial.status == Status::Outage {
+                n_outages += 1;
+            } else if trial.score.is_none() {
+                n_unscored += 1;
+            } else {
+                groups.entry(Way::of(trial)).or_default().push(trial);
+            }
+        }
+        let rows = groups.into_iter().map(|(way, trials)| Row::of(way, &trials)).collect();
+        Self { rows, n_outages, n_unscored }
+    }
+}
+
+impl Row {
+    fn of(way: Way, trials: &[&Trial]) -> Self {
+        let mut by_size: BTreeMap<u64, Vec<&Trial>> = BTreeMap::new();
+        let mut by_kind: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
+        for trial in trials {
+            by_size.entry(trial.tokens).or_default().push(trial);
+            by_kind.entry(trial.kind.clone()).or_default().push(trial);
+        }
+        let seed = format!("{way:?}");
+        Self {
+            all: Figures::of(trials, &seed),
+            by_size: by_size.into_iter().map(|(size, group)| (size, Figures::of(&group, &seed))).collect(),
+            by_kind: by_kind.into_iter().map(|(kind, group)| (kind, Figures::of(&group, &seed))).collect(),
+            way,
+        }
+    }
+}

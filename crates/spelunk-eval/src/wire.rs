@@ -1,0 +1,12 @@
+//! The two formats: a task per line, a trial per line. Lines are read with care: they may come from another engine, another
+//! version or an editor.
+
+mod failure;
+mod task;
+mod trial;
+
+pub use task::{TaskFileError, read_tasks, write_task};
+pub use trial::{Note, Ran, Status, Trial, TrialFileError, Trials, read_trials, write_note, write_trial};
+
+/// The longest file of tasks or trials that is read.
+pub const FILE_BYTES_MAX: u64 = 512 << 20;

@@ -1,0 +1,160 @@
+//! Tasks as lines of JSON, so that any engine can run the same ones.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Kind, Scoring, Task};
+
+#[derive(Debug, Serialize, Deserialize)]
+struct TaskLine {
+    id: String,
+    kind: String,
+    #[serde(default)]
+    variant: String,
+    seed: u64,
+    tokens: u64,
+    question: String,
+    answer: Answer,
+    scoring: ScoringLine,
+    files: Vec<String>,
+}
+
+/// A string where there is one item.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct ScoringLine {
+    how: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    among: Vec<String>,
+}
+
+/// Why a file of tasks cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line} of the tasks cannot be used: {problem}")]
+pub struct TaskFileError {
+    /// Which line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A task as a line, with its newline.
+pub fn write_task(task: &Task) -> String {
+    let answer = match task.answer.as_slice() {
+        [one] if !matches!(task.scoring, Scoring::Set | Scoring::Pairs | Scoring::Paths) => {
+            Answer::One(one.clone())
+        }
+        many => Answer::Many(many.to_vec()),
+    };
+    let among = match &task.scoring {
+        Scoring::Choice { among } => among.clone(),
+        Scoring::Exact
+        | Scoring::Number
+        | Scoring::Set
+        | Scoring::Pairs
+        | Scoring::Paths
+        | Scoring::Absent => Vec::new(),
+    };
+    let line = TaskLine {
+        id: task.id.clone(),
+        kind: task.kind.name().to_owned(),
+        variant: task.variant.clone(),
+        seed: task.seed,
+        tokens: task.tokens,
+        question: task.question.clone(),
+        answer,
+        scoring: ScoringLine { how: task.scoring.name().to_owned(), among },
+        files: task.files.clone(),
+    };
+    let mut text = serde_json::to_string(&line).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// The tasks of a file; one line that is wrong is an error, because scores over some of the tasks mean nothing.
+pub fn read_tasks(text: &str) -> Result<Vec<Task>, TaskFileError> {
+    let mut tasks = Vec::new();
+    let mut ids = HashSet::new();
+    for (idx, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let refuse = |problem: String| TaskFileError { line: idx + 1, problem };
+        let line: TaskLine = serde_json::from_str(line).map_err(|error| refuse(error.to_string()))?;
+        let task = check(line).map_err(refuse)?;
+        if !ids.insert(task.id.clone()) {
+            return Err(refuse(format!("the id `{}` was used before", task.id)));
+        }
+        tasks.push(task);
+    }
+    if tasks.is_empty() {
+        return Err(TaskFileError { line: 1, problem: "there is no task".to_owned() });
+    }
+    Ok(tasks)
+}
+
+fn check(line: TaskLine) -> Result<Task, String> {
+    let kind = Kind::of(&line.kind).ok_or_else(|| format!("there is no kind `{}`", head(&line.kind)))?;
+    if line.id.is_empty() || line.id.len() > 200 || line.id.contains(['/', '\\']) || line.id.starts_with('.')
+    {
+        return Err(format!("the id `{}` is not the name of a folder", head(&line.id)));
+    }
+    let answer = match line.answer {
+        Answer::One(one) => vec![one],
+        Answer::Many(many) => many,
+    };
+    if answer.is_empty() || answer.iter().any(|item| item.trim().is_empty()) {
+        return Err("`answer` is empty".to_owned());
+    }
+    let scoring = scoring(line.scoring, &answer)?;
+    if line.files.is_empty() {
+        return Err("`files` is empty".to_owned());
+    }
+    if let Some(path) = line.files.iter().find(|path| !is_within(path)) {
+        return Err(format!("the file `{}` does not lie beside the tasks", head(path)));
+    }
+    if line.question.trim().is_empty() {
+        return Err("`question` is empty".to_owned());
+    }
+    let TaskLine { id, variant, seed, tokens, question, files, .. } = line;
+    Ok(Task { id, kind, variant, seed, tokens, question, answer, scoring, files })
+}
+
+fn scoring(line: ScoringLine, answer: &[String]) -> Result<Scoring, String> {
+    let is_number = |text: &String| text.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    Ok(match line.how.as_str() {
+        "exact" => Scoring::Exact,
+        "number" if answer.iter().all(is_number) => Scoring::Number,
+        "number" => return Err("`answer` is not a number, and `scoring` says so".to_owned()),
+        "choice" if line.among.iter().any(|word| answer.contains(word)) => {
+            Scoring::Choice { among: line.among }
+        }
+        "choice" => return Err("`answer` is not `among` the choices".to_owned()),
+        "set" => Scoring::Set,
+        "pairs" => Scoring::Pairs,
+        "paths" => Scoring::Paths,
+        "absent" => Scoring::Absent,
+        other => return Err(format!("there is no scoring `{}`", head(other))),
+    })
+}
+
+/// Whether a path stays below the folder it is relative to.
+fn is_within(path: &str) -> bool {
+    let is_plain = |part: &str| !part.is_empty() && part != ".." && part != ".";
+    !path.contains(['\\', ':']) && path.split('/').all(is_plain)
+}
+
+fn head(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

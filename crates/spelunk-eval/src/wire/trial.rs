@@ -1,0 +1,237 @@
+//! Trials as lines of JSON. A later line of the same trial stands for an earlier one: a failed trial is tried again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Failure;
+
+/// One task, put to one engine once: what came of it and what it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trial {
+    /// Who answered: `spelunk`, `rlms`.
+    pub engine: String,
+    /// The task's id.
+    pub task: String,
+    /// What the task asks for.
+    pub kind: String,
+    /// How large it is.
+    pub tokens: u64,
+    /// How it was to be answered.
+    pub strategy: String,
+    /// What tells trials under other settings apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What `auto` chose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chose: Option<String>,
+    /// Which model was asked.
+    pub model: String,
+    /// The how many-th time, from 0.
+    pub repeat: u64,
+    /// What was answered.
+    pub answer: String,
+    /// From 0 to 1; none before it was scored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// How far a number was off, as a share of the right one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off: Option<f64>,
+    /// Tokens sent.
+    pub tokens_in: u64,
+    /// Tokens written.
+    pub tokens_out: u64,
+    /// Calls of a model.
+    pub calls: u64,
+    /// Millionths of a dollar.
+    pub cost_microusd: u64,
+    /// How long it took.
+    pub wall_ms: u64,
+    /// How it ended.
+    pub status: Status,
+    /// What went wrong, where the score is not full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// The error, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The run's name, to look it up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// What is known of its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ran: Option<Ran>,
+}
+
+/// What is known of the way of a trial, to tell kinds of failure apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ran {
+    /// Bytes of the text that were put before a model.
+    pub bytes_read: u64,
+    /// Bytes of the text.
+    pub bytes: u64,
+    /// Blocks of code that ended well.
+    pub cells: u64,
+    /// Blocks of code that did not.
+    pub cells_failed: u64,
+    /// Parts that nobody could read.
+    pub tasks_failed: u64,
+}
+
+impl Default for Trial {
+    fn default() -> Self {
+        Self {
+            engine: "spelunk".to_owned(),
+            task: String::new(),
+            kind: String::new(),
+            tokens: 0,
+            strategy: String::new(),
+            label: None,
+            chose: None,
+            model: String::new(),
+            repeat: 0,
+            answer: String::new(),
+            score: None,
+            off: None,
+            tokens_in: 0,
+            tokens_out: 0,
+            calls: 0,
+            cost_microusd: 0,
+            wall_ms: 0,
+            status: Status::Failed,
+            failure: None,
+            error: None,
+            run: None,
+            ran: None,
+        }
+    }
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// With an answer.
+    #[serde(alias = "ok")]
+    Answered,
+    /// At a limit, perhaps with an answer.
+    #[serde(alias = "timeout", alias = "limit")]
+    Partial,
+    /// Without one, because there was nobody to ask: it does not count, and is tried again.
+    Outage,
+    /// Without one.
+    #[serde(alias = "error", other)]
+    Failed,
+}
+
+/// How far an evaluation came, as a line among its trials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// `complete`, or what ended it early.
+    pub note: String,
+    /// Trials that were to be made.
+    pub planned: u64,
+    /// Trials that were made.
+    pub done: u64,
+}
+
+/// The trials of a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trials {
+    /// The last line of each.
+    pub trials: Vec<Trial>,
+    /// How far it came, as last noted.
+    pub note: Option<Note>,
+    /// Bytes of the file that are whole lines; what follows was cut off.
+    pub bytes_whole: usize,
+}
+
+/// Why a file of trials cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line} of the results cannot be read: {problem}")]
+pub struct TrialFileError {
+    /// Which line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A trial as a line, with its newline.
+pub fn write_trial(trial: &Trial) -> String {
+    let mut text = serde_json::to_string(trial).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A note as a line, with its newline.
+pub fn write_note(note: &Note) -> String {
+    let mut text = serde_json::to_string(note).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+enum Line {
+    Note(Note),
+    Trial(Box<Trial>),
+}
+
+fn read_line(line: &str) -> Result<Line, String> {
+    let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    if !value.is_object() {
+        return Err("it is not a JSON object".to_owned());
+    }
+    if value.get("note").is_some() {
+        return serde_json::from_value(value).map(Line::Note).map_err(|error| error.to_string());
+    }
+    let trial: Trial = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    if trial.task.is_empty() {
+        Err("it names no `task`".to_owned())
+    } else {
+        Ok(Line::Trial(Box::new(trial)))
+    }
+}
+
+/// The trials of a file. Its last line may be torn: the process that wrote it may have been killed.
+pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
+    let bytes_whole = text.rfind('\n').map_or(0, |at| at + 1);
+    let whole = text.get(..bytes_whole).unwrap_or_default();
+    let mut by_key: BTreeMap<Key, Trial> = BTreeMap::new();
+    let mut note = None;
+    for (idx, line) in whole.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let refuse = |problem: String| TrialFileError { line: idx + 1, problem };
+        match read_line(line).map_err(refuse)? {
+            Line::Note(noted) => note = Some(noted),
+            Line::Trial(trial) => drop(by_key.insert(trial.key(), *trial)),
+        }
+    }
+    Ok(Trials { trials: by_key.into_values().collect(), note, bytes_whole })
+}
+
+type Key = ([String; 4], Option<String>, u64);
+
+impl Trial {
+    /// What tells a trial from others.
+    fn key(&self) -> Key {
+        let words = [&self.engine, &self.task, &self.strategy, &self.model].map(String::clone);
+        (words, self.label.clone(), self.repeat)
+    }
+
+    /// Tokens in both directions.
+    pub fn tokens_used(&self) -> u64 {
+        self.tokens_in.saturating_add(self.tokens_out)
+    }
+
+    /// Whether the answer was all right.
+    pub fn is_right(&self) -> bool {
+        self.score.is_some_and(|score| score > 0.999)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! `spelunk eval`: judging by numbers. Tasks with known answers are made, put to strategies and models, scored, and shown
+//! side by side; the same tasks can be put to any other engine.
+
+mod budget;
+mod files;
+mod report;
+mod run;
+mod tasks;
+mod trial;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+
+use super::ModelFlags;
+use super::app::{App, Failure, Usage};
+use super::limits::LimitFlags;
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    #[command(subcommand)]
+    command: EvalCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EvalCommand {
+    /// Make tasks with known answers
+    Tasks(tasks::TasksArgs),
+    /// Put tasks to strategies and models, and score what they answer; goes on where it was stopped
+    Run(Box<run::RunArgs>),
+    /// Show results as tables and plots, with intervals
+    Report(report::ReportArgs),
+    /// Hold two sets of results against each other, trial by trial
+    Compare(report::CompareArgs),
+}
+
+impl EvalArgs {
+    /// Which model to ask, where one is asked.
+    pub(super) fn model(&self) -> Option<ModelFlags> {
+        match &self.command {
+            EvalCommand::Run(args) => Some(args.model_flags()),
+            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => None,
+        }
+    }
+
+    /// How far each run may go.
+    pub(super) fn limits(&self) -> LimitFlags {
+        match &self.command {
+            EvalCommand::Run(args) => args.limits.clone(),
+            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => LimitFlags::default(),
+        }
+    }
+}
+
+pub(crate) async fn eval(app: &Arc<App>, args: EvalArgs) -> Result<ExitCode, Failure> {
+    match args.command {
+        EvalCommand::Tasks(args) => tasks::tasks(app, &args),
+        EvalCommand::Run(args) => run::run(app, *args).await,
+        EvalCommand::Report(args) => report::report(app, &args),
+        EvalCommand::Compare(args) => report::compare(app, &args),
+    }
+}
+
+/// A word that is none of those there are.
+fn unknown(what: &str, word: &str, known: &[&str]) -> Usage {
+    let shown: String = word.chars().take(60).collect();
+    Usage {
+        message: format!("there is no {what} `{shown}`"),
+        hint: format!("choose of {}", known.join(", ")),
+    }
+}

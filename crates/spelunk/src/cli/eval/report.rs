@@ -1,0 +1,130 @@
+//! `spelunk eval report` and `compare`: results as tables and plots, and two sets of results held against each other.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+use spelunk_eval::{
+    Note, Pairing, Report, Summary, Task, Trial, compare as compare_trials, differences_markdown,
+};
+
+use super::files::{load_tasks, load_trials, write};
+use super::trial::judge;
+use crate::cli::app::{App, Failure, Usage, print};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Files with results; those of other engines too
+    #[arg(value_name = "RESULTS", required = true)]
+    results: Vec<String>,
+    /// The tasks, to score what has no score yet and to score all anew
+    #[arg(long, value_name = "DIR")]
+    tasks: Option<String>,
+    /// Write the report into this file, .md or .html; may be given several times
+    #[arg(long, value_name = "FILE")]
+    out: Vec<String>,
+    /// A remark to put on top, such as the command that made the results
+    #[arg(long, value_name = "TEXT")]
+    remark: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The results before
+    before: String,
+    /// The results after
+    after: String,
+    /// The tasks, to score all anew
+    #[arg(long, value_name = "DIR")]
+    tasks: Option<String>,
+    /// Pair by task alone: every strategy of one file against every strategy of the other
+    #[arg(long)]
+    across: bool,
+}
+
+pub(super) fn report(app: &App, args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let tasks = tasks(app, args.tasks.as_deref())?;
+    let mut remarks = args.remark.clone();
+    let mut all = Vec::new();
+    for name in &args.results {
+        let (trials, note) = trials(app, name, &tasks)?;
+        remarks.extend(note.and_then(|note| partial(name, &note)));
+        all.extend(trials);
+    }
+    let report = Report { summary: Summary::of(&all), remarks };
+    for out in &args.out {
+        let path = app.current_dir.join(out);
+        let is_html = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("md") => false,
+            Some("html") => true,
+            _ => {
+                let hint = "name a file that ends in `.md` or `.html`".to_owned();
+                return Err(
+                    Usage { message: format!("there is no report of the form of `{out}`"), hint }.into()
+                );
+            }
+        };
+        write(&path, &if is_html { report.html() } else { report.markdown() })?;
+        app.say(&format!("wrote {out}"));
+    }
+    if args.out.is_empty() {
+        print(&report.markdown());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn compare(app: &App, args: &CompareArgs) -> Result<ExitCode, Failure> {
+    let tasks = tasks(app, args.tasks.as_deref())?;
+    let (before, _) = trials(app, &args.before, &tasks)?;
+    let (after, _) = trials(app, &args.after, &tasks)?;
+    let pairing = if args.across { Pairing::AnyWay } else { Pairing::SameWay };
+    let differences = compare_trials(&before, &after, pairing);
+    if differences.is_empty() {
+        return Err(Usage {
+            message: "no trial of one file has its like in the other".into(),
+            hint: "compare results of the same tasks, or pair by task alone with `--across`".into(),
+        }
+        .into());
+    }
+    if app.json {
+        let rows = differences.iter().map(|difference| {
+            json!({
+                "how": difference.label, "pairs": difference.n, "before": difference.before, "after": difference.after,
+                "difference": difference.score.mean, "low": difference.score.low, "high": difference.score.high,
+                "tokens_factor": difference.tokens_factor, "won": difference.won, "lost": difference.lost,
+            })
+        });
+        print(&format!("{}\n", json!(rows.collect::<Vec<_>>())));
+    } else {
+        print(differences_markdown(&differences).trim_start());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tasks(app: &App, folder: Option<&str>) -> Result<HashMap<String, Task>, Failure> {
+    let Some(folder) = folder else { return Ok(HashMap::new()) };
+    let (_, tasks) = load_tasks(&app.current_dir.join(folder))?;
+    Ok(tasks.into_iter().map(|task| (task.id.clone(), task)).collect())
+}
+
+fn trials(
+    app: &App,
+    name: &str,
+    tasks: &HashMap<String, Task>,
+) -> Result<(Vec<Trial>, Option<Note>), Failure> {
+    let loaded = load_trials(&app.current_dir.join(Path::new(name)))?;
+    let mut trials = loaded.trials;
+    for trial in &mut trials {
+        if let Some(task) = tasks.get(&trial.task) {
+            judge(task, trial);
+        }
+    }
+    Ok((trials, loaded.note))
+}
+
+fn partial(name: &str, note: &Note) -> Option<String> {
+    (note.done < note.planned)
+        .then(|| format!("Partial: `{name}` holds {} of {} trials ({}).", note.done, note.planned, note.note))
+}

@@ -1,0 +1,360 @@
+//! `spelunk eval run`: tasks × strategies × models × repeats, each once. Every trial is a line as soon as it is made, so that
+//! the same command goes on where it was stopped; those that an outage of the model ended are tried again.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_note, write_trial};
+
+use super::budget::{Budget, BudgetFlags};
+use super::files::{Results, load_tasks, load_trials, remove_runs};
+use super::trial::{Asked, Cell, Places, STRATEGIES, attempt};
+use super::unknown;
+use crate::cli::ModelFlags;
+use crate::cli::app::{App, Failure, Usage};
+use crate::cli::limits::LimitFlags;
+use crate::provider;
+use crate::render::units::{dollars, time, tokens};
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The folder with the tasks
+    #[arg(long, value_name = "DIR")]
+    tasks: String,
+    /// The results, a line for each trial; what is in it is not done again
+    #[arg(long, value_name = "FILE")]
+    out: String,
+    /// How to answer: auto, direct, repl, search, map, hybrid, or whole (the model alone with all of the text)
+    #[arg(long, value_name = "STRATEGY,…", default_value = "auto", value_delimiter = ',')]
+    strategies: Vec<String>,
+    /// More models: names of `[models.NAME]`
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    models: Vec<String>,
+    /// Only tasks of these kinds
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    kinds: Vec<String>,
+    /// Only tasks of at most this size, such as 32k
+    #[arg(long, value_name = "SIZE")]
+    tokens_max: Option<String>,
+    /// What to call these settings, to tell trials under others apart in one file and one report
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// How often each is tried
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeats: u64,
+    /// How many are tried at once
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    parallel: usize,
+    /// Remove the journals of the trials at the end
+    #[arg(long)]
+    drop_runs: bool,
+    #[command(flatten)]
+    sim: SimFlags,
+    #[command(flatten)]
+    model: ModelFlags,
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
+    #[command(flatten)]
+    budget: BudgetFlags,
+}
+
+/// The name of the simulated reader, as a model.
+const SIM: &str = "sim";
+
+/// How well the simulated reader reads (`--model sim`).
+#[derive(Debug, Clone, Args)]
+struct SimFlags {
+    /// With `--model sim`: the length of a prompt at which the reader overlooks half of what matters
+    #[arg(id = "sim_half_tokens", long = "sim-half-tokens", value_name = "TOKENS", default_value_t = SimSettings::default().half_tokens)]
+    half_tokens: u64,
+    /// With `--model sim`: of a thousand replies, how many do not have the form that was asked for
+    #[arg(id = "sim_slip_permille", long = "sim-slip-permille", value_name = "N", default_value_t = SimSettings::default().slip_permille)]
+    slip_permille: u64,
+    /// With `--model sim`: another seed is another reader
+    #[arg(id = "sim_seed", long = "sim-seed", value_name = "SEED", default_value_t = SimSettings::default().seed)]
+    seed: u64,
+}
+
+impl SimFlags {
+    fn settings(&self) -> SimSettings {
+        SimSettings {
+            seed: self.seed,
+            half_tokens: self.half_tokens,
+            slip_permille: self.slip_permille,
+            ..SimSettings::default()
+        }
+    }
+}
+
+impl RunArgs {
+    pub(super) fn model_flags(&self) -> ModelFlags {
+        self.model.clone()
+    }
+}
+
+/// Trials in a row that failed because of the model: it is gone, and the rest would fail too.
+const FAILED_IN_A_ROW_MAX: u32 = 8;
+const PARALLEL_MAX: usize = 256;
+const PARTIAL: u8 = 3;
+const INTERRUPTED: u8 = 130;
+
+pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failure> {
+    let (folder, tasks) = load_tasks(&app.current_dir.join(&args.tasks))?;
+    let tasks = selected(tasks, &args)?;
+    for word in &args.strategies {
+        if !STRATEGIES.contains(&word.as_str()) {
+            return Err(unknown("strategy", word, &STRATEGIES).into());
+        }
+    }
+    let budget = Budget::of(&args.budget)?;
+    let asked = models(app, &args).await?;
+    let out = app.current_dir.join(&args.out);
+    let before = if out.exists() { load_trials(&out)? } else { Trials::default() };
+    let all = cells(&tasks, &args, &asked);
+    let planned = all.len() as u64;
+    let todo = left(all, &before.trials, args.label.as_deref());
+    let n_done = planned - todo.len() as u64;
+    if n_done > 0 {
+        app.say(&format!("{n_done} of {planned} trials were made before"));
+    }
+    let runs = runs_folder(&out);
+    let places = Places { folder, runs, label: args.label.clone() };
+    let results = Results::open(&out, before.bytes_whole)?;
+    let mut evaluation =
+        Evaluation { app, places: &places, results, budget, planned, n_done, failed_in_a_row: 0 };
+    let ended = evaluation.go(todo, args.parallel.clamp(1, PARALLEL_MAX)).await?;
+    let code = evaluation.close(ended)?;
+    drop(evaluation);
+    if args.drop_runs {
+        remove_runs(&places.runs)?;
+    }
+    app.say(&format!("see them with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
+    Ok(code)
+}
+
+/// Where the journals of the trials are: beside the results.
+fn runs_folder(out: &Path) -> PathBuf {
+    out.with_extension("runs")
+}
+
+fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure> {
+    let known = Kind::ALL.map(Kind::name);
+    if let Some(word) = args.kinds.iter().find(|word| !known.contains(&word.as_str())) {
+        return Err(unknown("kind", word, &known).into());
+    }
+    let tokens_max = match &args.tokens_max {
+        None => u64::MAX,
+        Some(word) => crate::cli::limits::tokens(word).ok_or_else(|| Usage {
+            message: format!(
+                "`--tokens-max` must be a size, not `{}`",
+                word.chars().take(60).collect::<String>()
+            ),
+            hint: "write it like `32k`".into(),
+        })?,
+    };
+    let is_wanted = |task: &Task| {
+        task.tokens <= tokens_max
+            && (args.kinds.is_empty() || args.kinds.iter().any(|kind| kind == task.kind.name()))
+    };
+    Ok(tasks.into_iter().filter(is_wanted).map(Arc::new).collect())
+}
+
+async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
+    if args.model.model.as_deref() == Some(SIM) {
+        return Ok(vec![Arc::new(Asked::simulated(args.sim.settings()))]);
+    }
+    let mut all = Vec::new();
+    for name in &args.models {
+        let model = provider::find_by_name(&app.settings, &app.environment, name)?.model;
+        let label = name.clone();
+        all.push(Arc::new(Asked { label, model, sub_model: None, synthesis_model: None, sim: None }));
+    }
+    if !all.is_empty() && args.model.model.is_none() {
+        return Ok(all);
+    }
+    let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
+        return Err(Usage {
+            message: "there is no model to ask".into(),
+            hint: "name one with `--model` and `--base-url`, or run `spelunk doctor`".into(),
+        }
+        .into());
+    };
+    app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
+    all.push(Arc::new(Asked {
+        label: chosen.model.reference().name.clone(),
+        model: chosen.model,
+        sub_model: chosen.sub_model,
+        synthesis_model: chosen.synthesis_model,
+        sim: None,
+    }));
+    Ok(all)
+}
+
+/// Everything that is to be tried. Repeats come last: whatever ends the evaluation early has seen every task.
+fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<Asked>]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for repeat in 0..args.repeats {
+        for task in tasks {
+            for strategy in &args.strategies {
+                for asked in asked {
+                    let (task, asked) = (Arc::clone(task), Arc::clone(asked));
+                    cells.push(Cell { task, strategy: strategy.clone(), asked, repeat });
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// What was not tried yet, or ended by an outage.
+fn left(all: Vec<Cell>, before: &[Trial], label: Option<&str>) -> Vec<Cell> {
+    let done: HashSet<(&str, &str, &str, u64)> = before
+        .iter()
+        .filter(|trial| trial.engine == "spelunk" && trial.status != Status::Outage)
+        .filter(|trial| trial.label.as_deref() == label)
+        .map(|trial| (trial.task.as_str(), trial.strategy.as_str(), trial.model.as_str(), trial.repeat))
+        .collect();
+    all.into_iter()
+        .filter(|cell| {
+            let key = (cell.task.id.as_str(), cell.strategy.as_str(), cell.asked.label.as_str(), cell.repeat);
+            !done.contains(&key)
+        })
+        .collect()
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Complete,
+    /// By a budget.
+    Early(&'static str),
+    /// By the model, which is gone.
+    ModelGone,
+    Interrupted,
+}
+
+impl Ended {
+    fn note(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Early(why) => why,
+            Self::ModelGone => "model-gone",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What happened next.
+enum Next {
+    Tried(Box<Trial>),
+    OutOfTime,
+    Interrupted,
+}
+
+struct Evaluation<'a> {
+    app: &'a App,
+    places: &'a Places,
+    results: Results,
+    budget: Budget,
+    planned: u64,
+    n_done: u64,
+    failed_in_a_row: u32,
+}
+
+impl Evaluation<'_> {
+    async fn go(&mut self, todo: Vec<Cell>, parallel: usize) -> Result<Ended, Failure> {
+        let (app, places) = (self.app, self.places);
+        let mut todo = todo.into_iter().peekable();
+        let mut refused = None;
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while refused.is_none() && under_way.len() < parallel && todo.peek().is_some() {
+                refused = self.budget.refuses(under_way.len() as u64);
+                let Some(cell) = (if refused.is_none() { todo.next() } else { None }) else { break };
+                under_way.push(async move { attempt(app, places, &cell).await });
+            }
+            if under_way.is_empty() {
+                return Ok(refused.map_or(Ended::Complete, Ended::Early));
+            }
+            match next(&mut under_way, &self.budget).await {
+                Next::OutOfTime => return Ok(Ended::Early("budget-time")),
+                Next::Interrupted => return Ok(Ended::Interrupted),
+                Next::Tried(trial) => {
+                    if self.take(&trial)? {
+                        return Ok(Ended::ModelGone);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes a trial down; true if the model seems to be gone.
+    fn take(&mut self, trial: &Trial) -> Result<bool, Failure> {
+        self.results.add(&write_trial(trial))?;
+        self.budget.count(trial.cost_microusd);
+        self.n_done += u64::from(trial.status != Status::Outage);
+        self.app.say(&line(trial, self.n_done, self.planned));
+        self.failed_in_a_row = if trial.status == Status::Outage { self.failed_in_a_row + 1 } else { 0 };
+        Ok(self.failed_in_a_row >= FAILED_IN_A_ROW_MAX)
+    }
+
+    fn close(&mut self, ended: Ended) -> Result<ExitCode, Failure> {
+        let is_short = self.n_done < self.planned;
+        let note = if ended == Ended::Complete && is_short { "outage" } else { ended.note() };
+        let note = Note { note: note.to_owned(), planned: self.planned, done: self.n_done };
+        self.results.add(&write_note(&note))?;
+        if is_short {
+            self.app.say(&format!(
+                "partial: {} of {} trials ({}); the same command goes on with the rest",
+                note.done, note.planned, note.note
+            ));
+        }
+        Ok(match ended {
+            Ended::Complete if !is_short => ExitCode::SUCCESS,
+            Ended::Complete | Ended::ModelGone => ExitCode::FAILURE,
+            Ended::Early(_) => ExitCode::from(PARTIAL),
+            Ended::Interrupted => ExitCode::from(INTERRUPTED),
+        })
+    }
+}
+
+async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, budget: &Budget) -> Next {
+    use futures_util::future::{Either, select};
+    let out_of_time = async {
+        match budget.ends_at {
+            Some(end) => tokio::time::sleep_until(end.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    let out_of_time = std::pin::pin!(out_of_time);
+    let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    let tried = std::pin::pin!(under_way.next());
+    match select(tried, select(out_of_time, interrupt)).await {
+        Either::Left((Some(tried), _)) => Next::Tried(Box::new(tried)),
+        Either::Left((None, _)) | Either::Right((Either::Right(_), _)) => Next::Interrupted,
+        Either::Right((Either::Left(_), _)) => Next::OutOfTime,
+    }
+}
+
+/// A trial in a line.
+fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
+    let chose = trial.chose.as_ref().map(|chose| format!("→{chose}")).unwrap_or_default();
+    let failure = trial.failure.map(|failure| format!(" {}", failure.name())).unwrap_or_default();
+    let took = time(Duration::from_millis(trial.wall_ms).as_millis().try_into().unwrap_or(u64::MAX));
+    let cost =
+        if trial.cost_microusd > 0 { format!(" {}", dollars(trial.cost_microusd)) } else { String::new() };
+    format!(
+        "[{n_done}/{planned}] {} {}{chose} {:.2}{failure} · {} calls, {} tokens, {took}{cost}",
+        trial.task,
+        trial.strategy,
+        trial.score.unwrap_or_default(),
+        trial.calls,
+        tokens(trial.tokens_used()),
+    )
+}

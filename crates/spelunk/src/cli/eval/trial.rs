@@ -1,0 +1,231 @@
+//! One trial: a task, put to a model by a strategy, once.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use spelunk_context::{ScanOptions, SourceInput};
+use spelunk_engine::{Engine, RunRequest, RunResult, RunSettings, RunView};
+use spelunk_eval::{Evidence, Failure as Class, Ran, SimModel, SimSettings, Status, Task, Trial, score};
+use spelunk_journal::{Record, Workspace};
+use spelunk_model::Model;
+use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
+
+use crate::cli::app::{App, Failure};
+use crate::cli::{decide, keep};
+use crate::config::StrategyChoice;
+
+/// The strategies there are: the engine's own, and the model alone with all of the text.
+pub(super) const STRATEGIES: [&str; 7] = ["auto", "direct", "repl", "search", "map", "hybrid", "whole"];
+/// More than any window: with `whole`, nothing is left out by us.
+const WHOLE_TOKENS: u64 = 1_000_000_000;
+const ANSWER_CHARS_MAX: usize = 20_000;
+
+/// Whom to ask.
+pub(super) struct Asked {
+    pub(super) label: String,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) sub_model: Option<Arc<dyn Model>>,
+    pub(super) synthesis_model: Option<Arc<dyn Model>>,
+    /// Where the model is simulated: each repeat is another reader of the same kind.
+    pub(super) sim: Option<SimSettings>,
+}
+
+impl Asked {
+    /// The simulated reader.
+    pub(super) fn simulated(settings: SimSettings) -> Self {
+        let model = Arc::new(SimModel::new(settings));
+        Self { label: "sim".to_owned(), model, sub_model: None, synthesis_model: None, sim: Some(settings) }
+    }
+
+    fn model(&self, repeat: u64) -> Arc<dyn Model> {
+        match self.sim {
+            Some(sim) => Arc::new(SimModel::new(SimSettings { seed: sim.seed.wrapping_add(repeat), ..sim })),
+            None => Arc::clone(&self.model),
+        }
+    }
+}
+
+/// Where the tasks are, where the runs go, and what the settings are called.
+pub(super) struct Places {
+    pub(super) folder: PathBuf,
+    pub(super) runs: PathBuf,
+    pub(super) label: Option<String>,
+}
+
+impl Places {
+    /// A workspace of its own for each trial: what one has indexed or learnt is no help and no hindrance to another.
+    fn engine(&self, app: &App, cell: &Cell) -> Result<Engine, Failure> {
+        let words = [cell.strategy.as_str(), self.label.as_deref().unwrap_or("-"), &cell.asked.label];
+        let label: String = words
+            .join("-")
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .take(100)
+            .collect();
+        let name = format!("{}-{label}-{}", cell.task.id, cell.repeat);
+        // Made-up text is read as it is, wherever it lies.
+        let scan = ScanOptions { allow_secrets: true, gitignore: false, ..ScanOptions::default() };
+        let engine = app.engine_on(Workspace::open(&self.runs.join(name))?, scan);
+        Ok(engine.with_sandbox(app.sandbox(None)?))
+    }
+}
+
+/// What is tried.
+#[derive(Clone)]
+pub(super) struct Cell {
+    pub(super) task: Arc<Task>,
+    pub(super) strategy: String,
+    pub(super) asked: Arc<Asked>,
+    pub(super) repeat: u64,
+}
+
+/// Makes a trial. Whatever goes wrong in it is its result.
+pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
+    let began = Instant::now();
+    let mut trial = Trial {
+        task: cell.task.id.clone(),
+        kind: cell.task.kind.name().to_owned(),
+        tokens: cell.task.tokens,
+        strategy: cell.strategy.clone(),
+        label: places.label.clone(),
+        model: cell.asked.label.clone(),
+        repeat: cell.repeat,
+        ..Trial::default()
+    };
+    let ended = answer(app, places, cell, &mut trial).await;
+    trial.wall_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let code = match ended {
+        Ok(code) => code,
+        Err(failure) => {
+            trial.error = Some(failure.0.to_string());
+            Some(failure.0.code())
+        }
+    };
+    if trial.status == Status::Failed && code.is_some_and(is_outage) {
+        trial.status = Status::Outage;
+    }
+    judge(&cell.task, &mut trial);
+    trial
+}
+
+/// Whether nothing was learnt, because there was nobody to ask. A prompt that is too long, or an answer that takes too
+/// long, says something about the strategy.
+fn is_outage(code: ErrorCode) -> bool {
+    const OUTAGES: [ErrorCode; 9] = [
+        ErrorCode::ModelUnreachable,
+        ErrorCode::ModelUnauthorized,
+        ErrorCode::ModelOverloaded,
+        ErrorCode::ModelServerError,
+        ErrorCode::ModelRateLimited,
+        ErrorCode::ModelNotFound,
+        ErrorCode::ModelNotConfigured,
+        ErrorCode::ModelStreamCut,
+        ErrorCode::Cancelled,
+    ];
+    OUTAGES.contains(&code)
+}
+
+async fn answer(
+    app: &App,
+    places: &Places,
+    cell: &Cell,
+    trial: &mut Trial,
+) -> Result<Option<ErrorCode>, Failure> {
+    let engine = places.engine(app, cell)?;
+    let sources = keep(&engine, inputs(&places.folder, &cell.task))?;
+    let corpus = engine.open_corpus(&sources, &mut |_| {})?;
+    let mut limits = app.settings.limits.clone();
+    let strategy = if cell.strategy == "whole" {
+        limits.direct_tokens_max = WHOLE_TOKENS;
+        Strategy::Direct
+    } else {
+        let choice = StrategyChoice::of(&cell.strategy).unwrap_or(StrategyChoice::Auto);
+        decide(app, choice, &cell.task.question, &corpus.outline(), false)?.0
+    };
+    trial.chose = (cell.strategy == "auto").then(|| strategy.name().to_owned());
+    let request = RunRequest {
+        question: cell.task.question.clone(),
+        corpus,
+        sources,
+        strategy,
+        model: cell.asked.model(cell.repeat),
+        sub_model: cell.asked.sub_model.clone(),
+        synthesis_model: cell.asked.synthesis_model.clone(),
+        schema: None,
+        focus: Focus::General,
+        // Each repetition is asked anew: replies from a cache would hide how much answers vary.
+        settings: RunSettings { limits, cache_replies: false },
+        program: None,
+    };
+    let mut handle = engine.start(request)?;
+    let mut view = RunView::default();
+    while let Some(record) = handle.events.next().await {
+        if let Record::Known(event) = record? {
+            view.apply(&event);
+        }
+    }
+    let result = handle.join().await;
+    fill(trial, &result, &view);
+    Ok(result.stopped_by())
+}
+
+/// One file by itself, or the folder of the task.
+fn inputs(folder: &Path, task: &Task) -> Vec<SourceInput> {
+    match task.files.as_slice() {
+        [one] => vec![SourceInput::Path(folder.join(one))],
+        files => {
+            let prefix = format!("{}/", task.id);
+            if files.iter().all(|file| file.starts_with(&prefix)) {
+                vec![SourceInput::Path(folder.join(&task.id))]
+            } else {
+                files.iter().map(|file| SourceInput::Path(folder.join(file))).collect()
+            }
+        }
+    }
+}
+
+fn fill(trial: &mut Trial, result: &RunResult, view: &RunView) {
+    trial.run = Some(result.run.to_string());
+    let answer = result.answer.as_ref().map(|answer| answer.text.as_str()).unwrap_or_default();
+    trial.answer = answer.chars().take(ANSWER_CHARS_MAX).collect();
+    trial.tokens_in = view.spent.input_tokens;
+    trial.tokens_out = view.spent.output_tokens;
+    trial.cost_microusd = view.spent.cost_microusd;
+    trial.calls = view.n_paid_calls();
+    trial.status = match &result.outcome {
+        RunOutcome::Answered => Status::Answered,
+        RunOutcome::Partial { .. } => Status::Partial,
+        RunOutcome::Failed { .. } | RunOutcome::Cancelled => Status::Failed,
+    };
+    trial.error = result.error.as_ref().map(ToString::to_string);
+    let is_well = |outcome: &CellOutcome| matches!(outcome, CellOutcome::Printed | CellOutcome::Answered);
+    let cells = || view.cells.values().flatten();
+    trial.ran = Some(Ran {
+        bytes_read: view.bytes_read,
+        bytes: view.corpus_bytes,
+        cells: cells().filter(|cell| is_well(&cell.outcome)).count() as u64,
+        cells_failed: cells().filter(|cell| !is_well(&cell.outcome)).count() as u64,
+        tasks_failed: view.tasks.as_ref().map_or(0, |tasks| tasks.failed),
+    });
+}
+
+/// Gives the score, and the class of what is wrong.
+pub(super) fn judge(task: &Task, trial: &mut Trial) {
+    let scored = score(task, &trial.answer);
+    task.kind.name().clone_into(&mut trial.kind);
+    trial.tokens = task.tokens;
+    trial.score = Some(scored.score);
+    trial.off = scored.off;
+    trial.failure = (!trial.is_right()).then(|| {
+        Class::classify(&Evidence {
+            kind: task.kind,
+            variant: &task.variant,
+            strategy: trial.chose.as_deref().unwrap_or(&trial.strategy),
+            status: trial.status,
+            form: scored.form,
+            calls: trial.calls,
+            ran: trial.ran,
+        })
+    });
+}
