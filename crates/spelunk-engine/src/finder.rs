@@ -2,8 +2,9 @@
 //! made when the first search asks for it. Where there is no place for one, the text is read each time instead.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use spelunk_context::{Detector, View};
 use spelunk_index::{
@@ -66,20 +67,9 @@ impl Finder {
         let Some(directory) = &self.directory else { return Ok(by_reading(view, text, hits_max)) };
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         if index.is_none() {
-            let embedder = (self.embedder)()?;
-            let mut opened = Index::open(directory, IndexOptions { embedder: Some(embedder) })?;
-            let options = UpdateOptions {
-                detector: self.detector.clone(),
-                detector_key: self.detector_key.clone(),
-                ..UpdateOptions::default()
-            };
-            opened.update(&self.whole, &options, &mut |so_far| {
-                progress(so_far);
-                ControlFlow::Continue(())
-            })?;
-            *index = Some(opened);
+            *index = self.open_level(directory, progress)?;
         }
-        let Some(index) = index.as_ref() else { return Ok(Vec::new()) };
+        let Some(index) = index.as_ref() else { return Ok(by_reading(view, text, hits_max)) };
         let query = Query { mode, hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(text) };
         let found = index.search(view, &query)?;
         Ok(found
@@ -94,6 +84,40 @@ impl Finder {
                 similarity: hit.similarity,
             })
             .collect())
+    }
+}
+
+/// How often, and how long, the work of another run is waited for.
+const POLL: Duration = Duration::from_millis(50);
+const POLLS_MAX: u32 = 1200;
+
+impl Finder {
+    /// The index of the corpus, brought level. Another run over the same documents may be at that: what it does need not
+    /// be done again, so it is waited for. Nothing if that takes too long.
+    fn open_level(
+        &self,
+        directory: &Path,
+        progress: &mut dyn FnMut(IndexProgress),
+    ) -> Result<Option<Index>, IndexError> {
+        let embedder = (self.embedder)()?;
+        let options = UpdateOptions {
+            detector: self.detector.clone(),
+            detector_key: self.detector_key.clone(),
+            ..UpdateOptions::default()
+        };
+        for _ in 0..POLLS_MAX {
+            let mut opened = Index::open(directory, IndexOptions { embedder: Some(Arc::clone(&embedder)) })?;
+            let updated = opened.update(&self.whole, &options, &mut |so_far| {
+                progress(so_far);
+                ControlFlow::Continue(())
+            });
+            match updated {
+                Ok(_) => return Ok(Some(opened)),
+                Err(IndexError::Locked { .. }) => std::thread::sleep(POLL),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -114,3 +138,6 @@ fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundPassage> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

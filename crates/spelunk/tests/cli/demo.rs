@@ -41,11 +41,11 @@ fn the_demo_crashes_resumes_and_answers() {
 
         0  program  answered, 5 cited  TIME
         ├─ 0.0  direct  answered, 2 cited  TIME
-        │  └─ 0.0#0  281 → 46 tokens  $0.0006  TIME
+        │  └─ 0.0#0  289 → 46 tokens  $0.0006  TIME
         ├─ 0.1  direct  answered, 2 cited  TIME
-        │  └─ 0.1#0  394 → 60 tokens  $0.0007  TIME
+        │  └─ 0.1#0  402 → 60 tokens  $0.0008  TIME
         ├─ 0.2  direct  answered, 1 cited  TIME
-        │  └─ 0.2#0  322 → 42 tokens  $0.0006  TIME
+        │  └─ 0.2#0  330 → 42 tokens  $0.0006  TIME
         └─ 0#0  107 → 52 tokens  $0.0004  TIME
 
         3 files · 1.2 kB read · 4 calls · 1.3k tokens · $0.0022 · TIME · run SHORT
@@ -65,11 +65,11 @@ fn the_demo_crashes_resumes_and_answers() {
 
         0  program  answered, 5 cited  TIME
         ├─ 0.0  direct  answered, 2 cited  TIME
-        │  └─ 0.0#0  281 → 46 tokens  $0.0006  TIME
+        │  └─ 0.0#0  289 → 46 tokens  $0.0006  TIME
         ├─ 0.1  direct  answered, 2 cited  TIME
-        │  └─ 0.1#0  394 → 60 tokens  $0.0007  TIME
+        │  └─ 0.1#0  402 → 60 tokens  $0.0008  TIME
         ├─ 0.2  direct  answered, 1 cited  TIME
-        │  └─ 0.2#0  322 → 42 tokens  $0.0006  TIME
+        │  └─ 0.2#0  330 → 42 tokens  $0.0006  TIME
         └─ 0#0  107 → 52 tokens  $0.0004  TIME
 
         Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.
