@@ -24,6 +24,7 @@ mod search;
 mod serve;
 mod show;
 mod tail;
+mod tool;
 mod watch;
 mod worker;
 
@@ -116,6 +117,8 @@ enum Command {
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
     Tail(tail::TailArgs),
+    /// The tools of an agent as commands, in a folder of plain files
+    Tool(Box<tool::ToolArgs>),
     /// The runs of this workspace
     Run(run::RunArgs),
     /// The settings in force and where each comes from
@@ -134,7 +137,7 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "ask",
     "resume",
     "plan",
@@ -146,6 +149,7 @@ const COMMANDS: [&str; 20] = [
     "serve",
     "show",
     "tail",
+    "tool",
     "run",
     "config",
     "model",
@@ -196,6 +200,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Serve(args) => app::block_on(serve::serve(app, args)),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
+        Command::Tool(args) => app::block_on(tool::tool(app, *args)),
         Command::Run(args) => run::run(app, &args),
         Command::Config(args) => config::config(app, &args),
         Command::Model(args) => app::block_on(model::model(app, args)),
@@ -217,6 +222,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Repl(args) => Some(args.model.clone()),
         Command::Mcp(args) => Some(args.model.clone()),
         Command::Serve(args) => Some(args.model.clone()),
+        Command::Tool(args) => Some(args.model.clone()),
         Command::Outline(_)
         | Command::Search(_)
         | Command::Context(_)
@@ -244,6 +250,7 @@ fn limit_flags(command: &Command) -> limits::LimitFlags {
         | Command::Serve(_)
         | Command::Show(_)
         | Command::Tail(_)
+        | Command::Tool(_)
         | Command::Run(_)
         | Command::Config(_)
         | Command::Model(_)

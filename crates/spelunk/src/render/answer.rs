@@ -99,6 +99,7 @@ pub(crate) fn result_json(result: &RunResult, view: &RunView) -> Value {
         "citations": answer.map(|answer| &answer.citations),
         "grounding": grounding,
         "degraded": false,
+        "success": answer.is_some_and(|answer| !answer.text.trim().is_empty()),
         "error": result.error.as_ref().map(|error| error_json(error)),
         "model": view.model.as_ref().map(ToString::to_string),
         "documents": view.n_documents,
