@@ -90,6 +90,13 @@ impl Desk {
         self.mounted = Some(Arc::new(Mounted::new(documents)));
     }
 
+    /// The same desk under other limits. What it holds already stays, even if it is more than they allow.
+    #[must_use]
+    pub fn with_limits(mut self, limits: DeskLimits) -> Self {
+        self.limits = Arc::new(limits);
+        self
+    }
+
     /// What it was made with.
     pub fn limits(&self) -> &DeskLimits {
         &self.limits

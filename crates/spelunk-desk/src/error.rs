@@ -1,7 +1,7 @@
 //! What a desk or a tool refuses. The model reads these messages, so each names the thing and what to do instead.
 
 use spelunk_context::ReadError;
-use spelunk_types::Explain as _;
+use spelunk_types::{ErrorCode, Explain};
 
 use crate::DeskPath;
 
@@ -91,8 +91,42 @@ pub enum PathFault {
 
 /// The message of a reader with its hint, which the model cannot ask for.
 fn read_message(error: &ReadError) -> String {
+    if let ReadError::Pattern(error) = error {
+        return format!("{error}; correct it, or set `literal` to find it as it is");
+    }
     match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
+    }
+}
+
+impl Explain for DeskError {
+    /// The one who wrote the arguments has to act; the messages say how, so there is no hint beside them.
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. } => ErrorCode::SourceNotFound,
+            Self::Read(error) => error.code(),
+            Self::NotText { .. } | Self::Damaged { .. } => ErrorCode::SourceUnreadable,
+            Self::Path { .. }
+            | Self::IsDirectory { .. }
+            | Self::NotDirectory { .. }
+            | Self::Exists { .. }
+            | Self::NotEmpty { .. }
+            | Self::ReadOnly { .. }
+            | Self::ToolOnly { .. }
+            | Self::FileTooLarge { .. }
+            | Self::Full { .. }
+            | Self::TooManyFiles { .. }
+            | Self::TooLarge { .. }
+            | Self::LineOutOfRange { .. }
+            | Self::UnknownTool { .. }
+            | Self::Arguments { .. }
+            | Self::EditMiss { .. }
+            | Self::EditAmbiguous { .. }
+            | Self::Glob { .. }
+            | Self::NoBuffer { .. }
+            | Self::TooMuch { .. }
+            | Self::Shell { .. } => ErrorCode::UsageWrong,
+        }
     }
 }

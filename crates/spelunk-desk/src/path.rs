@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use self::name::sanitised_name;
-pub(crate) use self::name::{document_path, is_unprintable};
+pub(crate) use self::name::{Taken, document_path, is_unprintable};
 use crate::{DeskError, PathFault};
 
 /// A place on the desk. The top of the desk is the empty path. Cheap to clone.

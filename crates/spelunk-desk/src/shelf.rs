@@ -69,4 +69,4 @@ pub trait Shelf: fmt::Debug + Send + Sync {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

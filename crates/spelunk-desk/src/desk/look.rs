@@ -90,7 +90,7 @@ impl Desk {
         Ok(lines_of(body.bytes(), first, n_max))
     }
 
-    /// Bytes between two offsets, cut to the end of the file and as text.
+    /// The text between two offsets, cut inwards to whole characters and to the end.
     pub fn slice(&self, path: &DeskPath, range: Range<u64>) -> Result<String, DeskError> {
         let Some(body) = self.files.get(path) else {
             let (mounted, document, _) = self.document(path)?;
@@ -98,7 +98,7 @@ impl Desk {
         };
         let at = |offset: u64| usize::try_from(offset.min(body.len())).unwrap_or(usize::MAX);
         let bytes = body.bytes().get(at(range.start)..at(range.end)).unwrap_or_default();
-        Ok(String::from_utf8_lossy(bytes).into_owned())
+        Ok(String::from_utf8_lossy(whole_chars(bytes)).into_owned())
     }
 
     /// The files at or below a path.
@@ -154,6 +154,24 @@ impl Desk {
         best.min_by_key(|(score, candidate)| (std::cmp::Reverse(*score), *candidate))
             .map(|(_, path)| path.clone())
     }
+}
+
+/// Without the part of a character at either end.
+fn whole_chars(bytes: &[u8]) -> &[u8] {
+    /// A character has no more bytes than this behind its first.
+    const BEHIND_MAX: usize = 3;
+    let is_behind = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    let n_before = bytes.iter().take(BEHIND_MAX).take_while(is_behind).count();
+    let bytes = bytes.get(n_before..).unwrap_or_default();
+    let n_last = bytes.iter().rev().take(BEHIND_MAX).take_while(is_behind).count() + 1;
+    let at = bytes.len().saturating_sub(n_last);
+    let wanted = match bytes.get(at) {
+        Some(0b1100_0000..=0b1101_1111) => 2,
+        Some(0b1110_0000..=0b1110_1111) => 3,
+        Some(0b1111_0000..=0b1111_0111) => 4,
+        Some(_) | None => n_last,
+    };
+    if wanted > n_last { bytes.get(..at).unwrap_or_default() } else { bytes }
 }
 
 /// Lines of bytes in memory.

@@ -36,29 +36,51 @@ pub fn sanitised_name(given: &str, taken: &BTreeSet<String>) -> String {
     })
 }
 
+/// What lies at a path of a shelf so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// Nothing.
+    Free,
+    /// A document, which nothing can lie in.
+    Document,
+    /// A directory with documents.
+    Directory,
+}
+
 /// Where a document of that name lies below `directory`. Its parts are kept where they can be, so that the model
-/// finds `src/main.rs` as `src/main.rs`. `is_taken` also says yes to a path that would lie in a file or be a directory.
-pub(crate) fn document_path(directory: &str, name: &str, is_taken: impl Fn(&str) -> bool) -> DeskPath {
-    let room = DeskPath::PARTS_MAX - 4;
+/// finds `src/main.rs` as `src/main.rs`; a part that is something else already gets a number.
+pub(crate) fn document_path(directory: &str, name: &str, taken: impl Fn(&str) -> Taken) -> DeskPath {
+    let parts = document_parts(name);
+    let mut path = directory.to_owned();
+    for (idx, part) in parts.iter().enumerate() {
+        let wanted = format!("{path}/{part}");
+        path = if idx + 1 < parts.len() {
+            unique(&wanted, |candidate| taken(candidate) == Taken::Document)
+        } else {
+            unique(&wanted, |candidate| taken(candidate) != Taken::Free)
+        };
+    }
+    DeskPath(Arc::from(path))
+}
+
+fn document_parts(name: &str) -> Vec<String> {
+    let plain = |c: char| if is_unprintable(c) || c == '\\' { '_' } else { c };
     let mut parts: Vec<String> = name
         .split('/')
-        .map(|part| {
-            part.chars().map(|c| if is_unprintable(c) || c == '\\' { '_' } else { c }).collect::<String>()
-        })
+        .map(|part| part.chars().map(plain).collect::<String>())
         .filter(|part| !matches!(part.as_str(), "" | "." | ".."))
         .map(|part| cut(&part, NAME_BYTES_MAX))
         .collect();
     // A path that is too long keeps its end, which says most.
-    let from = parts.len().saturating_sub(room);
-    parts.drain(..from);
-    while parts.iter().map(|part| part.len() + 1).sum::<usize>() > DeskPath::BYTES_MAX - 100 {
+    let n_parts_max = DeskPath::PARTS_MAX - 4;
+    parts.drain(..parts.len().saturating_sub(n_parts_max));
+    while parts.iter().map(|part| part.len() + 1).sum::<usize>() > DeskPath::BYTES_MAX - 300 {
         parts.remove(0);
     }
     if parts.is_empty() {
         parts.push("document".to_owned());
     }
-    let path = format!("{directory}/{}", parts.join("/"));
-    DeskPath(Arc::from(unique(&path, is_taken)))
+    parts
 }
 
 /// Characters that end a line, hide, or turn the direction of what follows.

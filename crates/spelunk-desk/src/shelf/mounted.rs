@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::{Shelf, ShelfDocument};
-use crate::path::document_path;
+use crate::path::{Taken, document_path};
 use crate::{Area, DeskPath, Entry};
 
 /// The documents of a shelf by their paths.
@@ -23,7 +23,7 @@ impl Mounted {
         let mut mounted =
             Self { shelf, documents: Vec::new(), idx_by_path: BTreeMap::new(), directories: BTreeSet::new() };
         for (idx, document) in documents.iter().enumerate() {
-            let path = document_path(Area::CONTEXTS, &document.name, |path| mounted.is_taken(path));
+            let path = document_path(Area::CONTEXTS, &document.name, |path| mounted.taken(path));
             let mut above = path.parent();
             while let Some(directory) = above.filter(|path| path.as_str().len() > Area::CONTEXTS.len()) {
                 above = directory.parent();
@@ -85,16 +85,13 @@ impl Mounted {
         found
     }
 
-    /// Whether a path is a document, a directory, or lies in a document.
-    fn is_taken(&self, path: &str) -> bool {
-        let is_document = |path: &str| self.idx_by_path.contains_key(path);
-        let mut above = path;
-        while let Some((parent, _)) = above.rsplit_once('/') {
-            if is_document(parent) {
-                return true;
-            }
-            above = parent;
+    fn taken(&self, path: &str) -> Taken {
+        if self.idx_by_path.contains_key(path) {
+            Taken::Document
+        } else if self.directories.contains(path) {
+            Taken::Directory
+        } else {
+            Taken::Free
         }
-        is_document(path) || self.directories.contains(path)
     }
 }

@@ -16,6 +16,9 @@ use crate::{Area, Desk, DeskError, DeskPath, Entry, Rights};
 /// When everything on a desk was changed: 2026-01-01.
 const MODIFIED: Duration = Duration::from_hours(490_896);
 
+/// The largest file that can be run by its name.
+const EXECUTABLE_BYTES_MAX: u64 = 64 * 1024;
+
 /// A desk that an interpreter works on.
 pub(super) struct DeskFiles {
     desk: Arc<Mutex<Desk>>,
@@ -117,9 +120,17 @@ fn metadata_of(path: &DeskPath, entry: Entry) -> Metadata {
     let may_write = Area::rights(path) == Rights::Write;
     match entry {
         Entry::Directory => metadata(FileType::Directory, 0, if may_write { 0o755 } else { 0o555 }),
+        // There is nowhere to keep what `chmod +x` says: a script is known by its name, and by a size that can be read.
+        Entry::File { bytes } if is_script(path) && bytes <= EXECUTABLE_BYTES_MAX => {
+            metadata(FileType::File, bytes, 0o755)
+        }
         Entry::File { bytes } => metadata(FileType::File, bytes, if may_write { 0o644 } else { 0o444 }),
         Entry::Document { bytes } => metadata(FileType::File, bytes, 0o444),
     }
+}
+
+fn is_script(path: &DeskPath) -> bool {
+    path.name().rsplit_once('.').is_some_and(|(_, extension)| extension == "sh")
 }
 
 #[async_trait]

@@ -120,7 +120,7 @@ impl Found {
         let n_matches: u64 = self.files.values().map(|(_, n_matches)| n_matches).sum();
         let left_out = self.files.len().saturating_sub(shown);
         let more =
-            if left_out > 0 { format!("; {left_out} files not shown, raise `limit`") } else { String::new() };
+            if left_out > 0 { format!("; {left_out} not shown, raise `limit`") } else { String::new() };
         let files = show::counted(self.files.len() as u64, "file", "files");
         text.push_str(&format!("[{} in {files}{more}]\n", show::counted(n_matches, "match", "matches")));
         self.push_unreadable(&mut text);

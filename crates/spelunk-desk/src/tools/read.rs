@@ -77,7 +77,11 @@ fn read_bytes(desk: &Desk, path: &DeskPath, start: u64, n_max: u64) -> Result<St
     if text.is_empty() {
         return Ok(format!("[`{path}` has nothing from byte {start} on]"));
     }
-    let is_last = desk.slice(path, end..end.saturating_add(4))?.is_empty();
+    // A character that lies across the end is shown by the next call, which begins with it.
+    let shown = text.len() as u64;
+    let end = if shown < n_max && shown + 4 > n_max { start.saturating_add(shown) } else { end };
+    let is_last = desk.slice(path, end..end.saturating_add(8))?.is_empty();
     let next = if is_last { String::new() } else { format!("; go on with byte_offset={end}") };
+    let end = if is_last { start.saturating_add(shown) } else { end };
     Ok(format!("{text}\n[bytes {start}-{end} of `{path}`{next}]\n"))
 }
