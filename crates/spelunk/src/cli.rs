@@ -263,7 +263,7 @@ fn limit_flags(command: &Command) -> limits::LimitFlags {
 }
 
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 21] = [
+const VALUE_FLAGS: [&str; 23] = [
     "--set",
     "--workspace",
     "--model",
@@ -279,6 +279,8 @@ const VALUE_FLAGS: [&str; 21] = [
     "--focus",
     "--order",
     "--allow-secret",
+    "--attach",
+    "--messages",
     "--report",
     "--run",
     "--max-cost",

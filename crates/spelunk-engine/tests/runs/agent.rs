@@ -106,12 +106,7 @@ open('/etc/passwd')
             ^^^^^^^^^^^^^^^^^^^
         FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd' (there is nothing at `etc/passwd`)
         [0 calls of sub-models; 18 scripts left]
-        Finish done: Before this is taken as your answer, check it once:
-        - Does `output/answer.md` answer everything that the job asks for?
-        - Does every claim rest on something you saw in the files, and is what you quote word for word in them?
-        - Are numbers counted by code, not guessed?
-
-        Correct `output/answer.md` if it needs it. Then call Finish again.
+        Finish done: (check it)
         Finish done: Accepted."#]].assert_eq(&said(&events).join("\n"));
     assert_eq!(answer_of(&result), "It is 42.");
 }
@@ -144,13 +139,8 @@ print(said)
         RunScript done: Output:
         ['1', '2', '1', 'BudgetError']
         [2 calls of sub-models; 0 scripts left]
-        RunScript refused: 1 scripts were run, and no more may be: finish with what you have, or use Shell and LlmBatch
-        Finish done: Before this is taken as your answer, check it once:
-        - Does `output/answer.md` answer everything that the job asks for?
-        - Does every claim rest on something you saw in the files, and is what you quote word for word in them?
-        - Are numbers counted by code, not guessed?
-
-        Correct `output/answer.md` if it needs it. Then call Finish again.
+        RunScript refused: a run has 1 scripts, and all were used: finish with what you have, or use Shell and LlmBatch
+        Finish done: (check it)
         Finish done: Accepted."#]].assert_eq(&said(&events).join("\n"));
 }
 
@@ -204,12 +194,7 @@ async fn nothing_reaches_out_of_the_desk_or_into_the_engines_files() {
         input/prompt.md (1 match)
              1: What is the magic number?
         [2 matches in 2 files]
-        Finish done: Before this is taken as your answer, check it once:
-        - Does `output/answer.md` answer everything that the job asks for?
-        - Does every claim rest on something you saw in the files, and is what you quote word for word in them?
-        - Are numbers counted by code, not guessed?
-
-        Correct `output/answer.md` if it needs it. Then call Finish again.
+        Finish done: (check it)
         Finish done: Accepted."#]].assert_eq(&said(&events).join("\n"));
     let job = &files_of(&engine, &result.run)["state/job.json"];
     assert!(job.contains("\"max_scripts\": 20"), "{job}");
@@ -247,15 +232,15 @@ async fn a_provider_without_tools_is_spoken_to_in_text() {
         call.settled     0#1 replied live tokens=2775+19
         tool.ran         0 tool=0 Grep done
         call.started     0#2
-        call.settled     0#2 replied live tokens=2834+5
+        call.settled     0#2 replied live tokens=2832+5
         tool.ran         0 tool=1 tool refused
         call.started     0#3
-        call.settled     0#3 replied live tokens=2865+3
+        call.settled     0#3 replied live tokens=2864+3
         call.started     0#4
-        call.settled     0#4 replied live tokens=2897+32
+        call.settled     0#4 replied live tokens=2896+32
         tool.ran         0 tool=2 Finish done output/answer.md
         call.started     0#5
-        call.settled     0#5 replied live tokens=3018+26
+        call.settled     0#5 replied live tokens=3015+26
         tool.ran         0 tool=3 Finish done
         citation.checked 0 exact a.md:1
         frame.closed     0 answered cited=1
@@ -264,7 +249,7 @@ async fn a_provider_without_tools_is_spoken_to_in_text() {
     let requests = stage.server.requests();
     let last: serde_json::Value = serde_json::from_str(&requests[3].body).unwrap();
     expect![[r#"
-        Refused of tool:
+        tool was refused:
         the arguments of tool are not JSON (key must be a string at line 1 column 2): `{broken}`"#]]
     .assert_eq(last["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap());
 }
@@ -331,23 +316,14 @@ async fn a_run_that_is_asked_more_goes_on_with_its_files_and_variables() {
         RunScript done: Output:
         42
         [0 calls of sub-models; 19 scripts left]
-        Finish done: Before this is taken as your answer, check it once:
-        - Does `output/answer.md` answer everything that the job asks for?
-        - Does every claim rest on something you saw in the files, and is what you quote word for word in them?
-        - Are numbers counted by code, not guessed?
-
-        Correct `output/answer.md` if it needs it. Then call Finish again.
+        Finish done: (check it)
         Finish done: Accepted.
         RunScript done: Output:
         21.0 It is 42.
         [0 calls of sub-models; 18 scripts left]
-        Finish done: Before this is taken as your answer, check it once:
-        - Does `output/answer.md` answer everything that the job asks for?
-        - Does every claim rest on something you saw in the files, and is what you quote word for word in them?
-        - Are numbers counted by code, not guessed?
-
-        Correct `output/answer.md` if it needs it. Then call Finish again.
-        Finish done: Accepted."#]].assert_eq(&said(&events).join("\n"));
+        Finish done: (check it)
+        Finish done: Accepted."#]]
+    .assert_eq(&said(&events).join("\n"));
     for call in ["0#0", "0#1", "0#2", "0#3", "0#4", "0#5"] {
         assert_eq!(stage.server.times_served(call), 1, "{call}");
     }
@@ -396,17 +372,13 @@ async fn what_came_with_the_question_lies_beside_it() {
     let said = said(&events(&engine, &result.run)).join("\n").replace(folder, "FOLDER");
     expect![[r#"
         Glob done: input/attachments/b.md
-        input/contexts/.tmpd8jFTj/a.md
+        input/contexts/FOLDER/a.md
         input/messages.json
         input/prompt.md
         [4 files]
-        Finish done: Before this is taken as your answer, check it once:
-        - Does `output/answer.md` answer everything that the job asks for?
-        - Does every claim rest on something you saw in the files, and is what you quote word for word in them?
-        - Are numbers counted by code, not guessed?
-
-        Correct `output/answer.md` if it needs it. Then call Finish again.
-        Finish done: Accepted."#]].assert_eq(&said);
+        Finish done: (check it)
+        Finish done: Accepted."#]]
+    .assert_eq(&said);
     assert_eq!(result.answer.unwrap().citations.len(), 1);
 }
 
@@ -480,13 +452,9 @@ async fn the_desk_is_left_as_files_that_the_journal_makes_again() {
         Buffer done: buffer `long` has 2 parts, 19 characters
         Buffer done: wrote 2 parts of buffer `long` to `output/answer.md`, 21 bytes
         Shell done: [no output]
-        Finish done: Before this is taken as your answer, check it once:
-        - Does `output/answer.md` answer everything that the job asks for?
-        - Does every claim rest on something you saw in the files, and is what you quote word for word in them?
-        - Are numbers counted by code, not guessed?
-
-        Correct `output/answer.md` if it needs it. Then call Finish again.
-        Finish done: Accepted."#]].assert_eq(&said(&events(&engine, &result.run)).join("\n"));
+        Finish done: (check it)
+        Finish done: Accepted."#]]
+    .assert_eq(&said(&events(&engine, &result.run)).join("\n"));
     let listed: Vec<_> = whole.keys().map(String::as_str).collect();
     expect![[r#"
         chunks/manifest.json

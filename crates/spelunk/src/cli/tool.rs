@@ -31,7 +31,7 @@ enum ToolCommand {
         /// The folder; it must be empty or not there
         directory: String,
         /// What is to be answered
-        #[arg(long, short)]
+        #[arg(long)]
         question: String,
         /// Files or directories the job is about
         #[arg(value_name = "PATH", required = true)]

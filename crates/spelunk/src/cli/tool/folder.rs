@@ -164,6 +164,9 @@ fn has_link(root: &Path, path: &DeskPath) -> bool {
 
 /// Reads a directory of the folder into the desk. Links, and what is no path or too large, are left out.
 fn read(root: &Path, directory: &DeskPath, desk: &mut Desk, depth_left: usize) {
+    if has_link(root, directory) {
+        return;
+    }
     let Ok(entries) = std::fs::read_dir(root.join(directory.as_str())) else { return };
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
