@@ -111,13 +111,12 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
     desk.mount(Arc::new(ViewShelf::new(contexts.clone(), Arc::new(AtomicBool::new(false)))));
     let inlined = inlined(task, limits)?;
     let is_inlined = inlined.is_some();
-    let message = match inlined {
-        Some(texts) => SMALL.replace("{contexts}", &texts),
-        None => LARGE
-            .replace("{prompt_chars}", &task.question.chars().count().to_string())
-            .replace("{contexts}", &described(task, &contexts, limits)?),
+    let (template, contexts) = match inlined {
+        Some(texts) => (SMALL, texts),
+        None => (LARGE, described(task, &contexts, limits)?),
     };
-    Ok(First { desk, message: filled(task, limits, &message, has_messages), is_inlined })
+    let message = filled(task, limits, template, has_messages).replacen("{contexts}", &contexts, 1);
+    Ok(First { desk, message, is_inlined })
 }
 
 /// Whether a document arrived with the question: it lies beside the prompt, not under the contexts.
@@ -126,8 +125,8 @@ fn came_along(document: &DocEntry) -> bool {
     is_named && matches!(document.origin, Origin::Text(_))
 }
 
-/// The question goes in last, so that nothing in it is taken for a place to fill.
-fn filled(task: &Task, limits: &Limits, message: &str, has_messages: bool) -> String {
+/// The message without the documents. They go in last, so that nothing in them is taken for a place to fill.
+fn filled(task: &Task, limits: &Limits, template: &str, has_messages: bool) -> String {
     let schema = match &task.schema {
         Some(schema) => {
             format!("The answer must be JSON that fits this schema, and nothing else:\n{}\n", schema.text())
@@ -141,7 +140,10 @@ fn filled(task: &Task, limits: &Limits, message: &str, has_messages: bool) -> St
         (false, true) => preview(last_user(&task.question), limits),
         (false, false) => preview(&task.question, limits),
     };
-    message.replace("{schema}", &schema).replacen("{question}", question.trim(), 1)
+    let question = question.trim().replace("{contexts}", "(contexts)");
+    let n_chars = task.question.chars().count();
+    let template = template.replace("{schema}", &schema.replace("{contexts}", "(contexts)"));
+    template.replace("{prompt_chars}", &n_chars.to_string()).replacen("{question}", &question, 1)
 }
 
 fn preview(text: &str, limits: &Limits) -> String {
