@@ -265,15 +265,35 @@ impl Engine {
         request: ResumeRequest,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<RunHandle, EngineError> {
+        self.go_on(run, request, None, progress)
+    }
+
+    /// Asks a run of an agent something more: it goes on with its files, its variables and its conversation. What it did
+    /// before is replayed from the journal, and nothing of it is asked or paid again.
+    pub fn ask_more(
+        &self,
+        run: &RunId,
+        question: &str,
+        request: ResumeRequest,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<RunHandle, EngineError> {
+        self.go_on(run, request, Some(question), progress)
+    }
+
+    fn go_on(
+        &self,
+        run: &RunId,
+        request: ResumeRequest,
+        more: Option<&str>,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<RunHandle, EngineError> {
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(run).map_err(of_run)?;
         let opened = self.workspace.open_journal(run).map_err(of_run)?;
         let (mut journal, mut events) = (opened.journal, opened.events);
         let mut view = RunView::of(&events);
-        if view.outcome == Some(RunOutcome::Answered) {
-            return Err(EngineError::Finished { run: run.clone() });
-        }
         let start = Start::of(run, &events).map_err(of_run)?;
+        check_may_go_on(run, &view, start.strategy, more)?;
         let limits = start.check(run, &request, self.roster.names())?;
         let corpus = self.read_sources(&start.sources, &start.scan, progress)?;
         if *corpus.digest() != start.corpus_digest {
@@ -284,8 +304,12 @@ impl Engine {
         let schema = start.schema.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
         let schema = schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let (from_seq, bytes_dropped) = (journal.seq_last(), opened.bytes_dropped);
-        let resumed = (FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped });
-        for event in journal.append(self.clock.now_ms(), vec![resumed]).map_err(of_run)? {
+        let mut facts = vec![(FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped })];
+        if let Some(question) = more {
+            let question = blobs.keep(question).map_err(of_run)?;
+            facts.push((FrameId::root(), EventKind::QuestionAdded { question }));
+        }
+        for event in journal.append(self.clock.now_ms(), facts).map_err(of_run)? {
             view.apply(&event);
             events.push(event);
         }
@@ -404,6 +428,22 @@ struct Leaving {
 impl Drop for Leaving {
     fn drop(&mut self) {
         self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+    }
+}
+
+/// A run with its answer is over unless something more is asked; only an agent has something to go on with.
+fn check_may_go_on(
+    run: &RunId,
+    view: &RunView,
+    strategy: Strategy,
+    more: Option<&str>,
+) -> Result<(), EngineError> {
+    let run = run.clone();
+    match more {
+        None if view.outcome == Some(RunOutcome::Answered) => Err(EngineError::Finished { run }),
+        Some(_) if strategy != Strategy::Agent => Err(EngineError::NotAgent { run, strategy }),
+        Some(_) if view.answer().is_none() => Err(EngineError::Unfinished { run }),
+        None | Some(_) => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spelunk_context::SourceError;
 use spelunk_journal::JournalError;
 use spelunk_sandbox::InterpreterError;
-use spelunk_types::{CallId, ErrorCode, Explain, FrameId, RunId};
+use spelunk_types::{CallId, ErrorCode, Explain, FrameId, RunId, Strategy};
 
 use crate::purse::BudgetExceeded;
 use crate::schema::SchemaError;
@@ -38,6 +38,10 @@ pub enum Stop {
     Diverged { call: CallId },
     #[error("cell {cell} of frame `{frame}` ends otherwise than the journal recorded")]
     CellDiverged { frame: FrameId, cell: u32 },
+    #[error("tool {tool} of frame `{frame}` does something else than the journal recorded")]
+    ToolDiverged { frame: FrameId, tool: u32 },
+    #[error("the desk of frame `{frame}` begins otherwise than the journal recorded")]
+    DeskDiverged { frame: FrameId },
     #[error("frame `{frame}` is given another task than the journal recorded")]
     TaskDiverged { frame: FrameId },
     #[error(transparent)]
@@ -88,9 +92,11 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.code(),
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Journal(error) => error.code(),
-            Self::Diverged { .. } | Self::TaskDiverged { .. } | Self::CellDiverged { .. } => {
-                ErrorCode::ReplayDiverged
-            }
+            Self::Diverged { .. }
+            | Self::TaskDiverged { .. }
+            | Self::CellDiverged { .. }
+            | Self::ToolDiverged { .. }
+            | Self::DeskDiverged { .. } => ErrorCode::ReplayDiverged,
             Self::Sandbox { source, .. } => match source.as_ref() {
                 InterpreterError::Unconfined { .. } => ErrorCode::SandboxUnconfined,
                 InterpreterError::Died { .. }
@@ -112,6 +118,8 @@ impl Explain for Stop {
             Self::Diverged { .. }
             | Self::TaskDiverged { .. }
             | Self::CellDiverged { .. }
+            | Self::ToolDiverged { .. }
+            | Self::DeskDiverged { .. }
             | Self::Bug { .. } => Some("please report it, with the run's journal".into()),
             Self::Sandbox { .. } => self.code().hint().map(str::to_owned),
             Self::Cancelled => None,
@@ -140,6 +148,10 @@ pub enum EngineError {
     Schema(#[from] SchemaError),
     #[error("run `{}` has its answer already", run.short())]
     Finished { run: RunId },
+    #[error("run `{}` cannot be asked more: its strategy `{strategy}` keeps nothing to go on with", run.short())]
+    NotAgent { run: RunId, strategy: Strategy },
+    #[error("run `{}` has no answer yet", run.short())]
+    Unfinished { run: RunId },
     #[error("run `{}` was started with {what} {recorded}, not {now}", run.short())]
     SettingsChanged { run: RunId, what: &'static str, recorded: String, now: String },
     #[error("the text of run `{}` has changed since it was started", run.short())]
@@ -155,6 +167,7 @@ impl Explain for EngineError {
             Self::Source(source) => source.code(),
             Self::Schema(_) => ErrorCode::SchemaInvalid,
             Self::Finished { .. } => ErrorCode::RunFinished,
+            Self::NotAgent { .. } | Self::Unfinished { .. } => ErrorCode::UsageWrong,
             Self::SettingsChanged { .. } | Self::ProgramMissing { .. } => ErrorCode::SettingsChanged,
             Self::CorpusChanged { .. } => ErrorCode::CorpusChanged,
         }
@@ -166,6 +179,10 @@ impl Explain for EngineError {
             Self::Source(source) => source.hint(),
             Self::Schema(_) => {
                 Some("write it in the part of JSON Schema that `docs/schemas.md` names".into())
+            }
+            Self::NotAgent { .. } => Some("ask a new question about its files: name another strategy".into()),
+            Self::Unfinished { run } => {
+                Some(format!("finish it first with `spelunk resume {}`", run.short()))
             }
             Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
             Self::SettingsChanged { .. } => Some(

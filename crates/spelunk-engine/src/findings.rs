@@ -148,6 +148,9 @@ pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
         | EventKind::CallRetried { .. }
         | EventKind::CallSettled { .. }
         | EventKind::CellRan { .. }
+        | EventKind::DeskLaid { .. }
+        | EventKind::ToolRan { .. }
+        | EventKind::QuestionAdded { .. }
         | EventKind::ValueObserved { .. }
         | EventKind::TasksPlanned { .. }
         | EventKind::FindingsRecalled { .. }

@@ -8,6 +8,7 @@ mod budget;
 mod call;
 mod recall;
 mod record;
+mod tool;
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ use futures_util::future::{BoxFuture, FutureExt, join_all};
 use spelunk_context::Detector;
 use spelunk_index::IndexProgress;
 use spelunk_journal::JournalError;
-use spelunk_model::{Model, Prompt, Reply, estimate_tokens};
+use spelunk_model::{Message, Model, Part, Prompt, Reply, estimate_tokens};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
     CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits, Served,
@@ -28,6 +29,7 @@ use crate::analyst::Texts;
 use crate::finder::Finder;
 use crate::frame::call::{Ask, Purpose};
 pub(crate) use crate::frame::record::CellRecord;
+pub(crate) use crate::frame::tool::{ChangedFile, ToolRecord};
 use crate::run::{Role, Run};
 use crate::scribe::Receipt;
 use crate::{Answer, FrameError, Program, Roster, Stop, Task, strategy};
@@ -47,6 +49,7 @@ struct Shared {
     n_children: AtomicU32,
     n_notes: AtomicUsize,
     n_cells: AtomicU32,
+    n_tools: AtomicU32,
     n_observed: AtomicUsize,
     /// Failures the strategy has seen and not yet moved past.
     unsettled: Mutex<Vec<Failure>>,
@@ -83,6 +86,7 @@ impl Frame {
             n_children: AtomicU32::new(0),
             n_notes: AtomicUsize::new(0),
             n_cells: AtomicU32::new(0),
+            n_tools: AtomicU32::new(0),
             n_observed: AtomicUsize::new(0),
             unsettled: Mutex::new(Vec::new()),
         };
@@ -143,6 +147,21 @@ impl Frame {
     pub(crate) fn sub_model_name(&self) -> String {
         let reference = self.run().model(Role::Sub).reference();
         format!("{reference} {}", reference.base_url)
+    }
+
+    /// Who answers sub-calls, in short.
+    pub(crate) fn sub_model_reference(&self) -> String {
+        self.run().model(Role::Sub).reference().to_string()
+    }
+
+    /// Whom this frame asks, in short.
+    pub(crate) fn model_reference(&self) -> String {
+        self.model().reference().to_string()
+    }
+
+    /// The name that the next call of this frame takes.
+    pub(crate) fn next_call(&self) -> CallId {
+        CallId { frame: self.id().clone(), ordinal: self.shared.n_calls.load(Ordering::Relaxed) }
     }
 
     /// Unix time at which the run began: the same for every process that works on it.
@@ -383,8 +402,22 @@ async fn durable(receipts: Vec<Receipt>) -> Result<(), Arc<JournalError>> {
 
 /// The tokens of a prompt, estimated.
 pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
-    let of_messages: u64 = prompt.messages.iter().map(|message| estimate_tokens(&message.text)).sum();
-    estimate_tokens(&prompt.system).saturating_add(of_messages)
+    let of_messages: u64 = prompt.messages.iter().map(message_tokens).sum();
+    let of_tools =
+        prompt.tools.iter().map(|tool| estimate_tokens(&tool.description) + TOOL_TOKENS).sum::<u64>();
+    estimate_tokens(&prompt.system).saturating_add(of_messages).saturating_add(of_tools)
+}
+
+/// The schema of a tool, roughly: it is the same few fields each time.
+const TOOL_TOKENS: u64 = 100;
+
+/// The tokens of a message with what it says of tools, estimated.
+pub(crate) fn message_tokens(message: &Message) -> u64 {
+    let of_part = |part: &Part| match part {
+        Part::ToolCall(call) => estimate_tokens(&call.name) + estimate_tokens(&call.arguments),
+        Part::ToolResult(result) => estimate_tokens(&result.text),
+    };
+    message.parts.iter().map(of_part).fold(estimate_tokens(&message.text), u64::saturating_add)
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

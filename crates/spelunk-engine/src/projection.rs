@@ -1,6 +1,7 @@
 //! The projection: a run as a folder of plain files that people and other tools can read, made from its journal. It is
 //! never read back: it can be deleted at any time, and the same journal always gives the same bytes.
 
+mod desk;
 mod files;
 mod live;
 
@@ -41,6 +42,8 @@ pub struct Projection {
     appended: BTreeSet<&'static str>,
     /// What whole files were last written with.
     written: BTreeMap<&'static str, BlobId>,
+    /// Whether the run has a desk: then some files are the agent's own.
+    has_desk: bool,
 }
 
 /// What was asked.
@@ -107,6 +110,7 @@ impl Projection {
             lines: BTreeMap::from([(EVIDENCE, String::new()), (ERRORS, String::new())]),
             appended: BTreeSet::new(),
             written: BTreeMap::new(),
+            has_desk: false,
         }
     }
 
@@ -134,6 +138,8 @@ impl Projection {
             EventKind::FindingsRecalled { reports, .. } => self.recall(event, reports)?,
             EventKind::TasksPlanned { by_type, .. } => self.types.extend(by_type.keys().cloned()),
             EventKind::CitationChecked { citation, found } => self.cite(event, citation, *found),
+            EventKind::DeskLaid { files, .. } => self.lay(event, files)?,
+            EventKind::ToolRan { files, .. } => self.change(event, files)?,
             EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, .. } => {
                 let tokens = self.tokens.entry(call.frame.clone()).or_default();
                 *tokens = tokens.saturating_add(usage.tokens());
@@ -146,6 +152,7 @@ impl Projection {
             | EventKind::CallRetried { .. }
             | EventKind::CallSettled { .. }
             | EventKind::CellRan { .. }
+            | EventKind::QuestionAdded { .. }
             | EventKind::ValueObserved { .. }
             | EventKind::TaskReported { .. }
             | EventKind::LimitReached { .. }
@@ -174,15 +181,17 @@ impl Projection {
         let context = kept(corpus.and_then(|corpus| corpus.context.as_ref()))?;
         let context = context.unwrap_or_else(|| listed.clone());
         let mut whole = vec![
-            ("input/prompt.md", format!("{question}\n")),
             ("input/documents.txt", listed),
             ("context.txt", context),
-            ("state/job.json", files::job(start, &self.run)),
             ("chunks/manifest.json", files::manifest(&self.chunks)),
             ("state/metrics.json", files::metrics(self)),
             ("metadata.json", files::metadata(self, start)),
         ];
-        if let Some((answer, ..)) = self.view.answer() {
+        if !self.has_desk {
+            whole.push(("input/prompt.md", format!("{question}\n")));
+            whole.push(("state/job.json", files::job(start, &self.run)));
+        }
+        if let Some((answer, ..)) = self.view.answer().filter(|_| !self.has_desk) {
             let answer = format!("{}\n", self.blobs.text(answer)?.trim_end());
             whole.push(("output/answer.md", answer.clone()));
             whole.push(("final_answer.md", answer));
@@ -240,6 +249,9 @@ impl Projection {
     }
 
     fn close(&mut self, event: &Event, outcome: &FrameOutcome) -> Result<(), JournalError> {
+        if self.has_desk && event.frame == FrameId::root() {
+            return self.answer_desk(outcome);
+        }
         let Some(worker) = self.workers.get(&event.frame) else { return Ok(()) };
         let ending = match outcome {
             FrameOutcome::Failed { code, message } => {

@@ -20,6 +20,11 @@ pub(crate) struct Replay {
     noted: HashMap<FrameId, usize>,
     cells: HashMap<FrameId, Vec<RanCell>>,
     observed: HashMap<FrameId, Vec<String>>,
+    /// The digest of the desk that a frame began with.
+    laid: HashMap<FrameId, BlobId>,
+    tools: HashMap<FrameId, Vec<RanTool>>,
+    /// What was asked after the first answer.
+    added: Vec<Text>,
     recalled: HashMap<FrameId, Text>,
 }
 
@@ -32,6 +37,16 @@ pub(crate) struct RanCell {
     pub(crate) calls: u32,
     pub(crate) children: u32,
     pub(crate) took_ms: u64,
+}
+
+/// A call of a tool, as recorded.
+#[derive(Debug)]
+pub(crate) struct RanTool {
+    pub(crate) name: String,
+    pub(crate) arguments: Text,
+    pub(crate) failed: bool,
+    pub(crate) output: Text,
+    pub(crate) desk: BlobId,
 }
 
 /// The task of a frame, as recorded.
@@ -94,6 +109,19 @@ impl Replay {
                 EventKind::ValueObserved { value, .. } => {
                     replay.observed.entry(frame.clone()).or_default().push(value.clone());
                 }
+                EventKind::DeskLaid { desk, .. } => {
+                    replay.laid.insert(frame.clone(), desk.clone());
+                }
+                EventKind::ToolRan { name, arguments, failed, output, desk, .. } => {
+                    let (name, arguments, output) = (name.clone(), arguments.clone(), output.clone());
+                    let ran = RanTool { name, arguments, failed: *failed, output, desk: desk.clone() };
+                    replay.tools.entry(frame.clone()).or_default().push(ran);
+                }
+                EventKind::QuestionAdded { question } => {
+                    replay.added.push(question.clone());
+                    // Its answer was the answer to what was asked before.
+                    replay.closed.remove(frame);
+                }
                 EventKind::FindingsRecalled { reports, .. } => {
                     replay.recalled.insert(frame.clone(), reports.clone());
                 }
@@ -145,6 +173,21 @@ impl Replay {
     /// The n-th value a frame was told.
     pub(crate) fn observed(&self, frame: &FrameId, idx: usize) -> Option<&str> {
         self.observed.get(frame)?.get(idx).map(String::as_str)
+    }
+
+    /// The digest of the desk that a frame began with.
+    pub(crate) fn laid(&self, frame: &FrameId) -> Option<&BlobId> {
+        self.laid.get(frame)
+    }
+
+    /// The n-th tool of a frame.
+    pub(crate) fn tool(&self, frame: &FrameId, idx: u32) -> Option<&RanTool> {
+        self.tools.get(frame)?.get(idx as usize)
+    }
+
+    /// What was asked after the first answer, in order.
+    pub(crate) fn added(&self) -> &[Text] {
+        &self.added
     }
 
     /// The findings of earlier runs that a frame took.

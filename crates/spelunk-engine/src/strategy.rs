@@ -1,11 +1,13 @@
 //! Strategies: how a frame answers. A closed set and one function each; this is the whole dispatch.
 
+mod agent;
 mod direct;
 mod map;
 mod names;
 mod repl;
 mod search;
 
+pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
 
@@ -19,6 +21,8 @@ pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError
         Strategy::Repl => repl::solve(&frame, &task).await,
         Strategy::Search => search::solve(&frame, &task).await,
         Strategy::Map => map::solve(&frame, &task, map::Reach::All).await,
+        // Its state is large, and few frames have it.
+        Strategy::Agent => Box::pin(agent::solve(&frame, &task)).await,
         Strategy::Hybrid => map::solve(&frame, &task, map::Reach::Likely).await,
         Strategy::Analyst | Strategy::Synthesis => {
             match task.assignment.as_ref().map(|assignment| &assignment.0) {
@@ -48,6 +52,7 @@ pub(crate) fn prompts_digest() -> BlobId {
         &search::PROMPTS[..],
         &analyst::PROMPTS[..],
         &synthesis::PROMPTS[..],
+        &agent::PROMPTS[..],
     ]
     .concat();
     spelunk_journal::digest(prompts.concat().as_bytes())

@@ -1,8 +1,10 @@
-//! The conversation of a REPL frame. It only grows at its end, because providers keep the beginning of a prompt they have
+//! The conversation of a frame that takes turns. It only grows at its end, because providers keep the beginning of a prompt they have
 //! seen before; the one exception is a compaction, which leaves the standing instruction and the first message as they
 //! were. A turn is a reply and what was said to it. Speakers alternate, and no message is unbounded.
 
-use spelunk_model::{Message, Prompt, Speaker, estimate_tokens};
+use spelunk_model::{Message, Part, Prompt, Speaker, estimate_tokens};
+
+use crate::frame::message_tokens;
 
 /// How many of the last turns a compaction keeps, if they fit.
 const KEPT_TURNS_MAX: usize = 3;
@@ -44,10 +46,36 @@ impl Transcript {
         Self { system, first_user, turns: Vec::new(), is_compacted: false, limits }
     }
 
+    /// Gives another standing instruction, before the first turn.
+    pub(crate) fn set_system(&mut self, system: String) {
+        debug_assert!(self.turns.is_empty(), "a conversation has begun");
+        self.system = system;
+    }
+
     /// Adds what the model said.
     pub(crate) fn push_reply(&mut self, text: &str) {
         let text = cut(text, self.reply_chars_max());
         self.push(Speaker::Assistant, text);
+    }
+
+    /// Adds what the model said, with the tools it called.
+    pub(crate) fn push_calls(&mut self, text: &str, calls: Vec<Part>) {
+        let text = cut(text, self.reply_chars_max());
+        let chars_max = usize::try_from(self.reply_chars_max()).unwrap_or(usize::MAX);
+        let bounded = |part| match part {
+            // What a call wrote is in its file: the conversation need not hold all of it.
+            Part::ToolCall(mut call) if call.arguments.len() > chars_max => {
+                call.arguments = serde_json::json!({ "cut": cut(&call.arguments, 500) }).to_string();
+                Part::ToolCall(call)
+            }
+            part @ (Part::ToolCall(_) | Part::ToolResult(_)) => part,
+        };
+        self.turns.push(Message::assistant(text).with_parts(calls.into_iter().map(bounded)));
+    }
+
+    /// Adds what came of the tools, and what else is said. Their texts are bounded by whoever ran them.
+    pub(crate) fn push_results(&mut self, results: Vec<Part>, text: String) {
+        self.turns.push(Message::user(text).with_parts(results));
     }
 
     /// Adds what is said to the model.
@@ -134,7 +162,7 @@ fn previous_turn(turns: &[Message], end: usize) -> usize {
 }
 
 fn tokens_of(messages: &[Message]) -> u64 {
-    messages.iter().map(|message| estimate_tokens(&message.text)).sum()
+    messages.iter().map(message_tokens).sum()
 }
 
 /// The beginning and the end of a text that is too long, two thirds and one third of what may be shown.

@@ -45,6 +45,8 @@ pub struct RunView {
     pub calls: BTreeMap<CallId, CallView>,
     /// The blocks of code that ran, by frame.
     pub cells: BTreeMap<FrameId, Vec<CellView>>,
+    /// The tools that agents called, by name: how often, and how often in vain.
+    pub tools: BTreeMap<String, (u64, u64)>,
     /// The tasks of analysts, where there are some.
     pub tasks: Option<TasksView>,
     /// What was paid.
@@ -248,10 +250,17 @@ impl RunView {
             EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
             EventKind::CellRan { .. } => self.add_cell(event),
+            EventKind::ToolRan { name, failed, .. } => {
+                let (n_calls, n_failed) = self.tools.entry(name.clone()).or_default();
+                *n_calls += 1;
+                *n_failed += u64::from(*failed);
+            }
+            EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
             | EventKind::TasksPlanned { .. }
             | EventKind::TaskReported { .. } => self.tasks.get_or_insert_default().apply(&event.kind),
             EventKind::ValueObserved { .. }
+            | EventKind::DeskLaid { .. }
             | EventKind::CallStreamed { .. }
             | EventKind::ProgressTicked { .. } => {}
         }
@@ -272,6 +281,16 @@ impl RunView {
         self.model = Some(model.clone());
         self.limits = Some(limits.as_ref().clone());
         (self.started_at_ms, self.segment_at_ms) = (at_ms, at_ms);
+    }
+
+    /// The frame is at work again, on another question.
+    fn ask_more(&mut self, event: &Event, question: &Text) {
+        self.outcome = None;
+        self.question = Some(question.clone());
+        if let Some(frame) = self.frames.get_mut(&event.frame) {
+            frame.question = question.clone();
+            (frame.state, frame.closed_at_ms) = (FrameState::Open, None);
+        }
     }
 
     fn count_failed_task(&mut self, event: &Event, outcome: &FrameOutcome) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use spelunk_model::{Part, Prompt, Reply, Speaker};
+use spelunk_model::{Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
 /// A prompt with its texts in place; its JSON is what the digest is taken of.
@@ -131,6 +131,35 @@ pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
         tool_calls: Vec::new(),
         answered_by: None,
     })
+}
+
+#[derive(Serialize, Deserialize)]
+struct ToolCallWire {
+    id: String,
+    name: String,
+    arguments: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
+}
+
+/// The tools a reply called, for the journal; nothing where it called none.
+pub(crate) fn write_tool_calls(calls: &[ToolCall]) -> Option<String> {
+    let wire = |call: &ToolCall| {
+        let ToolCall { id, name, arguments, signature } = call.clone();
+        ToolCallWire { id, name, arguments, signature }
+    };
+    let calls: Vec<_> = calls.iter().map(wire).collect();
+    (!calls.is_empty()).then(|| serde_json::to_string(&calls).expect("texts always serialise"))
+}
+
+/// The same, read. It was written by this engine; what cannot be read called nothing.
+pub(crate) fn read_tool_calls(text: Option<&str>) -> Vec<ToolCall> {
+    let calls: Vec<ToolCallWire> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let called = |wire: ToolCallWire| {
+        let ToolCallWire { id, name, arguments, signature } = wire;
+        ToolCall { id, name, arguments, signature }
+    };
+    calls.into_iter().map(called).collect()
 }
 
 /// A report for the cache.

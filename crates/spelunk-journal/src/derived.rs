@@ -11,6 +11,9 @@ use spelunk_types::RunId;
 use crate::disk::{make_parent_unsynced, private};
 use crate::{JournalError, Workspace};
 
+/// Where a file is written before it takes its place.
+const STAGED: &str = ".staged";
+
 /// A directory of derived files.
 #[derive(Debug, Clone)]
 pub struct DerivedFiles {
@@ -38,6 +41,22 @@ impl DerivedFiles {
         self.try_replace(name, bytes).map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
+    /// Removes a file, or a directory with all that is in it. One that is not there is removed already.
+    pub fn remove(&self, name: &str) -> Result<(), JournalError> {
+        let path = self.path(name);
+        let removed = match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => std::fs::remove_dir_all(&path),
+            Ok(_) => std::fs::remove_file(&path),
+            Err(error) => Err(error),
+        };
+        match removed {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(JournalError::Write { name: self.shown(name), source })
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
     /// Adds bytes at the end of a file, in one write.
     pub fn append(&self, name: &str, bytes: &[u8]) -> Result<(), JournalError> {
         self.try_append(name, bytes).map_err(|source| JournalError::Write { name: self.shown(name), source })
@@ -47,7 +66,8 @@ impl DerivedFiles {
         let path = self.path(name);
         make_parent_unsynced(&path)?;
         // Readers see the old file or the new one, never half of one.
-        let staged = self.path(&format!("{name}.new"));
+        // Not beside the file: that name may be another file's.
+        let staged = self.root.join(STAGED);
         let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
         file.write_all(bytes)?;
         drop(file);

@@ -25,7 +25,7 @@ pub use cpython::{Python, PythonModules};
 pub use error::InterpreterError;
 pub use fence::{CELLS_MAX, FinalText, Found, FoundCell, find_cells};
 pub use interpreter::{CellEnd, HostCall, HostReply, Interpreter, Output, Raised, Step};
-pub use monty::MontyInterpreter;
+pub use monty::{FILES, MontyInterpreter};
 /// The allocator of a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
 pub use sandbox::Sandbox;

@@ -6,6 +6,7 @@ mod callers;
 mod capture;
 mod files;
 mod hints;
+mod host_files;
 mod internal;
 mod names;
 mod prelude;
@@ -19,7 +20,7 @@ mod values;
 use std::collections::HashMap;
 use std::mem;
 
-use monty::{MontyRepl, ReplFunctionCall, ReplProgress, ReplResolveFutures, ReplStartError};
+use monty::{MontyRepl, ReplFunctionCall, ReplOsCall, ReplProgress, ReplResolveFutures, ReplStartError};
 use monty_types::{
     ExcType, ExtFunctionResult, MontyException, MontyObject, NameLookupResult, NamedValues, PrintWriter,
 };
@@ -27,6 +28,7 @@ use monty_types::{
 use self::callers::Callers;
 use self::capture::Capture;
 use self::files::Files;
+pub use self::host_files::FILES;
 use self::rewrite::Session;
 use self::system::Clock;
 use self::trace::{MARK, Sources};
@@ -63,6 +65,8 @@ pub struct MontyInterpreter {
 enum State {
     Idle(Box<MontyRepl>),
     Call(Box<ReplFunctionCall>),
+    /// About a file that the host keeps.
+    File(Box<ReplOsCall>),
     /// The calls that are answered next, by their number.
     Futures(Box<ReplResolveFutures>, Vec<u32>),
     /// It broke.
@@ -162,6 +166,12 @@ impl MontyInterpreter {
                 ReplProgress::NameLookup(lookup) => {
                     lookup.resume(NameLookupResult::Undefined, PrintWriter::Callback(&mut self.cell.capture))
                 }
+                ReplProgress::OsCall(call) if self.functions.contains_key(FILES) => {
+                    match self.ask_for_file(call) {
+                        Ok(progress) => progress,
+                        Err(step) => return *step,
+                    }
+                }
                 ReplProgress::OsCall(call) => {
                     let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
                     call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
@@ -242,6 +252,21 @@ impl MontyInterpreter {
         Err(Box::new(Step::Calls(vec![asked])))
     }
 
+    /// Hands what a cell does with a file to the host, which keeps them; anything else is answered here.
+    fn ask_for_file(&mut self, call: ReplOsCall) -> Turn {
+        match host_files::asked(&call.function_call) {
+            Some(asked) => {
+                self.cell.n_calls += 1;
+                self.state = State::File(Box::new(call));
+                Err(Box::new(Step::Calls(vec![asked])))
+            }
+            None => {
+                let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
+                Ok(call.resume(answer, PrintWriter::Callback(&mut self.cell.capture)))
+            }
+        }
+    }
+
     /// All tasks wait. A generator's turn comes first, then the host's.
     fn blocked(&mut self, futures: ReplResolveFutures) -> Turn {
         while let Some(key) = self.cell.woken.pop() {
@@ -283,6 +308,18 @@ impl MontyInterpreter {
                     let answer = self.answer(reply);
                     call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
                 }
+            }
+            State::File(call) => {
+                let n_replies = replies.len();
+                let mut replies = replies.into_iter();
+                let (Some(reply), None) = (replies.next(), replies.next()) else {
+                    return Err(wrong(1, n_replies));
+                };
+                let answer = match reply {
+                    HostReply::Return(value) => host_files::answered(&call.function_call, value),
+                    refused @ (HostReply::Raise { .. } | HostReply::Finish) => self.answer(refused),
+                };
+                call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
             }
             State::Futures(futures, ids) => {
                 if ids.len() != replies.len() {

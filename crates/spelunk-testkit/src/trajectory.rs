@@ -16,6 +16,8 @@ pub struct Trajectory {
     pub settings: BTreeMap<String, String>,
     /// Replies by call.
     pub replies: BTreeMap<String, String>,
+    /// Tools that replies call, by call: a line each, the name and the arguments.
+    pub tools: BTreeMap<String, Vec<String>>,
     /// Faults by call, before the reply.
     pub faults: BTreeMap<String, Vec<String>>,
     /// The JSON Schema of the answer, if it has one.
@@ -39,6 +41,9 @@ impl Trajectory {
                 ("fault", Some(("call", call))) => {
                     story.faults.insert(call.to_owned(), body.lines().map(str::to_owned).collect());
                 }
+                ("tools", Some(("call", call))) => {
+                    story.tools.insert(call.to_owned(), body.lines().map(str::to_owned).collect());
+                }
                 ("shown", Some(("call", call))) => drop(story.shown.insert(call.to_owned(), body)),
                 (_, Some(("call", call))) => drop(story.replies.insert(call.to_owned(), body)),
                 ("question", _) => body.trim().clone_into(&mut story.question),
@@ -57,7 +62,8 @@ impl Trajectory {
 
     /// The script of the model server.
     pub fn rules(&self) -> Vec<Rule> {
-        let mut calls: Vec<&String> = self.replies.keys().chain(self.faults.keys()).collect();
+        let mut calls: Vec<&String> =
+            self.replies.keys().chain(self.faults.keys()).chain(self.tools.keys()).collect();
         calls.sort();
         calls.dedup();
         calls.into_iter().map(|call| self.rule(call)).collect()
@@ -71,10 +77,17 @@ impl Trajectory {
                 None => rule.fault(fault(line)),
             };
         }
-        match self.replies.get(call) {
-            Some(reply) => rule.reply(reply.trim_end()),
-            None => rule,
+        let tools = self.tools.get(call);
+        rule = match (self.replies.get(call), tools) {
+            (Some(reply), _) => rule.reply(reply.trim_end()),
+            (None, Some(_)) => rule.reply(""),
+            (None, None) => rule,
+        };
+        for line in tools.into_iter().flatten() {
+            let (name, arguments) = line.split_once(' ').unwrap_or((line, "{}"));
+            rule = rule.tool_call(name, arguments);
         }
+        rule
     }
 }
 

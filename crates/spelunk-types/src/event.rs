@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BlobId, CallId, CallOutcome, CellOutcome, Citation, CorpusRecord, ErrorCode, Focus, Found, FrameId,
-    FrameOutcome, Limits, ModelRef, OtherModels, RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text,
+    BlobId, CallId, CallOutcome, CellOutcome, Citation, CorpusRecord, ErrorCode, FileChange, Focus, Found,
+    FrameId, FrameOutcome, Limits, ModelRef, OtherModels, RunOutcome, ScanOptions, Served, SourceSpec,
+    Strategy, Text,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -154,6 +155,34 @@ pub enum EventKind {
         children: u32,
         took_ms: u64,
     },
+    /// The files that an agent begins with were laid out.
+    #[serde(rename = "desk.laid")]
+    DeskLaid {
+        files: Vec<FileChange>,
+        /// The digest of all files.
+        desk: BlobId,
+    },
+    /// An agent called a tool.
+    #[serde(rename = "tool.ran")]
+    ToolRan {
+        /// Which one of its frame, from 0.
+        tool: u32,
+        name: String,
+        /// JSON as the model wrote it.
+        arguments: Text,
+        failed: bool,
+        /// What the model was told.
+        output: Text,
+        /// What it changed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<FileChange>,
+        /// The digest of all files after it.
+        desk: BlobId,
+        took_ms: u64,
+    },
+    /// A run that had its answer was asked something more.
+    #[serde(rename = "question.added")]
+    QuestionAdded { question: Text },
     /// A strategy was told something that is not the same each time.
     #[serde(rename = "value.observed")]
     ValueObserved { what: String, value: String },
@@ -199,7 +228,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every name this engine knows; a reader shows others as they are and refuses to resume past them.
-    pub const NAMES: [&str; 20] = [
+    pub const NAMES: [&str; 23] = [
         "run.started",
         "run.resumed",
         "run.finished",
@@ -211,6 +240,9 @@ impl EventKind {
         "call.retried",
         "call.settled",
         "cell.ran",
+        "desk.laid",
+        "tool.ran",
+        "question.added",
         "value.observed",
         "tasks.planned",
         "findings.recalled",
@@ -236,6 +268,9 @@ impl EventKind {
             Self::CallRetried { .. } => "call.retried",
             Self::CallSettled { .. } => "call.settled",
             Self::CellRan { .. } => "cell.ran",
+            Self::DeskLaid { .. } => "desk.laid",
+            Self::ToolRan { .. } => "tool.ran",
+            Self::QuestionAdded { .. } => "question.added",
             Self::ValueObserved { .. } => "value.observed",
             Self::TasksPlanned { .. } => "tasks.planned",
             Self::FindingsRecalled { .. } => "findings.recalled",
@@ -256,6 +291,7 @@ impl EventKind {
             | Self::RunFinished { .. }
             | Self::FrameClosed { .. }
             | Self::CallSettled { .. }
+            | Self::QuestionAdded { .. }
             | Self::LimitReached { .. } => Durability::Synced,
             Self::SourceScanned { .. }
             | Self::FrameOpened { .. }
@@ -263,6 +299,8 @@ impl EventKind {
             | Self::CallStarted { .. }
             | Self::CallRetried { .. }
             | Self::CellRan { .. }
+            | Self::DeskLaid { .. }
+            | Self::ToolRan { .. }
             | Self::ValueObserved { .. }
             | Self::TasksPlanned { .. }
             | Self::FindingsRecalled { .. }
@@ -290,13 +328,19 @@ impl EventKind {
                 question.blob().into_iter().chain(note.as_ref().and_then(Text::blob)).collect()
             }
             Self::CellRan { code, output, .. } => code.blob().into_iter().chain(output.blob()).collect(),
+            Self::DeskLaid { files, .. } => files.iter().filter_map(FileChange::blob).collect(),
+            Self::ToolRan { arguments, output, files, .. } => {
+                let texts = arguments.blob().into_iter().chain(output.blob());
+                texts.chain(files.iter().filter_map(FileChange::blob)).collect()
+            }
+            Self::QuestionAdded { question } => question.blob().into_iter().collect(),
             Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => {
                 answer.blob().into_iter().collect()
             }
             Self::FindingsRecalled { reports, .. } => reports.blob().into_iter().collect(),
             Self::CallStarted { text, .. } => text.blob().into_iter().collect(),
-            Self::CallSettled { outcome: CallOutcome::Replied { reply, .. }, .. } => {
-                reply.blob().into_iter().collect()
+            Self::CallSettled { outcome: CallOutcome::Replied { reply, tool_calls, .. }, .. } => {
+                reply.blob().into_iter().chain(tool_calls.as_ref().and_then(Text::blob)).collect()
             }
             Self::FrameClosed { outcome: FrameOutcome::Failed { .. } }
             | Self::CallSettled { outcome: CallOutcome::Failed { .. }, .. }

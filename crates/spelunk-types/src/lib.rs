@@ -4,6 +4,7 @@
 mod citation;
 mod error_code;
 mod event;
+mod file_change;
 mod finding;
 mod id;
 mod limits;
@@ -15,6 +16,7 @@ mod usage;
 pub use citation::{Citation, Found, Grounding};
 pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
+pub use file_change::FileChange;
 pub use finding::{AnalystReport, Finding, Focus, Location, Severity, Unit};
 pub use id::{BlobId, CallId, FrameId, IdError, RunId};
 pub use limits::{Limit, Limits};

@@ -165,6 +165,14 @@ limits! {
     path turns_max = 20;
     /// Turns of an agent frame.
     path agent_turns_max = 50;
+    /// Scripts that an agent may run.
+    path scripts_max = 20;
+    /// Calls of a model that one script of an agent may make; what the cache answers is not counted.
+    path script_calls_max = 25;
+    /// Files of an agent's desk.
+    path desk_files_max = 1000;
+    /// All files of an agent's desk together.
+    path desk_bytes_max = 64_000_000;
     /// Cells of a frame.
     path cells_max = 100;
     /// CPU time of a cell, without waiting for models.

@@ -16,6 +16,9 @@ pub enum CallOutcome {
         stop: StopReason,
         /// What it consumed.
         usage: Usage,
+        /// The tools it called, as JSON; only agents are given some.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_calls: Option<Text>,
     },
     /// Every attempt failed, and the strategy went on knowing it.
     Failed {

@@ -167,6 +167,8 @@ pub enum Strategy {
     Map,
     /// The same over the parts that share words with the question.
     Hybrid,
+    /// The model works with tools on files of its own, and writes its answer into one.
+    Agent,
     /// Reads one part, within `map`.
     Analyst,
     /// Puts findings together, within `map`.
@@ -184,6 +186,7 @@ impl Strategy {
             Self::Search => "search",
             Self::Map => "map",
             Self::Hybrid => "hybrid",
+            Self::Agent => "agent",
             Self::Analyst => "analyst",
             Self::Synthesis => "synthesis",
             Self::Program => "program",
@@ -207,6 +210,7 @@ impl FromStr for Strategy {
             "search" => Ok(Self::Search),
             "map" => Ok(Self::Map),
             "hybrid" => Ok(Self::Hybrid),
+            "agent" => Ok(Self::Agent),
             "analyst" => Ok(Self::Analyst),
             "synthesis" => Ok(Self::Synthesis),
             "program" => Ok(Self::Program),

@@ -58,6 +58,7 @@ fn journal_append() {
             reply: Text::Inline { text: "x".repeat(400) },
             stop: StopReason::Finished,
             usage: Usage::default(),
+            tool_calls: None,
         },
         served: Served::Live,
     };

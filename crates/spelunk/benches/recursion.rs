@@ -35,6 +35,7 @@ fn main() {
         batched().await;
         child(floor).await;
         replay().await;
+        agent_replay().await;
     });
     gigabyte();
 }
@@ -69,18 +70,23 @@ impl Stage {
             cell_calls_max: u64::MAX,
             batch_queries_max: u64::MAX,
             calls_parallel_max: 100,
+            agent_turns_max: u64::MAX,
             ..Limits::default()
         };
         Self { _directory: directory, engine, sources, limits }
     }
 
     fn start(&self, server: &ModelServer) -> RunHandle {
+        self.start_with(server, Strategy::Repl)
+    }
+
+    fn start_with(&self, server: &ModelServer, strategy: Strategy) -> RunHandle {
         let corpus = self.engine.open_corpus(&self.sources, &mut |_| {}).unwrap();
         let request = RunRequest {
             question: "What is the magic number?".into(),
             corpus,
             sources: self.sources.clone(),
-            strategy: Strategy::Repl,
+            strategy,
             model: http_model(server),
             sub_model: None,
             synthesis_model: None,
@@ -244,6 +250,44 @@ async fn replay() {
         "under 1 s",
         took < Duration::from_secs(1),
     );
+}
+
+/// An agent is asked more: all its tool calls are made again on its desk before the new question is sent.
+async fn agent_replay() {
+    const TURNS: u32 = 125;
+    let read = r#"{"path": "input/contexts/a.md", "offset": 3, "limit": 4}"#;
+    let grep = r#"{"pattern": "magic", "limit": 3}"#;
+    let note = r#"{"path": "state/notes.md", "content": "seen\n", "append": true}"#;
+    let sort = r#"{"command": "sort input/contexts/a.md | uniq -c | head -3"}"#;
+    let finish = r#"{"answer": "42"}"#;
+    let server = ModelServer::start([
+        on(&format!("0#{TURNS}")).reply("").tool_call("Finish", finish).at_once(),
+        on(&format!("0#{}", TURNS + 1)).reply("").tool_call("Finish", finish).at_once(),
+        on("0#*")
+            .reply("")
+            .tool_call("Read", read)
+            .tool_call("Grep", grep)
+            .tool_call("Write", note)
+            .tool_call("Shell", sort)
+            .at_once(),
+    ])
+    .await;
+    let stage = Stage::new();
+    let first = stage.start_with(&server, Strategy::Agent).join().await;
+    assert!(first.answer.is_some(), "{:?}", first.error);
+    let request = ResumeRequest {
+        model: http_model(&server),
+        sub_model: None,
+        synthesis_model: None,
+        settings: RunSettings { limits: stage.limits.clone(), cache_replies: false },
+        program: None,
+    };
+    let began = Instant::now();
+    let result = stage.engine.ask_more(&first.run, "Again?", request, &mut |_| {}).unwrap().join().await;
+    let took = began.elapsed();
+    assert!(result.answer.is_some(), "{:?}", result.error);
+    let is_met = took < Duration::from_secs(2);
+    row("replay of an agent's 500 tool calls, to its next answer", &ms(took), "-", "under 2 s", is_met);
 }
 
 /// A gigabyte through the program itself: start to first request, `re.findall` beside `rg -o`, memory.

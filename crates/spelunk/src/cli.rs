@@ -25,6 +25,7 @@ mod search;
 mod serve;
 mod show;
 mod tail;
+mod tool;
 mod watch;
 mod worker;
 
@@ -117,6 +118,8 @@ enum Command {
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
     Tail(tail::TailArgs),
+    /// The tools of an agent as commands, in a folder of plain files
+    Tool(Box<tool::ToolArgs>),
     /// The runs of this workspace
     Run(run::RunArgs),
     /// The settings in force and where each comes from
@@ -149,6 +152,7 @@ const COMMANDS: [&str; 21] = [
     "serve",
     "show",
     "tail",
+    "tool",
     "run",
     "config",
     "model",
@@ -200,6 +204,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Serve(args) => app::block_on(serve::serve(app, args)),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(tail::tail(app, args)),
+        Command::Tool(args) => app::block_on(tool::tool(app, *args)),
         Command::Run(args) => run::run(app, &args),
         Command::Config(args) => config::config(app, &args),
         Command::Model(args) => app::block_on(model::model(app, args)),
@@ -223,6 +228,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Mcp(args) => Some(args.model.clone()),
         Command::Serve(args) => Some(args.model.clone()),
         Command::Eval(args) => args.model(),
+        Command::Tool(args) => Some(args.model.clone()),
         Command::Outline(_)
         | Command::Search(_)
         | Command::Context(_)
@@ -251,6 +257,7 @@ fn limit_flags(command: &Command) -> limits::LimitFlags {
         | Command::Serve(_)
         | Command::Show(_)
         | Command::Tail(_)
+        | Command::Tool(_)
         | Command::Run(_)
         | Command::Config(_)
         | Command::Model(_)
@@ -263,7 +270,7 @@ fn limit_flags(command: &Command) -> limits::LimitFlags {
 }
 
 /// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 21] = [
+const VALUE_FLAGS: [&str; 23] = [
     "--set",
     "--workspace",
     "--model",
@@ -279,6 +286,8 @@ const VALUE_FLAGS: [&str; 21] = [
     "--focus",
     "--order",
     "--allow-secret",
+    "--attach",
+    "--messages",
     "--report",
     "--run",
     "--max-cost",

@@ -127,6 +127,12 @@ const STEPS = {
     if (call && call.state === 'open') call.streamed = (call.streamed + (event.text ?? '')).slice(-STREAMED_CHARS_MAX);
   },
   'cell.ran': addCell,
+  'desk.laid': () => {},
+  'tool.ran': () => {},
+  'question.added': (run, event) => {
+    run.outcome = null;
+    run.question = event.question ?? run.question;
+  },
   'value.observed': () => {},
   'tasks.planned': (run, event) => {
     const tasks = tasksOf(run);

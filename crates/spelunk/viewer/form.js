@@ -5,7 +5,7 @@ import { button, el, fill, plain } from './dom.js';
 import { bytes, count, dollars, tokens, whole } from './units.js';
 import { treemap } from './treemap.js';
 
-const STRATEGIES = ['auto', 'direct', 'repl', 'search', 'map', 'hybrid'];
+const STRATEGIES = ['auto', 'direct', 'repl', 'search', 'map', 'hybrid', 'agent'];
 const FOCUSES = ['general', 'security', 'architecture', 'performance', 'data'];
 /** The limits that people set; the server knows the others too. */
 const LIMITS = [

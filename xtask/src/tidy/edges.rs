@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("spelunk-types", &[]),
     ("spelunk-context", &["spelunk-types"]),
     ("spelunk-index", &["spelunk-context", "spelunk-types"]),
+    ("spelunk-desk", &["spelunk-context", "spelunk-types"]),
     ("spelunk-sandbox", &["spelunk-types"]),
     ("spelunk-model", &["spelunk-types"]),
     ("spelunk-journal", &["spelunk-types"]),
@@ -17,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "spelunk-engine",
         &[
             "spelunk-context",
+            "spelunk-desk",
             "spelunk-index",
             "spelunk-journal",
             "spelunk-model",
@@ -29,6 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "spelunk",
         &[
             "spelunk-context",
+            "spelunk-desk",
             "spelunk-engine",
             "spelunk-eval",
             "spelunk-index",

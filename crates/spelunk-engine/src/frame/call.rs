@@ -202,15 +202,11 @@ impl Frame {
 
     fn replay_outcome(&self, call: CallId, outcome: &CallOutcome) -> Result<Reply, FrameError> {
         match outcome {
-            CallOutcome::Replied { reply, stop, usage } => {
+            CallOutcome::Replied { reply, stop, usage, tool_calls } => {
                 let text = self.run().blobs.text(reply).map_err(Arc::new)?;
-                Ok(Reply {
-                    text,
-                    stop: *stop,
-                    usage: Some(*usage),
-                    tool_calls: Vec::new(),
-                    answered_by: None,
-                })
+                let called = tool_calls.as_ref().map(|calls| self.run().blobs.text(calls)).transpose();
+                let tool_calls = wire::read_tool_calls(called.map_err(Arc::new)?.as_deref());
+                Ok(Reply { text, stop: *stop, usage: Some(*usage), tool_calls, answered_by: None })
             }
             CallOutcome::Failed { code, message } => {
                 Err(FrameError::Call { call, code: *code, message: message.clone() })
@@ -230,6 +226,18 @@ impl Frame {
         let call = CallId { frame: self.id().clone(), ordinal };
         let recorded = self.run().replay.prompt(&call)?;
         Some(*recorded == wire::prompt_digest(self.model().reference(), prompt))
+    }
+
+    /// Whether a sub-call with this prompt would be answered without asking anybody. On replay it is decided as it was
+    /// decided then. Reads a small file, and only where a budget is spent.
+    pub(crate) fn is_at_hand(&self, prompt: &Prompt) -> bool {
+        let run = self.run();
+        let model = run.model(crate::run::Role::Sub).reference();
+        let digest = wire::prompt_digest(model, prompt);
+        if let Some(recorded) = run.replay.prompt(&self.next_call()) {
+            return *recorded == digest;
+        }
+        run.settings.cache_replies && run.replies.get(&wire::cache_key(&digest, model)).is_some()
     }
 
     /// A resumed run that sends a request again has the start on record already.
@@ -256,8 +264,10 @@ impl Frame {
     /// it is there.
     fn record_reply(&self, call: &CallId, reply: &Reply, usage: Usage, served: Served) {
         let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
+        let called = wire::write_tool_calls(&reply.tool_calls);
         let draft = move |blobs: &spelunk_journal::Blobs| {
-            let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage };
+            let tool_calls = called.map(|called| blobs.keep_said(&called)).transpose()?;
+            let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage, tool_calls };
             Ok(EventKind::CallSettled { call, outcome, served })
         };
         // Not waited for here: `all_written` is.

@@ -75,6 +75,7 @@ fn strategy(strategy: Strategy) -> &'static str {
         | Strategy::Repl
         | Strategy::Search
         | Strategy::Hybrid
+        | Strategy::Agent
         | Strategy::Analyst
         | Strategy::Synthesis
         | Strategy::Program) => other.name(),

@@ -15,9 +15,11 @@ use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
 
 use self::answer::Given;
+pub(in crate::strategy) use self::answer::read_typed;
 pub use self::console::{ConsoleCell, console};
 use self::habits::Habits;
-use self::session::{Ran, Session};
+pub(in crate::strategy) use self::serve::Begun;
+pub(in crate::strategy) use self::session::{Ran, Session};
 use super::names::first_block;
 use crate::environment::{Environment, Opened, PRELUDE};
 use crate::transcript::{Transcript, TranscriptLimits};
@@ -92,7 +94,7 @@ async fn take_turn(session: &mut Session<'_>, habits: &mut Habits, reply: &str) 
     Ok(habits.judge(&found, said))
 }
 
-async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
+pub(in crate::strategy) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
     let (task, limits, finder) = (task.clone(), frame.limits().clone(), Arc::clone(frame.finder()));
     // Reading a large view keeps a core busy; the executor has other calls to serve.
     let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));

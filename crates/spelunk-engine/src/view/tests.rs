@@ -40,7 +40,8 @@ fn call_started(call: &str) -> EventKind {
 }
 
 fn replied(call: &str, usage: Usage, served: Served) -> EventKind {
-    let outcome = CallOutcome::Replied { reply: text("yes"), stop: StopReason::Finished, usage };
+    let outcome =
+        CallOutcome::Replied { reply: text("yes"), stop: StopReason::Finished, usage, tool_calls: None };
     EventKind::CallSettled { call: call.parse().unwrap(), outcome, served }
 }
 

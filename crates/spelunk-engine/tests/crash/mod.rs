@@ -50,6 +50,57 @@ const LOOP: Scenario = Scenario {
     },
 };
 
+/// An agent: file tools, the shell, a script with a sub-call and one that is stopped at its limit, a batch with a failure,
+/// an answer that is sent back once.
+const AGENT: Scenario = Scenario {
+    stage: agent_stage,
+    answer: "Alpha, Gamma",
+    calls: &["0#0", "0#1", "0#2", "0#4", "0#5", "0#6", "0#7"],
+    spent: Usage {
+        input_tokens: 700,
+        cached_tokens: 0,
+        cache_written_tokens: 0,
+        output_tokens: 70,
+        cost_microusd: 770,
+    },
+};
+
+const AGENT_SCRIPT: &str = r#"{"name": "first", "code": "from tools.llm_client import LLMClient\nsaid = LLMClient().call('name ' + open('input/contexts/a.md').read()).content\nopen('scratch/said.txt', 'w').write(said)\nprint(said)"}"#;
+const AGENT_ENDLESS: &str = r#"{"name": "endless", "code": "open('scratch/said.txt', 'w').write('lost')\nsaid = ''\nwhile True:\n    pass"}"#;
+
+fn agent_stage() -> Stage {
+    let answer = r#"{"name": "last", "code": "open('output/answer.md', 'w').write(said + ', ' + open('scratch/more.jsonl').read().split('content\":\"')[2][:5])"}"#;
+    let batch = r#"{"prompt": "Name it.", "paths": ["input/contexts/b.md", "input/contexts/c.md"], "save_to": "scratch/more.jsonl"}"#;
+    let rules = [
+        on("0#0")
+            .reply("I look.")
+            .tool_call("Grep", r#"{"pattern": "is"}"#)
+            .tool_call(
+                "Shell",
+                r#"{"command": "cat input/contexts/*.md | sort > scratch/all.txt; wc -l scratch/all.txt"}"#,
+            )
+            .tool_call("RunScript", AGENT_SCRIPT)
+            .usage(100, 10),
+        on("0#1").reply("Alpha").usage(100, 10),
+        on("0#2").reply("").tool_call("LlmBatch", batch).usage(100, 10),
+        on("0#3").always(status(400)),
+        on("0#4").reply("Gamma").usage(100, 10),
+        on("0#5")
+            .reply("")
+            .tool_call("RunScript", AGENT_ENDLESS)
+            .tool_call("RunScript", answer)
+            .usage(100, 10),
+        on("0#6").reply("").tool_call("Finish", "{}").usage(100, 10),
+        on("0#7").reply("").tool_call("Finish", "{}").usage(100, 10),
+    ];
+    let mut stage = Stage::new(&FILES, rules);
+    stage.limits.calls_parallel_max = PARALLEL_MAX;
+    stage.limits.cell_ms_max = 250;
+    stage.limits.inline_chars_max = 10;
+    stage.strategy = Strategy::Agent;
+    stage
+}
+
 /// Analysts on three parts, one of whom must correct itself, a synthesis for each kind and one across them.
 const MAP: Scenario = Scenario {
     stage: map_stage,
@@ -216,6 +267,11 @@ async fn a_crash_at_every_write_of_the_recursive_loop_resumes_inside_its_blocks(
 #[tokio::test]
 async fn a_crash_at_every_write_of_a_fan_out_resumes_to_the_same_report() {
     crash_everywhere(&MAP).await;
+}
+
+#[tokio::test]
+async fn a_crash_at_every_write_of_an_agent_resumes_at_the_same_desk() {
+    crash_everywhere(&AGENT).await;
 }
 
 async fn crash_everywhere(scenario: &Scenario) {

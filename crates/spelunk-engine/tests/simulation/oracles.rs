@@ -92,6 +92,9 @@ fn check_journal(events: &[Event]) {
             EventKind::SourceScanned { .. }
             | EventKind::CallRetried { .. }
             | EventKind::CellRan { .. }
+            | EventKind::DeskLaid { .. }
+            | EventKind::ToolRan { .. }
+            | EventKind::QuestionAdded { .. }
             | EventKind::TasksPlanned { .. }
             | EventKind::FindingsRecalled { .. }
             | EventKind::TaskReported { .. }

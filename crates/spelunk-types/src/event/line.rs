@@ -38,6 +38,13 @@ impl fmt::Display for Event {
             EventKind::CellRan { cell, outcome, calls, .. } => {
                 write!(f, "{frame} cell={cell} {outcome} calls={calls}")
             }
+            EventKind::DeskLaid { files, .. } => write!(f, "{frame} files={}", files.len()),
+            EventKind::ToolRan { tool, name, failed, files, .. } => {
+                let how = if *failed { "refused" } else { "done" };
+                write!(f, "{frame} tool={tool} {name} {how}")?;
+                files.iter().try_for_each(|file| write!(f, " {file}"))
+            }
+            EventKind::QuestionAdded { .. } => write!(f, "{frame}"),
             EventKind::ValueObserved { what, value } => write!(f, "{frame} {what} {value}"),
             EventKind::TasksPlanned { tasks, documents, by_type } => {
                 write!(f, "{frame} tasks={tasks} documents={documents}")?;

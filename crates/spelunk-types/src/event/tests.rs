@@ -19,6 +19,7 @@ fn an_event_is_one_flat_object_with_ids_as_text() {
                     output_tokens: 64,
                     cost_microusd: 310,
                 },
+                tool_calls: None,
             },
             served: Served::Live,
         },

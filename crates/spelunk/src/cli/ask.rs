@@ -1,5 +1,8 @@
 //! `spelunk ask`: a question, some text, an answer. Without a model it shows the passages that fit best, and says so.
 
+mod along;
+mod more;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,6 +13,7 @@ use spelunk_index::{RankOptions, rank};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus, SourceSpec, Strategy};
 
+use self::along::Asked;
 use super::app::{App, Failure, Usage, print};
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_status};
@@ -29,18 +33,25 @@ const PASSAGE_BYTES_MAX: u64 = 20_000;
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// What you want to know
-    question: String,
+    #[arg(required_unless_present = "messages")]
+    question: Option<String>,
     /// Files or directories to answer from, `-` for standard input [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// Ask about the files of an earlier run instead, by the beginning of its name
+    /// Ask about the files of an earlier run instead, by the beginning of its name; an agent goes on with its work
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
-    /// How to answer: auto, direct, repl, search, map or hybrid
+    /// A conversation to answer instead of a question: a file of JSON, `[{role, content}, ...]` or `{system, messages}`
+    #[arg(long, value_name = "FILE", conflicts_with = "run")]
+    messages: Option<String>,
+    /// A file that belongs to the question, beside the paths; may be given several times
+    #[arg(long, value_name = "FILE", conflicts_with = "run")]
+    attach: Vec<String>,
+    /// How to answer: auto, direct, repl, search, map, hybrid or agent
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// What an analysis looks for first: general, security, architecture, performance or data
@@ -68,10 +79,14 @@ pub(crate) struct AskArgs {
     open: bool,
 }
 
-pub(crate) async fn ask(app: &Arc<App>, args: AskArgs) -> Result<ExitCode, Failure> {
-    if args.question.trim().is_empty() {
+pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, Failure> {
+    let Asked { question, along } = along::asked(app, &mut args)?;
+    if question.trim().is_empty() {
         let hint = "ask something, such as `spelunk ask \"what is this?\" .`".to_owned();
         return Err(Usage { message: "the question is empty".into(), hint }.into());
+    }
+    if let Some(going_on) = more::of_agent(app, &args)? {
+        return more::ask(app, &args, &question, going_on).await;
     }
     let choice = strategy(app, args.strategy.as_deref())?;
     let focus = focus(args.focus.as_deref())?;
@@ -79,11 +94,11 @@ pub(crate) async fn ask(app: &Arc<App>, args: AskArgs) -> Result<ExitCode, Failu
     refuse_paths_with_run(&args)?;
     let schema = args.schema.as_deref().map(|path| read_schema(app, path)).transpose()?;
     let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
-        return show_passages(app, &args);
+        return show_passages(app, &args, &question, along);
     };
     // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
-    let Sources { named, options, corpus } = read_sources(app, &args)?;
-    let (strategy, why) = decide(app, choice, &args.question, &corpus.outline(), schema.is_some())?;
+    let Sources { named, options, corpus } = read_sources(app, &args, along)?;
+    let (strategy, why) = decide(app, choice, &question, &corpus.outline(), schema.is_some())?;
     let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let sources = match named {
         Named::Now(inputs) => keep(&engine, inputs)?,
@@ -97,7 +112,7 @@ pub(crate) async fn ask(app: &Arc<App>, args: AskArgs) -> Result<ExitCode, Failu
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
     let request = RunRequest {
-        question: args.question,
+        question,
         corpus,
         sources,
         strategy,
@@ -147,9 +162,13 @@ fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
     .into())
 }
 
-fn read_sources(app: &App, args: &AskArgs) -> Result<Sources, Failure> {
+fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<Sources, Failure> {
     let Some(run) = &args.run else {
-        let (inputs, options) = (inputs(app, &args.paths)?, args.scan.options(ALL_FILES)?);
+        // What came with the question is enough to ask about: nobody asked for the current directory as well.
+        let named =
+            if args.paths.is_empty() && !along.is_empty() { Vec::new() } else { inputs(app, &args.paths)? };
+        let inputs: Vec<SourceInput> = named.into_iter().chain(along).collect();
+        let options = args.scan.options(ALL_FILES)?;
         let corpus = scan(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };
@@ -193,6 +212,7 @@ pub(crate) fn decide(
             return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));
         }
         StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
+        StrategyChoice::Agent => return Ok((Strategy::Agent, None)),
         StrategyChoice::Direct => Strategy::Direct,
         StrategyChoice::Search => Strategy::Search,
         StrategyChoice::Map => Strategy::Map,
@@ -200,7 +220,7 @@ pub(crate) fn decide(
     };
     if is_typed {
         let message = format!("the strategy `{strategy}` does not hold its answer to a schema");
-        let hint = "leave `--strategy` out, or choose `repl`".to_owned();
+        let hint = "leave `--strategy` out, or choose `repl` or `agent`".to_owned();
         return Err(Usage { message, hint }.into());
     }
     Ok((strategy, None))
@@ -242,12 +262,16 @@ pub(crate) fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<Sour
 }
 
 /// The job without a model: the passages that share most words with the question. Nothing is recorded.
-fn show_passages(app: &App, args: &AskArgs) -> Result<ExitCode, Failure> {
-    let corpus = read_sources(app, args)?.corpus;
+fn show_passages(
+    app: &App,
+    args: &AskArgs,
+    question: &str,
+    along: Vec<SourceInput>,
+) -> Result<ExitCode, Failure> {
+    let corpus = read_sources(app, args, along)?.corpus;
     let mut progress = Progress::new(app.quiet);
     let corpus = Arc::new(corpus);
     let view = View::of(Arc::clone(&corpus));
-    let question = args.question.as_str();
     let ranking = rank(&view, question, &RankOptions::new(PASSAGES_MAX, PASSAGE_BYTES_MAX), &mut |done| {
         progress.draw(|| format!("searching {} of {}", bytes(done.bytes_done), bytes(done.bytes_total)));
     })?;

@@ -41,12 +41,12 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
         let result = recorded_result(&workspace, run, &view)?;
         return Ok(watch::show_result(app, &result, &view, false));
     }
-    let Some(recorded) = &view.model else {
+    if view.model.is_none() {
         let message =
             format!("run `{}` died before its first event: there is nothing to go on with", run.short());
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
-    };
-    let request = request(app, &args.model, recorded, &view).await?;
+    }
+    let request = request_of(app, &args.model, &view).await?;
     let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let mut progress = Progress::new(app.quiet);
     let handle = engine.resume(&run, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
@@ -61,12 +61,12 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
 }
 
 /// What the run goes on with: its own model, unless another one is named, which the engine then refuses.
-async fn request(
+pub(super) async fn request_of(
     app: &App,
     flags: &ModelFlags,
-    recorded: &ModelRef,
     view: &RunView,
 ) -> Result<ResumeRequest, Failure> {
+    let recorded = view.model.as_ref().expect("the caller looked for it");
     if demo::is_demo(recorded) {
         return Ok(demo::resume_request(app));
     }

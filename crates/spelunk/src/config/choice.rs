@@ -63,6 +63,8 @@ choice! {
         Map = "map",
         /// The same over the parts that share words with the question.
         Hybrid = "hybrid",
+        /// A model works with tools on files of its own, and writes its answer into one.
+        Agent = "agent",
     }
 }
 

@@ -39,7 +39,10 @@ pub(crate) fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> S
 pub(crate) fn closing_line(view: &RunView, run: &RunId) -> String {
     let mut parts = vec![count(view.n_documents, "file")];
     let n_cells: usize = view.cells.values().map(Vec::len).sum();
-    parts.push(if n_cells > 0 && view.bytes_read == 0 {
+    let n_tools: u64 = view.tools.values().map(|(n_calls, _)| n_calls).sum();
+    parts.push(if n_tools > 0 && view.bytes_read == 0 {
+        format!("{} worked on in {}", bytes(view.corpus_bytes), count(n_tools, "tool call"))
+    } else if n_cells > 0 && view.bytes_read == 0 {
         format!("{} explored in {}", bytes(view.corpus_bytes), count(n_cells as u64, "cell"))
     } else if view.bytes_read >= view.corpus_bytes {
         format!("{} read", bytes(view.corpus_bytes))
@@ -99,6 +102,7 @@ pub(crate) fn result_json(result: &RunResult, view: &RunView) -> Value {
         "citations": answer.map(|answer| &answer.citations),
         "grounding": grounding,
         "degraded": false,
+        "success": answer.is_some_and(|answer| !answer.text.trim().is_empty()),
         "error": result.error.as_ref().map(|error| error_json(error)),
         "model": view.model.as_ref().map(ToString::to_string),
         "documents": view.n_documents,

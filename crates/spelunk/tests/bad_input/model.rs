@@ -291,6 +291,7 @@ fn json_holds_the_error_of_a_failed_run() {
           "redacted": {},
           "run": "RUN",
           "skipped": {},
+          "success": false,
           "usage": {
             "input_tokens": 0,
             "output_tokens": 0

@@ -104,7 +104,7 @@ fn an_unknown_strategy_is_answered_with_those_there_are() {
             --- stderr
             error: there is no strategy `magic`
 
-            hint: choose one of auto, direct, repl, search, map, hybrid
+            hint: choose one of auto, direct, repl, search, map, hybrid, agent
             --- exit 2
         "#]],
     );

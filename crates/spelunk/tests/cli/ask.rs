@@ -172,6 +172,7 @@ fn json_is_one_object() {
           "redacted": {},
           "run": "RUN",
           "skipped": {},
+          "success": true,
           "usage": {
             "input_tokens": 100,
             "output_tokens": 20

@@ -24,6 +24,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           serve        Serve runs, contexts and models over HTTP, with a page that shows them
           show         Show a run: its tree, costs and answer
           tail         Follow a run while it goes on, in any process
+          tool         The tools of an agent as commands, in a folder of plain files
           run          The runs of this workspace
           config       The settings in force and where each comes from
           model        The models that can be asked: what they cost and whether they work
@@ -59,15 +60,15 @@ fn help_of_ask_lists_its_flags() {
     Scene::new(&[]).spelunk(["ask", "--help"]).run().check(&expect![[r#"
         Answer a question from files, directories or standard input
 
-        Usage: spelunk ask [OPTIONS] <QUESTION> [PATH]...
+        Usage: spelunk ask [OPTIONS] [QUESTION] [PATH]...
 
         Arguments:
-          <QUESTION>  What you want to know
+          [QUESTION]  What you want to know
           [PATH]...   Files or directories to answer from, `-` for standard input [default: .]
 
         Options:
               --run <RUN>            Ask about the files of an earlier run instead, by the beginning of its
-                                     name
+                                     name; an agent goes on with its work
           -m, --model <MODEL>        The model: a NAME of `[models.NAME]` or of the provider, or
                                      PROVIDER/NAME with provider openai, openai-responses, anthropic,
                                      gemini, bedrock, azure or command; `none` asks nobody
@@ -79,7 +80,11 @@ fn help_of_ask_lists_its_flags() {
                                      2M
               --max-calls <CALLS>    Make at most so many calls
               --max-time <TIME>      Stop after this time, such as 90s, 10m or 2h
-              --strategy <STRATEGY>  How to answer: auto, direct, repl, search, map or hybrid
+              --messages <FILE>      A conversation to answer instead of a question: a file of JSON,
+                                     `[{role, content}, ...]` or `{system, messages}`
+              --attach <FILE>        A file that belongs to the question, beside the paths; may be given
+                                     several times
+              --strategy <STRATEGY>  How to answer: auto, direct, repl, search, map, hybrid or agent
               --focus <FOCUS>        What an analysis looks for first: general, security, architecture,
                                      performance or data
               --schema <FILE>        Answer with JSON that fits the JSON Schema in this file

@@ -158,7 +158,7 @@ fn a_schema_is_for_the_strategy_that_keeps_it() {
         --- stderr
         error: the strategy `direct` does not hold its answer to a schema
 
-        hint: leave `--strategy` out, or choose `repl`
+        hint: leave `--strategy` out, or choose `repl` or `agent`
         --- exit 2
     "#]]);
 }

@@ -1,5 +1,6 @@
 //! What users see: every command, with both streams and the exit code.
 
+mod agent;
 mod archives;
 mod ask;
 mod cache;

@@ -324,7 +324,15 @@ fn there_is_a_model_for_each_strategy() {
         list["data"].as_array().unwrap().iter().filter_map(|model| model["id"].as_str()).collect();
     assert_eq!(
         ids,
-        ["spelunk", "spelunk-direct", "spelunk-repl", "spelunk-search", "spelunk-map", "spelunk-hybrid"]
+        [
+            "spelunk",
+            "spelunk-direct",
+            "spelunk-repl",
+            "spelunk-search",
+            "spelunk-map",
+            "spelunk-hybrid",
+            "spelunk-agent"
+        ]
     );
     assert_eq!(server.get("/v1/models/spelunk-map").json()["id"], "spelunk-map");
     assert_eq!(server.get("/v1/models/gpt-5").json()["error"]["code"], "model_not_found");

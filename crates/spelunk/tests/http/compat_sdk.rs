@@ -31,7 +31,8 @@ fn the_official_clients_of_both_apis_get_along() {
           "spelunk-repl",
           "spelunk-search",
           "spelunk-map",
-          "spelunk-hybrid"
+          "spelunk-hybrid",
+          "spelunk-agent"
          ],
          "chat": [
           "The magic number is 42.",
@@ -73,7 +74,7 @@ fn the_official_clients_of_both_apis_get_along() {
           "end_turn",
           0
          ],
-         "message_models": 6,
+         "message_models": 7,
          "message_error": "not_found_error"
         }
     "#]]

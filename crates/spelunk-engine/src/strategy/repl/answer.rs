@@ -13,7 +13,7 @@ use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 /// An answer that was let through.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Given {
+pub(in crate::strategy) struct Given {
     pub(super) text: String,
     pub(super) claims: Vec<Citation>,
 }
@@ -88,7 +88,7 @@ fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
 }
 
 /// A reply that must be JSON of this schema, laid out for people.
-pub(super) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
+pub(in crate::strategy) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
     let json = extract_json(reply).ok_or("it is not JSON")?;
     let told =
         |violations: Vec<_>| violations.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n");

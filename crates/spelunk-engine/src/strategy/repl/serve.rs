@@ -13,6 +13,7 @@ use super::session::Session;
 use crate::environment::{Arguments, Environment, Refusal, value_of_json};
 use crate::roster::Unlisted;
 use crate::schema::extract_json;
+use crate::strategy::agent;
 use crate::{Answer, Frame, FrameError, Schema, Task};
 
 /// What a sub-model is told when a schema is asked of it.
@@ -22,10 +23,10 @@ const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema
 const NAME_CHARS_MAX: usize = 60;
 
 /// A host call on its way.
-pub(super) struct Begun {
-    pub(super) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
+pub(in crate::strategy) struct Begun {
+    pub(in crate::strategy) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
     /// Whether asking again would cost or say something else.
-    pub(super) is_effect: bool,
+    pub(in crate::strategy) is_effect: bool,
 }
 
 pub(super) fn functions() -> Vec<HostFunction> {
@@ -53,6 +54,9 @@ pub(super) fn functions() -> Vec<HostFunction> {
 pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
     if let Some(looking) = look(session, &call) {
         return Begun { reply: looking.map(Ok).boxed(), is_effect: false };
+    }
+    if let Some(begun) = agent::begin(session, &mut call) {
+        return begun;
     }
     let begun = match call.name.as_str() {
         "llm_query" => llm_query(session, &mut call),
@@ -176,8 +180,8 @@ fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFutur
         )));
     }
     session.n_calls += 1;
-    if session.n_calls > limits.cell_calls_max {
-        let max = limits.cell_calls_max;
+    let max = if session.bench.is_some() { limits.script_calls_max } else { limits.cell_calls_max };
+    if session.n_calls > max {
         return Err(Refusal::new(
             "BudgetError",
             format!(

@@ -5,17 +5,20 @@
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use spelunk_sandbox::{CellEnd, FinalText, HostReply, Interpreter, InterpreterError, Raised, Setup, Step};
+use spelunk_sandbox::{
+    CellEnd, FinalText, HostFunction, HostReply, Interpreter, InterpreterError, Raised, Setup, Step,
+};
 use spelunk_types::CellOutcome;
 
 use super::answer::{Gate, Given};
 use super::{broken, serve};
 use crate::environment::{Environment, Opened};
 use crate::frame::CellRecord;
+use crate::strategy::agent::{self, Bench};
 use crate::{Frame, FrameError, Task};
 
-pub(super) struct Session<'a> {
-    pub(super) frame: &'a Frame,
+pub(in crate::strategy) struct Session<'a> {
+    pub(in crate::strategy) frame: &'a Frame,
     pub(super) task: &'a Task,
     pub(super) environment: Environment,
     setup: Setup,
@@ -33,6 +36,8 @@ pub(super) struct Session<'a> {
     pub(super) effects: Vec<HostReply>,
     /// The answer of the current cell.
     pub(super) given: Option<Given>,
+    /// The desk that the code works on, where it is a script of an agent.
+    pub(in crate::strategy) bench: Option<Bench>,
 }
 
 type Opening = tokio::task::JoinHandle<Result<Box<dyn Interpreter>, InterpreterError>>;
@@ -44,7 +49,7 @@ struct DoneCell {
 }
 
 /// How a cell went, in the words the model is shown.
-pub(super) enum Ran {
+pub(in crate::strategy) enum Ran {
     Printed(String),
     /// With an exception.
     Broke(String),
@@ -53,8 +58,30 @@ pub(super) enum Ran {
 
 impl<'a> Session<'a> {
     pub(super) async fn open(frame: &'a Frame, task: &'a Task, opened: Opened) -> Result<Self, FrameError> {
+        Self::open_with(frame, task, opened, serve::functions(), "").await
+    }
+
+    /// A session for the scripts of an agent: their files are those of its desk.
+    pub(in crate::strategy) async fn open_for_scripts(
+        frame: &'a Frame,
+        task: &'a Task,
+        opened: Opened,
+        prelude: &str,
+    ) -> Result<Self, FrameError> {
+        let functions = serve::functions().into_iter().chain(agent::functions()).collect();
+        Self::open_with(frame, task, opened, functions, prelude).await
+    }
+
+    async fn open_with(
+        frame: &'a Frame,
+        task: &'a Task,
+        opened: Opened,
+        functions: Vec<HostFunction>,
+        prelude: &str,
+    ) -> Result<Self, FrameError> {
         let Opened { environment, variables, .. } = opened;
-        let setup = environment.setup(variables, serve::functions(), frame.started_at_ms());
+        let mut setup = environment.setup(variables, functions, frame.started_at_ms());
+        setup.prelude += prelude;
         let mut session = Self {
             frame,
             task,
@@ -68,6 +95,7 @@ impl<'a> Session<'a> {
             n_calls: 0,
             effects: Vec::new(),
             given: None,
+            bench: None,
         };
         session.opening = Some(session.start());
         if frame.sandbox().may_refuse() {
@@ -89,7 +117,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs a cell and records it.
-    pub(super) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
+    pub(in crate::strategy) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
         self.n_cells += 1;
         self.gate.saw_code(code);
         self.ready().await?;
@@ -100,10 +128,16 @@ impl<'a> Session<'a> {
         }
         (self.n_calls, self.given) = (0, None);
         self.effects.clear();
+        let saved = self.bench.as_ref().map(Bench::saved);
         let ((calls, children), began) = (self.frame.n_begun(), Instant::now());
         let end = self.drive(code).await?;
         let (calls_now, children_now) = self.frame.n_begun();
         let (output, outcome, ran) = match end {
+            Ok(CellEnd::Done { output }) if self.bench.is_some() => {
+                let output = output.render();
+                self.keep(code);
+                (output.clone(), CellOutcome::Printed, Ran::Printed(shown(&output)))
+            }
             Ok(CellEnd::Done { output }) => {
                 let output = output.render();
                 self.keep(code);
@@ -138,6 +172,10 @@ impl<'a> Session<'a> {
                 (String::new(), outcome, ran)
             }
         };
+        if let (CellOutcome::Limited { .. }, Some(bench), Some(saved)) = (&outcome, &mut self.bench, saved) {
+            // It is not run again on replay, so it has done nothing.
+            bench.restore(saved);
+        }
         let record = CellRecord {
             code: code.to_owned(),
             outcome,

@@ -27,6 +27,7 @@ fn scene(message: &str, reply: &str) -> (Blobs, Vec<Record>) {
         reply: blobs.keep(reply).unwrap(),
         stop: StopReason::Finished,
         usage: Usage::default(),
+        tool_calls: None,
     };
     let settled = EventKind::CallSettled { call: call(0), outcome, served: Served::Live };
     let run = RunId::new(0, 0);

@@ -1,0 +1,83 @@
+//! What the tools cost beside the model: each file tool on a desk with 1,000 files and 1 MB of text, and shell pipelines
+//! over 1 MB. Prints the best and the middle of many calls against the limit.
+//! `cargo bench -p spelunk-desk --bench desk --ignore-rust-version`.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and fails by panicking")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use spelunk_desk::{Desk, DeskLimits, DeskPath, run_tool};
+
+const FILE_TOOL_MAX: Duration = Duration::from_millis(1);
+const PIPELINE_MAX: Duration = Duration::from_millis(3);
+const N_CALLS: usize = 200;
+
+fn main() {
+    let desk = desk();
+    println!("{:<44} {:>10} {:>10} {:>10}", "call", "best", "middle", "limit");
+    let file_tools = [
+        ("Read", json!({"path": "scratch/log.txt", "offset": 9000, "limit": 100})),
+        ("Write", json!({"path": "output/answer.md", "content": "x".repeat(20_000)})),
+        ("Edit", json!({"path": "scratch/notes.md", "old": "needle", "new": "pin"})),
+        ("Grep", json!({"pattern": "user=u77 ", "path": "scratch/log.txt"})),
+        ("Grep", json!({"pattern": "nothing like this"})),
+        ("Glob", json!({"pattern": "**/*7.txt"})),
+        ("Evidence", json!({"tag": "t", "content": "found", "source": "scratch/log.txt:7"})),
+        ("Buffer", json!({"action": "append", "name": "b", "text": "a paragraph of text"})),
+    ];
+    for (name, arguments) in file_tools {
+        measure(&desk, name, &arguments, FILE_TOOL_MAX);
+    }
+    measure(&desk, "Chunk", &json!({"path": "scratch/log.txt"}), PIPELINE_MAX);
+    let scripts = [
+        "true",
+        "ls -R | wc -l",
+        "grep status=200 scratch/log.txt | sort | uniq -c | head",
+        "grep -o 'user=u[0-9]*' scratch/log.txt | sort | uniq -c | sort -rn | head -5",
+        "cut -d' ' -f3 scratch/log.txt | sort | uniq -c | head",
+        "awk '{n[$2]++} END {for (k in n) print k, n[k]}' scratch/log.txt",
+        "sed -n 5000,5010p scratch/log.txt",
+    ];
+    for script in scripts {
+        measure(&desk, "Shell", &json!({ "command": script }), PIPELINE_MAX);
+    }
+}
+
+fn desk() -> Desk {
+    let mut desk = Desk::new(DeskLimits::default());
+    let mut log = String::new();
+    for n in 0..14_000 {
+        let (second, item, user, ms) = (n % 60, n * 7 % 1000, n % 300, n % 50);
+        log.push_str(&format!(
+            "2026-11-15T11:00:{second:02}Z INFO GET /v1/items/{item} status=200 user=u{user} ms={ms}\n"
+        ));
+    }
+    println!("log of {} bytes", log.len());
+    desk.put(&path("scratch/log.txt"), log).unwrap();
+    desk.put(&path("scratch/notes.md"), format!("{}needle\n", "a line of notes\n".repeat(2000))).unwrap();
+    for n in 0..1000 {
+        desk.put(&path(&format!("scratch/d{}/file-{n}.txt", n % 20)), format!("file {n}\n")).unwrap();
+    }
+    desk
+}
+
+fn path(text: &str) -> DeskPath {
+    DeskPath::parse(text).unwrap()
+}
+
+/// Every call is made on a desk that was just cloned, as after a turn that was recorded.
+fn measure(desk: &Desk, name: &str, arguments: &Value, limit: Duration) {
+    let mut times: Vec<Duration> = (0..N_CALLS)
+        .map(|_| {
+            let mut desk = desk.clone();
+            let begun = Instant::now();
+            run_tool(&mut desk, name, arguments).unwrap();
+            begun.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    let (best, middle) = (times[0], times[N_CALLS / 2]);
+    let shown: String = format!("{name} {arguments}").chars().take(44).collect();
+    let verdict = if middle <= limit { "" } else { "  over the limit" };
+    println!("{shown:<44} {best:>10.1?} {middle:>10.1?} {limit:>10.1?}{verdict}");
+}

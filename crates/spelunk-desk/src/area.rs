@@ -1,0 +1,85 @@
+//! Areas: which parts of a desk belong to the engine and which to the model. Who may write where is said here alone.
+
+use crate::{DeskError, DeskPath};
+
+/// What a model may do with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    /// Look only: the engine writes it, or nobody does.
+    Read,
+    /// Grows through one tool alone.
+    Through(&'static str),
+    /// Anything.
+    Write,
+}
+
+/// A part of the desk with rights of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Area {
+    /// A directory, or a file.
+    pub path: &'static str,
+    /// Whether it is a directory that is always there.
+    pub is_directory: bool,
+    /// What the model may do in it.
+    pub rights: Rights,
+}
+
+impl Area {
+    /// Where contexts are mounted.
+    pub const CONTEXTS: &str = "input/contexts";
+    /// Where evidence is kept.
+    pub const EVIDENCE: &str = "state/evidence.jsonl";
+    /// Where buffers are kept.
+    pub const BUFFERS: &str = "state/buffers";
+    /// Where indexes and manifests are kept.
+    pub const INDEXES: &str = "cache/indexes";
+
+    /// Every area, the ones within others behind them: the last that holds a path decides.
+    pub const ALL: &[Self] = &[
+        Self::directory("input", Rights::Read),
+        Self::directory("input/attachments", Rights::Read),
+        Self::directory(Self::CONTEXTS, Rights::Read),
+        Self::directory("tools", Rights::Read),
+        Self::directory("state", Rights::Read),
+        Self::directory(Self::BUFFERS, Rights::Through("Buffer")),
+        Self::file("state/notes.md", Rights::Write),
+        Self::file(Self::EVIDENCE, Rights::Through("Evidence")),
+        Self::directory("cache", Rights::Read),
+        Self::directory(Self::INDEXES, Rights::Write),
+        Self::directory("scratch", Rights::Write),
+        Self::directory("scratch/scripts", Rights::Write),
+        Self::directory("scratch/tmp", Rights::Write),
+        Self::directory("output", Rights::Write),
+    ];
+
+    const fn directory(path: &'static str, rights: Rights) -> Self {
+        Self { path, is_directory: true, rights }
+    }
+
+    const fn file(path: &'static str, rights: Rights) -> Self {
+        Self { path, is_directory: false, rights }
+    }
+
+    /// What the model may do with a path. The top of the desk and what lies in no area is read-only.
+    pub fn rights(path: &DeskPath) -> Rights {
+        let holds = |area: &&Self| match path.as_str().strip_prefix(area.path) {
+            Some(rest) => rest.is_empty() || (area.is_directory && rest.starts_with('/')),
+            None => false,
+        };
+        Self::ALL.iter().rfind(holds).map_or(Rights::Read, |area| area.rights)
+    }
+
+    /// Refuses what the model may not write.
+    pub(crate) fn require_write(path: &DeskPath) -> Result<(), DeskError> {
+        match Self::rights(path) {
+            Rights::Write => Ok(()),
+            Rights::Read => Err(DeskError::ReadOnly { path: path.clone() }),
+            Rights::Through(tool) => Err(DeskError::ToolOnly { path: path.clone(), tool }),
+        }
+    }
+
+    /// Whether a path is one of the directories that are always there.
+    pub(crate) fn is_fixed(path: &DeskPath) -> bool {
+        path.is_top() || Self::ALL.iter().any(|area| area.is_directory && area.path == path.as_str())
+    }
+}

@@ -1,0 +1,221 @@
+//! Changing a desk. Every change is checked against rights and limits before anything is touched, so that a refused
+//! one leaves the desk as it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Body, Desk, Entry};
+use crate::{Area, DeskError, DeskPath};
+
+impl Desk {
+    /// Writes a file for the engine, wherever it lies; directories above it are made.
+    pub fn put(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
+        self.set(path, bytes.into())
+    }
+
+    /// Adds to the end of a file for the engine, wherever it lies.
+    pub fn put_more(&mut self, path: &DeskPath, bytes: &[u8]) -> Result<(), DeskError> {
+        self.extend(path, bytes)
+    }
+
+    /// Takes a file away for the engine; false if there is none.
+    pub fn discard(&mut self, path: &DeskPath) -> bool {
+        let Some(gone) = Arc::make_mut(&mut self.files).remove(path) else { return false };
+        self.bytes -= gone.len();
+        true
+    }
+
+    /// Writes a file for the model; directories above it are made.
+    pub fn write(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
+        Area::require_write(path)?;
+        self.set(path, bytes.into())
+    }
+
+    /// Adds to the end of a file for the model, or begins it.
+    pub fn append(&mut self, path: &DeskPath, bytes: &[u8]) -> Result<(), DeskError> {
+        Area::require_write(path)?;
+        self.extend(path, bytes)
+    }
+
+    /// Makes a directory and those above it, for the model. One that is there already is fine.
+    pub fn make_directory(&mut self, path: &DeskPath) -> Result<(), DeskError> {
+        match self.entry(path) {
+            Some(Entry::Directory) => return Ok(()),
+            Some(Entry::File { .. } | Entry::Document { .. }) => {
+                return Err(DeskError::Exists { path: path.clone() });
+            }
+            None => Area::require_write(path)?,
+        }
+        let new = self.directories_to_make(Some(path.clone()))?;
+        self.require_room_for(new.len() as u64)?;
+        Arc::make_mut(&mut self.directories).extend(new);
+        Ok(())
+    }
+
+    /// Takes a file or an empty directory away, for the model.
+    pub fn remove(&mut self, path: &DeskPath) -> Result<(), DeskError> {
+        Area::require_write(path)?;
+        match self.require(path)? {
+            Entry::Directory if !self.list(path)?.is_empty() => {
+                Err(DeskError::NotEmpty { path: path.clone() })
+            }
+            Entry::Directory | Entry::File { .. } | Entry::Document { .. } => self.remove_all(path),
+        }
+    }
+
+    /// Takes a file away, or a directory with everything in it, for the model.
+    pub fn remove_all(&mut self, path: &DeskPath) -> Result<(), DeskError> {
+        Area::require_write(path)?;
+        self.require(path)?;
+        if Area::is_fixed(path) {
+            return Err(DeskError::ReadOnly { path: path.clone() });
+        }
+        let gone: Vec<DeskPath> = self.files_within(path).map(|(path, _)| path.clone()).collect();
+        for path in gone {
+            self.discard(&path);
+        }
+        Arc::make_mut(&mut self.directories).retain(|directory| !directory.is_within(path));
+        Ok(())
+    }
+
+    /// Moves a file or a directory, for the model. A file in its place goes; a directory there must be empty.
+    pub fn rename(&mut self, from: &DeskPath, to: &DeskPath) -> Result<(), DeskError> {
+        Area::require_write(from)?;
+        Area::require_write(to)?;
+        let kind = self.require(from)?;
+        if from == to {
+            return Ok(());
+        }
+        if Area::is_fixed(from) || Area::is_fixed(to) || to.is_within(from) {
+            return Err(DeskError::ReadOnly {
+                path: if Area::is_fixed(from) { from.clone() } else { to.clone() },
+            });
+        }
+        match (kind, self.entry(to)) {
+            (_, None) | (Entry::File { .. }, Some(Entry::File { .. })) => {}
+            (Entry::Directory, Some(Entry::Directory)) if self.list(to)?.is_empty() => {}
+            (Entry::Directory, Some(Entry::Directory)) => {
+                return Err(DeskError::NotEmpty { path: to.clone() });
+            }
+            (Entry::Directory, Some(_)) => return Err(DeskError::NotDirectory { path: to.clone() }),
+            (Entry::File { .. } | Entry::Document { .. }, Some(_)) => {
+                return Err(DeskError::IsDirectory { path: to.clone() });
+            }
+        }
+        let above = self.directories_to_make(to.parent())?;
+        let moved = |path: &DeskPath| match path.as_str().strip_prefix(from.as_str()) {
+            Some("") => Ok(to.clone()),
+            Some(rest) => to.join(rest.trim_start_matches('/')),
+            None => Ok(path.clone()),
+        };
+        // New names may be too long; all of them are known to be fine before anything moves.
+        let is_moving = |path: &DeskPath| path.is_within(from);
+        let files: Vec<DeskPath> = self.files.keys().filter(|path| is_moving(path)).cloned().collect();
+        let new_names = files.iter().map(moved).collect::<Result<Vec<_>, _>>()?;
+        let directories: BTreeSet<DeskPath> = self
+            .directories
+            .iter()
+            .map(|path| if is_moving(path) { moved(path) } else { Ok(path.clone()) })
+            .collect::<Result<_, _>>()?;
+        self.discard(to);
+        let all = Arc::make_mut(&mut self.files);
+        for (old, new) in files.iter().zip(new_names) {
+            if let Some(body) = all.remove(old) {
+                all.insert(new, body);
+            }
+        }
+        self.directories = Arc::new(directories);
+        Arc::make_mut(&mut self.directories).extend(above);
+        Ok(())
+    }
+
+    fn set(&mut self, path: &DeskPath, bytes: Vec<u8>) -> Result<(), DeskError> {
+        let (was, new) = self.admit(path, bytes.len() as u64, Growth::Replace)?;
+        self.bytes = self.bytes - was + bytes.len() as u64;
+        Arc::make_mut(&mut self.files).insert(path.clone(), Arc::new(Body::new(bytes)));
+        Arc::make_mut(&mut self.directories).extend(new);
+        Ok(())
+    }
+
+    fn extend(&mut self, path: &DeskPath, more: &[u8]) -> Result<(), DeskError> {
+        let (_, new) = self.admit(path, more.len() as u64, Growth::Add)?;
+        self.bytes += more.len() as u64;
+        let files: &mut BTreeMap<DeskPath, Arc<Body>> = Arc::make_mut(&mut self.files);
+        let body = files.entry(path.clone()).or_default();
+        match Arc::get_mut(body) {
+            Some(body) => body.append(more),
+            None => {
+                let mut copy = Body::new(body.bytes().to_vec());
+                copy.append(more);
+                *body = Arc::new(copy);
+            }
+        }
+        Arc::make_mut(&mut self.directories).extend(new);
+        Ok(())
+    }
+
+    /// Refuses a file that does not fit. Gives what it holds so far and the directories it needs.
+    fn admit(&self, path: &DeskPath, bytes: u64, growth: Growth) -> Result<(u64, Vec<DeskPath>), DeskError> {
+        self.require_outside_shelf(path)?;
+        let was = match self.entry(path) {
+            Some(Entry::Directory) => return Err(DeskError::IsDirectory { path: path.clone() }),
+            Some(Entry::Document { .. }) => return Err(DeskError::ReadOnly { path: path.clone() }),
+            Some(Entry::File { bytes }) => Some(bytes),
+            None => None,
+        };
+        let held = was.unwrap_or(0);
+        let file_bytes = match growth {
+            Growth::Replace => bytes,
+            Growth::Add => held.saturating_add(bytes),
+        };
+        let bytes_max = self.limits.file_bytes_max;
+        if file_bytes > bytes_max {
+            return Err(DeskError::FileTooLarge { path: path.clone(), bytes: file_bytes, bytes_max });
+        }
+        let (bytes, bytes_max) = ((self.bytes - held).saturating_add(file_bytes), self.limits.bytes_max);
+        if bytes > bytes_max {
+            return Err(DeskError::Full { bytes, bytes_max });
+        }
+        if was.is_some() {
+            return Ok((held, Vec::new()));
+        }
+        let new = self.directories_to_make(path.parent())?;
+        self.require_room_for(new.len() as u64 + 1)?;
+        Ok((held, new))
+    }
+
+    fn require_room_for(&self, n_more: u64) -> Result<(), DeskError> {
+        let n_held = (self.files.len() + self.directories.len()) as u64;
+        let files_max = self.limits.files_max;
+        if n_held.saturating_add(n_more) > files_max {
+            Err(DeskError::TooManyFiles { files_max })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The directories from here up that are not there yet.
+    fn directories_to_make(&self, from: Option<DeskPath>) -> Result<Vec<DeskPath>, DeskError> {
+        let mut new = Vec::new();
+        let mut next = from;
+        while let Some(path) = next {
+            match self.entry(&path) {
+                Some(Entry::Directory) => break,
+                Some(Entry::File { .. } | Entry::Document { .. }) => {
+                    return Err(DeskError::NotDirectory { path });
+                }
+                None => {}
+            }
+            next = path.parent();
+            new.push(path);
+        }
+        Ok(new)
+    }
+}
+
+/// What new bytes do to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Growth {
+    Replace,
+    Add,
+}

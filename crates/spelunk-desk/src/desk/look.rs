@@ -1,0 +1,187 @@
+//! Looking at a desk: what is there, and its text. Files and documents of the shelf are read alike.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::{Bound, Range};
+
+use memchr::memchr_iter;
+
+use super::{Desk, Entry};
+use crate::shelf::{Mounted, ShelfLines};
+use crate::{Area, DeskError, DeskPath};
+
+impl Desk {
+    /// What lies at a path, if anything does.
+    pub fn entry(&self, path: &DeskPath) -> Option<Entry> {
+        if let Some(body) = self.files.get(path) {
+            return Some(Entry::File { bytes: body.len() });
+        }
+        if Area::is_fixed(path) || self.directories.contains(path) {
+            return Some(Entry::Directory);
+        }
+        self.mounted.as_ref()?.entry(path)
+    }
+
+    /// The same, and an error that names what is near where there is nothing.
+    pub fn require(&self, path: &DeskPath) -> Result<Entry, DeskError> {
+        self.entry(path)
+            .ok_or_else(|| DeskError::NotFound { path: path.clone(), nearest: self.nearest(path) })
+    }
+
+    /// The names in a directory with what they are, sorted.
+    pub fn list(&self, directory: &DeskPath) -> Result<Vec<(String, Entry)>, DeskError> {
+        match self.require(directory)? {
+            Entry::Directory => {}
+            Entry::File { .. } | Entry::Document { .. } => {
+                return Err(DeskError::NotDirectory { path: directory.clone() });
+            }
+        }
+        let mut found: BTreeMap<String, Entry> = BTreeMap::new();
+        for (path, bytes) in self.files_within(directory) {
+            if path.parent().as_ref() == Some(directory) {
+                found.insert(path.name().to_owned(), Entry::File { bytes: bytes.len() as u64 });
+            }
+        }
+        let fixed = Area::ALL.iter().filter(|area| area.is_directory).map(|area| DeskPath::of(area.path));
+        for path in fixed.chain(self.directories.iter().cloned()) {
+            if path.parent().as_ref() == Some(directory) {
+                found.insert(path.name().to_owned(), Entry::Directory);
+            }
+        }
+        if let Some(mounted) = &self.mounted {
+            found.extend(mounted.list(directory));
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    /// The bytes of a file, or of a document that is not too large for that.
+    pub fn read(&self, path: &DeskPath) -> Result<Cow<'_, [u8]>, DeskError> {
+        if let Some(body) = self.files.get(path) {
+            return Ok(Cow::Borrowed(body.bytes()));
+        }
+        let (mounted, document, bytes) = self.document(path)?;
+        let bytes_max = self.limits.document_bytes_max;
+        if bytes > bytes_max {
+            return Err(DeskError::TooLarge { path: path.clone(), bytes, bytes_max });
+        }
+        Ok(Cow::Owned(mounted.shelf().read_all(document, bytes_max)?.into_bytes()))
+    }
+
+    /// The same as text. Bytes that are none are refused: an edit would damage them.
+    pub fn text(&self, path: &DeskPath) -> Result<Cow<'_, str>, DeskError> {
+        let not_text = |bytes: usize| DeskError::NotText { path: path.clone(), bytes: bytes as u64 };
+        match self.read(path)? {
+            Cow::Borrowed(bytes) => {
+                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| not_text(bytes.len()))
+            }
+            Cow::Owned(bytes) => {
+                let n_bytes = bytes.len();
+                String::from_utf8(bytes).map(Cow::Owned).map_err(|_| not_text(n_bytes))
+            }
+        }
+    }
+
+    /// Lines counted from 1, at most `n_max` of them; a document is not read through for it twice.
+    pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<ShelfLines, DeskError> {
+        let Some(body) = self.files.get(path) else {
+            let (mounted, document, _) = self.document(path)?;
+            return Ok(mounted.shelf().read_lines(document, first, n_max)?);
+        };
+        Ok(lines_of(body.bytes(), first, n_max))
+    }
+
+    /// The text between two offsets, cut inwards to whole characters and to the end.
+    pub fn slice(&self, path: &DeskPath, range: Range<u64>) -> Result<String, DeskError> {
+        let Some(body) = self.files.get(path) else {
+            let (mounted, document, _) = self.document(path)?;
+            return Ok(mounted.shelf().read_bytes(document, range)?);
+        };
+        let at = |offset: u64| usize::try_from(offset.min(body.len())).unwrap_or(usize::MAX);
+        let bytes = body.bytes().get(at(range.start)..at(range.end)).unwrap_or_default();
+        Ok(String::from_utf8_lossy(whole_chars(bytes)).into_owned())
+    }
+
+    /// The files at or below a path.
+    pub(crate) fn files_within<'a>(
+        &'a self,
+        path: &DeskPath,
+    ) -> impl Iterator<Item = (&'a DeskPath, &'a [u8])> {
+        let inside = path.clone();
+        let from: (Bound<&str>, Bound<&str>) = (Bound::Included(path.as_str()), Bound::Unbounded);
+        // Between a directory and what is in it there may be siblings (`a-b` sorts before `a/b`).
+        let prefix = path.as_str().to_owned();
+        self.files
+            .range::<str, _>(from)
+            .take_while(move |(path, _)| path.as_str().starts_with(&prefix))
+            .filter(move |(path, _)| path.is_within(&inside))
+            .map(|(path, body)| (path, body.bytes()))
+    }
+
+    /// The shelf and the documents on it that lie at or below a path.
+    pub(crate) fn documents_within(&self, path: &DeskPath) -> Option<(&Mounted, Vec<(DeskPath, usize)>)> {
+        let mounted = self.mounted.as_deref()?;
+        Some((mounted, mounted.within(path)))
+    }
+
+    fn document(&self, path: &DeskPath) -> Result<(&Mounted, usize, u64), DeskError> {
+        match (self.require(path)?, &self.mounted) {
+            (Entry::Document { bytes }, Some(mounted)) => match mounted.idx(path) {
+                Some(idx) => Ok((mounted, idx, bytes)),
+                None => Err(DeskError::NotFound { path: path.clone(), nearest: None }),
+            },
+            (Entry::Directory, _) => Err(DeskError::IsDirectory { path: path.clone() }),
+            (Entry::File { .. } | Entry::Document { .. }, _) => {
+                Err(DeskError::NotFound { path: path.clone(), nearest: None })
+            }
+        }
+    }
+
+    /// A path that is probably meant: the same name elsewhere, or in other letters.
+    fn nearest(&self, path: &DeskPath) -> Option<DeskPath> {
+        const LOOKED_AT_MAX: usize = 10_000;
+        let wanted = path.name().to_lowercase();
+        let stem = wanted.split('.').next().unwrap_or_default();
+        let all = self.files.keys().chain(self.documents().map(|(path, _)| path)).take(LOOKED_AT_MAX);
+        let score = |candidate: &DeskPath| {
+            let name = candidate.name().to_lowercase();
+            match name {
+                name if name == wanted => 2,
+                name if !stem.is_empty() && name.split('.').next() == Some(stem) => 1,
+                _ => 0,
+            }
+        };
+        let best = all.map(|candidate| (score(candidate), candidate)).filter(|(score, _)| *score > 0);
+        best.min_by_key(|(score, candidate)| (std::cmp::Reverse(*score), *candidate))
+            .map(|(_, path)| path.clone())
+    }
+}
+
+/// Without the part of a character at either end.
+fn whole_chars(bytes: &[u8]) -> &[u8] {
+    /// A character has no more bytes than this behind its first.
+    const BEHIND_MAX: usize = 3;
+    let is_behind = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    let n_before = bytes.iter().take(BEHIND_MAX).take_while(is_behind).count();
+    let bytes = bytes.get(n_before..).unwrap_or_default();
+    let n_last = bytes.iter().rev().take(BEHIND_MAX).take_while(is_behind).count() + 1;
+    let at = bytes.len().saturating_sub(n_last);
+    let wanted = match bytes.get(at) {
+        Some(0b1100_0000..=0b1101_1111) => 2,
+        Some(0b1110_0000..=0b1110_1111) => 3,
+        Some(0b1111_0000..=0b1111_0111) => 4,
+        Some(_) | None => n_last,
+    };
+    if wanted > n_last { bytes.get(..at).unwrap_or_default() } else { bytes }
+}
+
+/// Lines of bytes in memory.
+fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> ShelfLines {
+    let n_ends = memchr_iter(b'\n', bytes).count() as u64;
+    let has_open_end = bytes.last().is_some_and(|&byte| byte != b'\n');
+    let n_lines = n_ends + u64::from(has_open_end);
+    let skip = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
+    let take = usize::try_from(n_max).unwrap_or(usize::MAX);
+    let lines = bytes.split(|&byte| byte == b'\n').take(usize::try_from(n_lines).unwrap_or(usize::MAX));
+    let text = |line: &[u8]| String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
+    ShelfLines { lines: lines.skip(skip).take(take).map(text).collect(), n_lines }
+}

@@ -1,0 +1,132 @@
+//! What a desk or a tool refuses. The model reads these messages, so each names the thing and what to do instead.
+
+use spelunk_context::ReadError;
+use spelunk_types::{ErrorCode, Explain};
+
+use crate::DeskPath;
+
+/// What could not be done on a desk.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum DeskError {
+    #[error("`{given}` is no path on the desk: {why}")]
+    Path { given: String, why: PathFault },
+    #[error("there is nothing at `{path}`{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    NotFound { path: DeskPath, nearest: Option<DeskPath> },
+    #[error("`{path}` is a directory; name a file in it")]
+    IsDirectory { path: DeskPath },
+    #[error("`{path}` is a file, not a directory")]
+    NotDirectory { path: DeskPath },
+    #[error("`{path}` is there already")]
+    Exists { path: DeskPath },
+    #[error("`{path}` is a directory that is not empty")]
+    NotEmpty { path: DeskPath },
+    #[error(
+        "`{path}` is read-only; write under `scratch/`, `output/`, `cache/indexes/` or to `state/notes.md`"
+    )]
+    ReadOnly { path: DeskPath },
+    #[error("`{path}` only grows through the {tool} tool; call that instead")]
+    ToolOnly { path: DeskPath, tool: &'static str },
+    #[error(
+        "`{path}` would have {bytes} bytes, and a file has at most {bytes_max}; split it into several files"
+    )]
+    FileTooLarge { path: DeskPath, bytes: u64, bytes_max: u64 },
+    #[error(
+        "the desk would hold {bytes} bytes, and it holds at most {bytes_max}; remove files under `scratch/`"
+    )]
+    Full { bytes: u64, bytes_max: u64 },
+    #[error("the desk holds at most {files_max} files and directories; remove some under `scratch/`")]
+    TooManyFiles { files_max: u64 },
+    #[error("`{path}` is not text; it has {bytes} bytes")]
+    NotText { path: DeskPath, bytes: u64 },
+    #[error(
+        "`{path}` has {bytes} bytes, and at most {bytes_max} are read at once; use Grep, or Read with `offset` and `limit`"
+    )]
+    TooLarge { path: DeskPath, bytes: u64, bytes_max: u64 },
+    #[error("`{path}` has no line {line}: it has {n_lines}")]
+    LineOutOfRange { path: DeskPath, line: u64, n_lines: u64 },
+    #[error("there is no tool `{name}`; there are {}", crate::tools::names())]
+    UnknownTool { name: String },
+    #[error("the arguments of {tool} are wrong: {why}")]
+    Arguments { tool: &'static str, why: String },
+    #[error("`{old}` is not in `{path}`{near}")]
+    EditMiss { path: DeskPath, old: String, near: String },
+    #[error(
+        "`{old}` is {n_found} times in `{path}`, on lines {lines}; give more of the text around it, or set `all`"
+    )]
+    EditAmbiguous { path: DeskPath, old: String, n_found: u64, lines: String },
+    #[error("`{glob}` is no glob: {why}")]
+    Glob { glob: String, why: String },
+    #[error("there is no buffer `{name}`{there}")]
+    NoBuffer { name: String, there: String },
+    #[error("{what} holds at most {max}; it would hold {would}")]
+    TooMuch { what: String, max: u64, would: u64 },
+    #[error("`{path}` is damaged: {why}")]
+    Damaged { path: DeskPath, why: String },
+    #[error("{}", read_message(.0))]
+    Read(#[from] ReadError),
+    #[error("the shell could not run: {why}")]
+    Shell { why: String },
+}
+
+/// Why a text is no path on the desk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PathFault {
+    #[error("it is empty")]
+    Empty,
+    #[error("`..` is not allowed; write the path from the top of the desk")]
+    Parent,
+    #[error("it holds a control character or one that changes the direction of text")]
+    Control,
+    #[error("it holds a backslash; parts are separated by `/`")]
+    Backslash,
+    #[error("a part has {bytes} bytes, and at most {bytes_max} are allowed")]
+    PartTooLong { bytes: usize, bytes_max: usize },
+    #[error("it has {bytes} bytes, and at most {bytes_max} are allowed")]
+    TooLong { bytes: usize, bytes_max: usize },
+    #[error("it is {parts} levels deep, and at most {parts_max} are allowed")]
+    TooDeep { parts: usize, parts_max: usize },
+}
+
+/// The message of a reader with its hint, which the model cannot ask for.
+fn read_message(error: &ReadError) -> String {
+    if let ReadError::Pattern(error) = error {
+        return format!("{error}; correct it, or set `literal` to find it as it is");
+    }
+    match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    }
+}
+
+impl Explain for DeskError {
+    /// The one who wrote the arguments has to act; the messages say how, so there is no hint beside them.
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. } => ErrorCode::SourceNotFound,
+            Self::Read(error) => error.code(),
+            Self::NotText { .. } | Self::Damaged { .. } => ErrorCode::SourceUnreadable,
+            Self::Path { .. }
+            | Self::IsDirectory { .. }
+            | Self::NotDirectory { .. }
+            | Self::Exists { .. }
+            | Self::NotEmpty { .. }
+            | Self::ReadOnly { .. }
+            | Self::ToolOnly { .. }
+            | Self::FileTooLarge { .. }
+            | Self::Full { .. }
+            | Self::TooManyFiles { .. }
+            | Self::TooLarge { .. }
+            | Self::LineOutOfRange { .. }
+            | Self::UnknownTool { .. }
+            | Self::Arguments { .. }
+            | Self::EditMiss { .. }
+            | Self::EditAmbiguous { .. }
+            | Self::Glob { .. }
+            | Self::NoBuffer { .. }
+            | Self::TooMuch { .. }
+            | Self::Shell { .. } => ErrorCode::UsageWrong,
+        }
+    }
+}

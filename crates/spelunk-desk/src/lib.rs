@@ -1,0 +1,20 @@
+//! The desk: the files a model works on, kept in memory and bounded, the tools over them and a shell that has no host.
+//! Synchronous and pure: the same desk and the same arguments give the same outcome. Paths, arguments, scripts and
+//! documents are hostile input.
+
+mod area;
+mod desk;
+mod error;
+mod path;
+mod shelf;
+mod shell;
+mod show;
+mod tools;
+
+pub use area::{Area, Rights};
+pub use desk::{Desk, DeskLimits, Entry};
+pub use error::{DeskError, PathFault};
+pub use path::{DeskPath, sanitised_name};
+pub use shelf::{Shelf, ShelfDocument, ShelfLines, ShelfMatches, ShelfReport, ViewShelf};
+pub use shell::ShellLimits;
+pub use tools::{Outcome, TOOLS, Tool, run_tool, tool};

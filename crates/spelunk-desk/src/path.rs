@@ -1,0 +1,144 @@
+//! Paths on a desk: relative, normalised, with `/` between their parts. A path that exists as a value cannot leave the
+//! desk. Names that others chose (attachments, documents) are made into such paths here, too.
+
+mod name;
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+pub use self::name::sanitised_name;
+pub(crate) use self::name::{Taken, document_path, is_unprintable};
+use crate::{DeskError, PathFault};
+
+/// A place on the desk. The top of the desk is the empty path. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeskPath(Arc<str>);
+
+impl DeskPath {
+    /// The longest path.
+    pub const BYTES_MAX: usize = 1000;
+    /// The longest name of a file or directory: what file systems take, less room for a suffix.
+    pub const PART_BYTES_MAX: usize = 200;
+    /// The most parts of a path.
+    pub const PARTS_MAX: usize = 24;
+
+    /// The top of the desk.
+    pub fn top() -> Self {
+        Self(Arc::from(""))
+    }
+
+    /// Reads a path that somebody wrote. `/` is the top of the desk, and `/tmp` is `scratch/tmp`.
+    pub fn parse(given: &str) -> Result<Self, DeskError> {
+        normalised(given).map_err(|why| DeskError::Path { given: shown(given), why })
+    }
+
+    /// A path of ours.
+    pub(crate) fn of(path: &'static str) -> Self {
+        Self(Arc::from(path))
+    }
+
+    /// The path with `/` between its parts; empty for the top.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is the top of the desk.
+    pub fn is_top(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The directory it lies in; none for the top.
+    pub fn parent(&self) -> Option<Self> {
+        if self.is_top() {
+            return None;
+        }
+        let parent = self.0.rsplit_once('/').map_or("", |(parent, _)| parent);
+        Some(Self(Arc::from(parent)))
+    }
+
+    /// Its last part; empty for the top.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// A path below this one.
+    pub fn join(&self, below: &str) -> Result<Self, DeskError> {
+        if self.is_top() { Self::parse(below) } else { Self::parse(&format!("{self}/{below}")) }
+    }
+
+    /// Whether it is `directory` or lies below it.
+    pub fn is_within(&self, directory: &Self) -> bool {
+        match self.0.strip_prefix(directory.as_str()) {
+            Some(rest) => directory.is_top() || rest.is_empty() || rest.starts_with('/'),
+            None => false,
+        }
+    }
+}
+
+impl fmt::Display for DeskPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_top() { "/" } else { &self.0 })
+    }
+}
+
+impl Borrow<str> for DeskPath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+fn normalised(given: &str) -> Result<DeskPath, PathFault> {
+    if given.is_empty() {
+        return Err(PathFault::Empty);
+    }
+    let (bytes, bytes_max) = (given.len(), DeskPath::BYTES_MAX);
+    if bytes > bytes_max {
+        return Err(PathFault::TooLong { bytes, bytes_max });
+    }
+    if given.chars().any(is_unprintable) {
+        return Err(PathFault::Control);
+    }
+    if given.contains('\\') {
+        return Err(PathFault::Backslash);
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in given.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        if part == ".." {
+            return Err(PathFault::Parent);
+        }
+        let (bytes, bytes_max) = (part.len(), DeskPath::PART_BYTES_MAX);
+        if bytes > bytes_max {
+            return Err(PathFault::PartTooLong { bytes, bytes_max });
+        }
+        parts.push(part);
+    }
+    // Scripts that models know write to `/tmp`.
+    if given.starts_with('/') && parts.first() == Some(&"tmp") {
+        parts.insert(0, "scratch");
+    }
+    if parts.len() > DeskPath::PARTS_MAX {
+        return Err(PathFault::TooDeep { parts: parts.len(), parts_max: DeskPath::PARTS_MAX });
+    }
+    Ok(DeskPath(Arc::from(parts.join("/"))))
+}
+
+/// What was given, short and printable.
+fn shown(given: &str) -> String {
+    const CHARS_MAX: usize = 120;
+    let mut shown = String::new();
+    for c in given.chars().take(CHARS_MAX) {
+        if is_unprintable(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    if given.chars().nth(CHARS_MAX).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! A shelf as it lies on a desk: which path is which document. Names are made into paths once, when it is mounted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::{Shelf, ShelfDocument};
+use crate::path::{Taken, document_path};
+use crate::{Area, DeskPath, Entry};
+
+/// The documents of a shelf by their paths.
+#[derive(Debug)]
+pub(crate) struct Mounted {
+    shelf: Arc<dyn Shelf>,
+    documents: Vec<ShelfDocument>,
+    idx_by_path: BTreeMap<DeskPath, usize>,
+    directories: BTreeSet<DeskPath>,
+}
+
+impl Mounted {
+    pub(crate) fn new(shelf: Arc<dyn Shelf>) -> Self {
+        let documents = shelf.documents();
+        let mut mounted =
+            Self { shelf, documents: Vec::new(), idx_by_path: BTreeMap::new(), directories: BTreeSet::new() };
+        for (idx, document) in documents.iter().enumerate() {
+            let path = document_path(Area::CONTEXTS, &document.name, |path| mounted.taken(path));
+            let mut above = path.parent();
+            while let Some(directory) = above.filter(|path| path.as_str().len() > Area::CONTEXTS.len()) {
+                above = directory.parent();
+                mounted.directories.insert(directory);
+            }
+            mounted.idx_by_path.insert(path, idx);
+        }
+        Self { documents, ..mounted }
+    }
+
+    pub(crate) fn shelf(&self) -> &dyn Shelf {
+        &*self.shelf
+    }
+
+    pub(crate) fn idx(&self, path: &DeskPath) -> Option<usize> {
+        self.idx_by_path.get(path).copied()
+    }
+
+    pub(crate) fn entry(&self, path: &DeskPath) -> Option<Entry> {
+        match self.idx(path) {
+            Some(idx) => Some(Entry::Document { bytes: self.documents.get(idx)?.bytes }),
+            None => self.directories.contains(path).then_some(Entry::Directory),
+        }
+    }
+
+    pub(crate) fn documents(&self) -> impl Iterator<Item = (&DeskPath, &str)> {
+        let name = |idx: usize| self.documents.get(idx).map(|document| document.name.as_str());
+        self.idx_by_path.iter().map(move |(path, &idx)| (path, name(idx).unwrap_or_default()))
+    }
+
+    /// The documents at or below a path, in the order of the paths.
+    pub(crate) fn within(&self, path: &DeskPath) -> Vec<(DeskPath, usize)> {
+        let all = self.idx_by_path.range::<str, _>((Bound::Included(path.as_str()), Bound::Unbounded));
+        all.take_while(|(below, _)| below.as_str().starts_with(path.as_str()))
+            .filter(|(below, _)| below.is_within(path))
+            .map(|(below, &idx)| (below.clone(), idx))
+            .collect()
+    }
+
+    /// What lies directly in a directory. Whole directories below it are passed over, however much they hold.
+    pub(crate) fn list(&self, directory: &DeskPath) -> Vec<(String, Entry)> {
+        let prefix = if directory.is_top() { String::new() } else { format!("{directory}/") };
+        let mut found = Vec::new();
+        let mut from = prefix.clone();
+        while let Some((path, _)) =
+            self.idx_by_path.range::<str, _>((Bound::Included(from.as_str()), Bound::Unbounded)).next()
+        {
+            let Some(rest) = path.as_str().strip_prefix(&prefix) else { break };
+            let name = rest.split('/').next().unwrap_or_default();
+            if rest.len() > name.len() {
+                found.push((name.to_owned(), Entry::Directory));
+                // `0` is the character behind `/`.
+                from = format!("{prefix}{name}0");
+            } else {
+                found.extend(self.entry(path).map(|entry| (name.to_owned(), entry)));
+                from = format!("{path}\0");
+            }
+        }
+        found
+    }
+
+    fn taken(&self, path: &str) -> Taken {
+        if self.idx_by_path.contains_key(path) {
+            Taken::Document
+        } else if self.directories.contains(path) {
+            Taken::Directory
+        } else {
+            Taken::Free
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Which commands a script may call. Those that wait, throw dice, read clocks or reach for a host are not there; what is
+//! left gives the same output for the same desk.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use bashkit::hooks::{HookAction, ToolEvent};
+
+/// Commands that are taken away, each with what to do instead.
+const REFUSED: &[(&str, &str)] = &[
+    ("sleep", "nothing happens while you wait"),
+    ("timeout", "scripts have a limit of their own"),
+    ("watch", "nothing happens while you wait"),
+    ("retry", "a command that fails will fail again"),
+    ("times", "there is no clock"),
+    ("uptime", "there is no clock"),
+    ("shuf", "chance would make the run differ each time; use awk with srand(1)"),
+    ("uuidgen", "chance would make the run differ each time"),
+    ("openssl", "chance would make the run differ each time; use sha256sum for a hash"),
+    ("mktemp", "chance would make the run differ each time; name a file under /tmp"),
+    ("dd", "use head -c and tail -c"),
+    ("mkfifo", "use a file under /tmp"),
+    ("curl", "there is no network"),
+    ("wget", "there is no network"),
+    ("http", "there is no network"),
+    ("parallel", "use xargs"),
+    ("ln", "there are no links; use cp"),
+    ("link", "there are no links; use cp"),
+    ("history", "there is none"),
+    ("fc", "there is none"),
+    ("sudo", "there is only one user"),
+    ("python", "use RunScript"),
+    ("python3", "use RunScript"),
+];
+
+/// What to say about a command that is not there on purpose.
+pub(super) fn refusal(name: &str) -> Option<&'static str> {
+    REFUSED.iter().find(|(refused, _)| *refused == name).map(|(_, why)| *why)
+}
+
+/// The names that get a command of our own which only says why.
+pub(super) fn refused_names() -> impl Iterator<Item = &'static str> {
+    REFUSED.iter().map(|(name, _)| *name)
+}
+
+/// Whether a command of the interpreter is kept.
+pub(super) fn is_kept(name: &str) -> bool {
+    refusal(name).is_none()
+}
+
+/// Looks at every command before it runs, on the thread it runs on.
+#[derive(Debug)]
+pub(super) struct Guard {
+    /// Where the stack of that thread begins.
+    stack_start: usize,
+    stack_bytes_max: usize,
+    /// The longest text that becomes a script.
+    script_bytes_max: usize,
+    /// Why commands were stopped, each reason once: the interpreter keeps reasons to itself.
+    reasons: Mutex<BTreeSet<&'static str>>,
+}
+
+impl Guard {
+    /// A guard for the thread that calls this, from here on down its stack.
+    pub(super) fn here(stack_bytes_max: usize, script_bytes_max: usize) -> Self {
+        Self { stack_start: stack_now(), stack_bytes_max, script_bytes_max, reasons: Mutex::default() }
+    }
+
+    /// Lets a command run, or stops it.
+    pub(super) fn check(&self, event: ToolEvent) -> HookAction<ToolEvent> {
+        match self.objection(&event) {
+            None => HookAction::Continue(event),
+            Some(reason) => {
+                self.reasons.lock().unwrap_or_else(PoisonError::into_inner).insert(reason);
+                HookAction::Cancel(reason.to_owned())
+            }
+        }
+    }
+
+    /// Why commands were stopped so far.
+    pub(super) fn reasons(&self) -> Vec<&'static str> {
+        self.reasons.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+    }
+
+    fn objection(&self, event: &ToolEvent) -> Option<&'static str> {
+        // The interpreter counts most nesting but not all: `eval eval …` takes a new stretch of stack for each word, and
+        // a stack that is used up takes the whole process with it.
+        if self.stack_start.abs_diff(stack_now()) > self.stack_bytes_max {
+            return Some("the commands are nested too deep");
+        }
+        let arguments_bytes: usize = event.args.iter().map(String::len).sum();
+        if event.name == "trap" && arguments_bytes > self.script_bytes_max {
+            return Some("trap: the command is too long");
+        }
+        let is_random = |argument: &String| match argument.strip_prefix("--") {
+            Some(long) => long.starts_with("random") || long == "sort=random",
+            None => argument.starts_with('-') && argument.contains('R'),
+        };
+        let is_chance = event.name == "sort" && event.args.iter().any(is_random);
+        is_chance.then_some("sort: chance would make the run differ each time")
+    }
+}
+
+/// About where the stack of this thread is now.
+#[inline(never)]
+fn stack_now() -> usize {
+    let here = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&here)).addr()
+}

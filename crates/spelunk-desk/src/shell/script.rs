@@ -1,0 +1,211 @@
+//! One script in one interpreter on one thread. The thread has a stack that nested scripts cannot exhaust, and a panic in
+//! it ends the script alone.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bashkit::{
+    Bash, Builtin, BuiltinContext, ExecOptions, ExecResult, ExecutionLimits, ExecutionProfile,
+    ExecutionProfileName, FileSystem, MemoryLimits, OutputCallback, async_trait,
+};
+
+use super::ShellLimits;
+use super::commands::{self, Guard};
+use crate::{DeskError, show};
+
+/// The stack of a script. Nearly all nesting is counted; what is not is bounded by the steps of reading a script
+/// (`time time …`) or by the guard (`eval eval …`), and this is room for both. Memory is taken only where it is used.
+const STACK_BYTES: usize = 1024 * 1024 * 1024;
+/// Where the guard steps in.
+const GUARDED_BYTES: usize = 32 * 1024 * 1024;
+
+/// Stages of a pipeline that are open at once; `&` runs its command at once and to the end.
+const JOBS_MAX: usize = 64;
+
+/// How a script ended.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) exit_code: i32,
+    /// What stopped it, if it did not end by itself.
+    pub(super) stopped: Option<String>,
+}
+
+/// Runs a script to its end or to a limit.
+pub(super) fn run(
+    files: Arc<dyn FileSystem>,
+    script: &str,
+    stdin: Option<&str>,
+    limits: &ShellLimits,
+) -> Result<Ended, DeskError> {
+    if script.contains("SRANDOM") {
+        return Ok(refused("$SRANDOM is chance, which would make the run differ each time"));
+    }
+    let work = || on_thread(files, script, stdin, limits);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("shell".to_owned()).stack_size(STACK_BYTES);
+        let running = thread
+            .spawn_scoped(scope, work)
+            .map_err(|error| DeskError::Shell { why: format!("no thread could be started: {error}") })?;
+        // A panic of the interpreter is the script's end, not ours.
+        running
+            .join()
+            .unwrap_or_else(|_| Ok(refused("the interpreter failed on this script; write it another way")))
+    })
+}
+
+fn refused(why: &str) -> Ended {
+    Ended { exit_code: 1, stopped: Some(why.to_owned()), ..Ended::default() }
+}
+
+fn on_thread(
+    files: Arc<dyn FileSystem>,
+    script: &str,
+    stdin: Option<&str>,
+    limits: &ShellLimits,
+) -> Result<Ended, DeskError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .thread_stack_size(STACK_BYTES)
+        .build()
+        .map_err(|error| DeskError::Shell { why: format!("its runtime could not be started: {error}") })?;
+    let guard =
+        Arc::new(Guard::here(GUARDED_BYTES, usize::try_from(limits.script_bytes_max).unwrap_or(usize::MAX)));
+    let mut bash = interpreter(files, limits, &guard);
+    // What was printed before a limit struck is worth seeing.
+    let printed = Arc::new(Mutex::new(Printed::new(limits.output_bytes_max)));
+    let mut options = ExecOptions::new().streaming(watch(&printed));
+    if let Some(stdin) = stdin {
+        options = options.stdin(stdin);
+    }
+    let ended = runtime.block_on(async {
+        // Seeds `$RANDOM`, which would begin anywhere.
+        bash.exec("RANDOM=1").await?;
+        bash.exec_with_options(script, options).await
+    });
+    let mut ended = match ended {
+        Ok(result) => of_result(&result),
+        Err(error) => {
+            let printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+            of_error(&error, &printed)
+        }
+    };
+    for reason in guard.reasons() {
+        ended.stderr.push_str(&format!("[refused: {reason}]\n"));
+    }
+    Ok(ended)
+}
+
+fn of_result(result: &ExecResult) -> Ended {
+    let cut = |what: &str| format!("{what} is longer than the limit; what came first is shown");
+    let stopped = match (result.stdout_truncated, result.stderr_truncated) {
+        (true, _) => Some(cut("the output")),
+        (false, true) => Some(cut("the error output")),
+        (false, false) => None,
+    };
+    Ended {
+        stdout: result.stdout.to_string(),
+        stderr: result.stderr.to_string(),
+        exit_code: result.exit_code,
+        stopped,
+    }
+}
+
+fn of_error(error: &bashkit::Error, printed: &Printed) -> Ended {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let ended = refused(&show::shortened(&error.to_string(), 500));
+    Ended { stdout: text(&printed.stdout), stderr: text(&printed.stderr), ..ended }
+}
+
+/// What a script printed so far, up to a limit.
+#[derive(Debug)]
+struct Printed {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Printed {
+    fn new(bytes_max: u64) -> Self {
+        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+        Self { stdout: Vec::new(), stderr: Vec::new(), bytes_max }
+    }
+
+    fn add(&mut self, stdout: &[u8], stderr: &[u8]) {
+        for (kept, more) in [(&mut self.stdout, stdout), (&mut self.stderr, stderr)] {
+            let room = self.bytes_max.saturating_sub(kept.len());
+            kept.extend_from_slice(more.get(..room).unwrap_or(more));
+        }
+    }
+}
+
+fn watch(printed: &Arc<Mutex<Printed>>) -> OutputCallback {
+    let printed = Arc::clone(printed);
+    Box::new(move |stdout, stderr| {
+        printed.lock().unwrap_or_else(PoisonError::into_inner).add(stdout.as_bytes(), stderr.as_bytes());
+    })
+}
+
+fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Guard>) -> Bash {
+    let guard = Arc::clone(guard);
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let timeout = Duration::from_millis(limits.timeout_ms);
+    // These three are what the stack is made for: lower is fine, higher is not.
+    let defaults = ShellLimits::default();
+    let variable_bytes_max = limits.variable_bytes_max.min(defaults.variable_bytes_max);
+    let execution = ExecutionLimits::new()
+        .max_work_units(limits.work_max)
+        .max_aggregate_input_bytes(limits.input_bytes_max)
+        .max_live_intermediate_bytes(limits.held_bytes_max)
+        .max_commands(count(limits.commands_max.min(defaults.commands_max)))
+        .max_loop_iterations(count(limits.loop_rounds_max))
+        .max_total_loop_iterations(count(limits.loop_rounds_max))
+        .max_function_depth(count(limits.recursion_max))
+        .timeout(timeout)
+        .parser_timeout(timeout)
+        .max_input_bytes(count(limits.script_bytes_max.min(defaults.script_bytes_max)))
+        .max_ast_depth(count(limits.nesting_max))
+        .max_parser_operations(count(limits.syntax_steps_max))
+        .max_stdout_bytes(count(limits.output_bytes_max))
+        .max_stderr_bytes(count(limits.output_bytes_max))
+        .max_background_jobs(JOBS_MAX);
+    // The hardened profile rounds what `time` says.
+    let mut builder = Bash::builder()
+        .profile(ExecutionProfile::named(ExecutionProfileName::Hardened))
+        .fs(files)
+        .rootfs(false)
+        .follow_symlinks(false)
+        .concurrent_jobs(false)
+        .cwd("/")
+        .env("HOME", "/")
+        .env("TMPDIR", "/tmp")
+        .env("TZ", "UTC")
+        .env("LC_ALL", "C.UTF-8")
+        .username("model")
+        .hostname("desk")
+        .fixed_epoch(limits.date_s)
+        .limits(execution)
+        .memory_limits(
+            MemoryLimits::new()
+                .max_total_variable_bytes(count(variable_bytes_max))
+                .max_function_body_bytes(count(variable_bytes_max)),
+        )
+        .builtin_filter(commands::is_kept)
+        .before_tool(Box::new(move |event| guard.check(event)));
+    for name in commands::refused_names() {
+        builder = builder.builtin(name, Box::new(Absent(name)));
+    }
+    builder.build()
+}
+
+/// A command that is not there, and says why.
+struct Absent(&'static str);
+
+#[async_trait]
+impl Builtin for Absent {
+    async fn execute(&self, _: BuiltinContext<'_>) -> bashkit::Result<ExecResult> {
+        let why = commands::refusal(self.0).unwrap_or("it is not here");
+        Ok(ExecResult::err(format!("{}: not on this desk: {why}\n", self.0), 127))
+    }
+}

@@ -1,0 +1,301 @@
+//! What scripts can do, what they cannot, and where they are stopped.
+
+mod hostile;
+
+use expect_test::{Expect, expect};
+
+use crate::shelf::tests::view_desk;
+use crate::{Desk, DeskLimits, DeskPath};
+
+fn path(path: &str) -> DeskPath {
+    DeskPath::parse(path).unwrap()
+}
+
+fn desk() -> Desk {
+    let mut desk = Desk::new(DeskLimits::default());
+    desk.put(&path("input/prompt.md"), "# Task\n\nfind the needle\n").unwrap();
+    desk.put(&path("scratch/words.txt"), "pear\napple\npear\nfig\napple\npear\n").unwrap();
+    desk.put(&path("state/job.json"), "{\"calls_max\": 5}\n").unwrap();
+    desk
+}
+
+fn shell(desk: &mut Desk, script: &str) -> String {
+    let outcome = super::run(desk, script, None).unwrap();
+    let changed: Vec<String> = outcome.changed.iter().map(ToString::to_string).collect();
+    if changed.is_empty() {
+        outcome.text
+    } else {
+        format!("{}changed: {}\n", outcome.text, changed.join(" "))
+    }
+}
+
+fn check(script: &str, expected: &Expect) {
+    expected.assert_eq(&shell(&mut desk(), script));
+}
+
+/// Several scripts, each on a desk of its own.
+fn check_all(scripts: &[&str], expected: &Expect) {
+    let mut told = String::new();
+    for script in scripts {
+        told.push_str(&format!("$ {script}\n{}", shell(&mut desk(), script)));
+    }
+    expected.assert_eq(&told);
+}
+
+#[test]
+fn the_usual_tools_are_there() {
+    check_all(
+        &[
+            "sort scratch/words.txt | uniq -c | sort -rn | head -2",
+            "head -1 input/prompt.md; tail -n 1 input/prompt.md; wc -l input/prompt.md; cat scratch/words.txt | tail -1",
+            "grep -n pear scratch/words.txt; grep -c -i -E 'PEAR|fig' scratch/words.txt; grep -rn needle .",
+            "sed -n 2,3p scratch/words.txt; sed 's/pear/plum/' scratch/words.txt | head -1",
+            "awk '{n[$1]++} END {print n[\"pear\"]}' scratch/words.txt; cut -c1-2 scratch/words.txt | tr a-z A-Z | uniq | head -2",
+            "find . -name '*.md' -o -name '*.txt' | sort | xargs wc -c",
+            "diff <(sort -u scratch/words.txt) <(printf 'apple\\nfig\\n')",
+            "ls; ls -l scratch input",
+            "for f in scratch/*.txt; do echo \"$f: $(wc -l < \"$f\")\"; done; [ -f nothing ] || echo none",
+        ],
+        &expect![[r#"
+            $ sort scratch/words.txt | uniq -c | sort -rn | head -2
+                  3 pear
+                  2 apple
+            $ head -1 input/prompt.md; tail -n 1 input/prompt.md; wc -l input/prompt.md; cat scratch/words.txt | tail -1
+            # Task
+            find the needle
+            3 input/prompt.md
+            pear
+            $ grep -n pear scratch/words.txt; grep -c -i -E 'PEAR|fig' scratch/words.txt; grep -rn needle .
+            1:pear
+            3:pear
+            6:pear
+            4
+            ./input/prompt.md:3:find the needle
+            $ sed -n 2,3p scratch/words.txt; sed 's/pear/plum/' scratch/words.txt | head -1
+            apple
+            pear
+            plum
+            $ awk '{n[$1]++} END {print n["pear"]}' scratch/words.txt; cut -c1-2 scratch/words.txt | tr a-z A-Z | uniq | head -2
+            3
+            PE
+            AP
+            $ find . -name '*.md' -o -name '*.txt' | sort | xargs wc -c
+            24 ./input/prompt.md
+            31 ./scratch/words.txt
+            55 total
+            $ diff <(sort -u scratch/words.txt) <(printf 'apple\nfig\n')
+            3d2
+            < pear
+            [exit code 1]
+            $ ls; ls -l scratch input
+            cache
+            input
+            output
+            scratch
+            state
+            tools
+            scratch:
+            drwxr-xr-x        0 2026-01-01 00:00 scripts
+            drwxr-xr-x        0 2026-01-01 00:00 tmp
+            -rw-r--r--       31 2026-01-01 00:00 words.txt
+
+            input:
+            dr-xr-xr-x        0 2026-01-01 00:00 attachments
+            dr-xr-xr-x        0 2026-01-01 00:00 contexts
+            -r--r--r--       24 2026-01-01 00:00 prompt.md
+            $ for f in scratch/*.txt; do echo "$f: $(wc -l < "$f")"; done; [ -f nothing ] || echo none
+            scratch/words.txt: 6
+            none
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_script_writes_is_on_the_desk() {
+    let mut desk = desk();
+    let script = "mkdir -p output/parts && sort scratch/words.txt > output/parts/a.txt && cp output/parts/a.txt /tmp/b \
+                  && mv output/parts output/done && rm scratch/words.txt && echo note >> state/notes.md";
+    expect![[r#"
+        [no output]
+        changed: output/done/a.txt scratch/tmp/b scratch/words.txt state/notes.md
+    "#]]
+    .assert_eq(&shell(&mut desk, script));
+    let all: Vec<String> = desk.files().map(|(path, bytes)| format!("{path} {}", bytes.len())).collect();
+    expect![[r#"
+        input/prompt.md 24
+        output/done/a.txt 31
+        scratch/tmp/b 31
+        state/job.json 17
+        state/notes.md 5"#]]
+    .assert_eq(&all.join("\n"));
+    expect![[r#"
+        apple apple date pear pear pear changed: output/done/a.txt
+    "#]]
+    .assert_eq(&shell(
+        &mut desk,
+        "sed -i s/fig/date/ output/done/a.txt; cat output/done/a.txt | tr '\\n' ' '",
+    ));
+    expect![[r#"
+        one from a script
+        two from a script
+        changed: scratch/tmp/s.sh
+    "#]]
+    .assert_eq(&shell(
+        &mut desk,
+        "echo 'echo \"$1 from a script\"' > /tmp/s.sh; bash /tmp/s.sh one; chmod +x /tmp/s.sh; /tmp/s.sh two",
+    ));
+}
+
+#[test]
+fn every_script_begins_anew() {
+    let mut desk = desk();
+    shell(&mut desk, "cd scratch; x=1; f() { echo f; }; export y=2");
+    expect![[r#"
+        /
+        []
+        [stderr]
+        bash: line 1: f: command not found. Did you mean: ., :, [?
+        [exit code 127]
+    "#]]
+    .assert_eq(&shell(&mut desk, "pwd; echo \"[$x$y]\"; f"));
+}
+
+#[test]
+fn standard_input_is_given() {
+    let outcome = super::run(&mut desk(), "wc -l; echo done", Some("a\nb\n")).unwrap();
+    expect![[r#"
+        2
+        done
+    "#]]
+    .assert_eq(&outcome.text);
+}
+
+#[test]
+fn how_a_script_ends_is_said() {
+    check(
+        "true",
+        &expect![[r#"
+        [no output]
+    "#]],
+    );
+    check(
+        "echo out; echo err >&2; exit 3",
+        &expect![[r#"
+        out
+        [stderr]
+        err
+        [exit code 3]
+    "#]],
+    );
+    check(
+        "if then",
+        &expect![[r#"
+        [stopped: parse error at line 1, column 4: syntax error near unexpected token `then']
+    "#]],
+    );
+    check(
+        "nosuchcommand",
+        &expect![[r#"
+        [stderr]
+        bash: line 1: nosuchcommand: command not found
+        [exit code 127]
+    "#]],
+    );
+    let told = shell(&mut desk(), "seq 1 20000");
+    let left_out = "3421\n[… 15246 lines, 84898 bytes left out; send the output to a file under `scratch/` and look at parts of it …]\n18668\n";
+    assert!(
+        told.starts_with("1\n2\n3\n") && told.ends_with("\n20000\n") && told.contains(left_out),
+        "{told}"
+    );
+}
+
+#[test]
+fn documents_are_read_like_files_and_cannot_be_written() {
+    let mut desk = view_desk(&[("logs/a.log", "one\nerror two\n"), ("b.md", "text\n")]);
+    expect![[r#"
+        input/contexts/b.md
+        input/contexts/logs/a.log
+        input/contexts/b.md:0
+        input/contexts/logs/a.log:1
+        5 input/contexts/b.md
+    "#]]
+    .assert_eq(&shell(
+        &mut desk,
+        "find input/contexts -type f | sort; grep -rc error input/contexts; wc -c input/contexts/b.md",
+    ));
+    expect![[r#"
+        b.md
+        [stderr]
+        bash: line 1: input/contexts/b.md: Read-only file system
+        rm: cannot remove 'input/contexts/b.md': io error: Read-only file system
+        bash: line 1: input/contexts/new: Read-only file system
+        mkdir: cannot create directory 'input/contexts/d': Read-only file system
+        changed: output/b.md
+    "#]].assert_eq(&shell(&mut desk, "echo x > input/contexts/b.md; rm input/contexts/b.md; echo y > input/contexts/new; mkdir input/contexts/d; cp input/contexts/b.md output/; ls output"));
+}
+
+#[test]
+fn a_document_that_is_too_large_is_refused_with_what_to_do() {
+    let limits = DeskLimits { document_bytes_max: 10, ..DeskLimits::default() };
+    let whole = view_desk(&[("a.log", "0123456789 and more\n")]);
+    let mut desk = whole.with_limits(limits);
+    expect![[r#"
+        [stderr]
+        cat: input/contexts/a.log: `input/contexts/a.log` has 20 bytes, and at most 10 are read at once; use Grep, or Read with `offset` and `limit`
+        [exit code 1]
+    "#]].assert_eq(&shell(&mut desk, "cat input/contexts/a.log"));
+}
+
+#[test]
+fn dates_and_chance_are_the_same_each_time() {
+    check(
+        "date; date +%s; echo $RANDOM $RANDOM $((RANDOM % 10)); awk 'BEGIN {print rand(), rand()}'; ls -l input/prompt.md",
+        &expect![[r#"
+            Thu Jan  1 00:00:00 UTC 2026
+            1767225600
+            16838 5758 3
+            0.291066 0.152208
+            -r--r--r--       24 2026-01-01 00:00 input/prompt.md
+        "#]],
+    );
+    check(
+        "echo $SRANDOM",
+        &expect![[r#"
+        [stopped: $SRANDOM is chance, which would make the run differ each time]
+    "#]],
+    );
+    check(
+        "sort -R scratch/words.txt; shuf scratch/words.txt; uuidgen; mktemp; sleep 100; openssl rand 4",
+        &expect![[r#"
+            [stderr]
+            bash: line 1: sort: cancelled by before_tool hook
+            shuf: not on this desk: chance would make the run differ each time; use awk with srand(1)
+            uuidgen: not on this desk: chance would make the run differ each time
+            mktemp: not on this desk: chance would make the run differ each time; name a file under /tmp
+            sleep: not on this desk: nothing happens while you wait
+            openssl: not on this desk: chance would make the run differ each time; use sha256sum for a hash
+            [refused: sort: chance would make the run differ each time]
+            [exit code 127]
+        "#]],
+    );
+    check(
+        "cat /dev/urandom; echo ${EPOCHSECONDS-none} ${EPOCHREALTIME-none}",
+        &expect![[r#"
+        none none
+        [stderr]
+        cat: /dev/urandom: No such file or directory
+    "#]],
+    );
+}
+
+#[test]
+fn the_same_script_prints_the_same() {
+    let script = "declare -A m; for w in a b c d e f g h; do m[$w]=1; done; echo ${!m[@]}; \
+                  awk 'BEGIN {for (i = 0; i < 50; i++) n[\"k\" i] = i; for (k in n) printf \"%s \", k; print \"\"}'; \
+                  env; set | grep -v '^_'; declare -p; alias; ls -laR /; find / ; time true; compgen -v; jobs; ps; df; du; id; uname -a; \
+                  hostname; nproc; free; arch; tty; hostid; help | head -50; echo $$ $BASHPID $PPID $SECONDS $LINENO";
+    let first = shell(&mut desk(), script);
+    for _ in 0..3 {
+        assert_eq!(shell(&mut desk(), script), first);
+    }
+}

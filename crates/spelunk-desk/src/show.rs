@@ -1,0 +1,54 @@
+//! Text for the model, cut to a size: the head and the tail are kept, and what is missing is said with the way to see
+//! it.
+
+/// The share of the room that the head gets; the tail gets the rest.
+const HEAD_SHARE: (usize, usize) = (2, 3);
+
+/// The text, or its head and tail with a line between them that says what was left out. `how` ends that line.
+pub(crate) fn bounded(text: &str, bytes_max: u64, how: &str) -> String {
+    let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let room = bytes_max * HEAD_SHARE.0 / HEAD_SHARE.1;
+    let head = text.get(..text.floor_char_boundary(room)).unwrap_or_default();
+    let head = whole_lines(head).unwrap_or(head);
+    let from = text.ceil_char_boundary(text.len() - (bytes_max - room));
+    let tail = text.get(from..).unwrap_or_default();
+    let tail = tail
+        .split_once('\n')
+        .map(|(_, rest)| rest)
+        .filter(|rest| rest.len() * 2 > tail.len())
+        .unwrap_or(tail);
+    let left_out = text.get(head.len()..text.len() - tail.len()).unwrap_or_default();
+    let n_lines = left_out.matches('\n').count();
+    let end = if head.ends_with('\n') { "" } else { "\n" };
+    format!("{head}{end}[… {n_lines} lines, {} bytes left out; {how} …]\n{tail}", left_out.len())
+}
+
+/// At most so many characters, with `…` where there are more.
+pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+    }
+}
+
+/// The same on one line: ends of lines are written out.
+pub(crate) fn on_one_line(text: &str, chars_max: usize) -> String {
+    shortened(text, chars_max).replace('\n', "\\n").replace('\r', "\\r")
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Up to and with the last line end, if that keeps most of it.
+fn whole_lines(text: &str) -> Option<&str> {
+    let end = text.rfind('\n')? + 1;
+    text.get(..end).filter(|kept| kept.len() * 2 > text.len())
+}
+
+#[cfg(test)]
+mod tests;

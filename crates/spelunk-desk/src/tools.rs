@@ -1,0 +1,159 @@
+//! The tools of a model over its desk: one table with name, description, schema and function. Each function takes a
+//! desk and arguments and gives an outcome, and nothing else happens. A refusal is an error and leaves the desk as it was.
+
+mod buffer;
+mod chunk;
+mod edit;
+mod evidence;
+mod glob;
+mod grep;
+mod read;
+mod schema;
+mod wire;
+mod write;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Desk, DeskError, DeskPath, shell, show};
+
+/// What came of a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What the model is shown, bounded.
+    pub text: String,
+    /// The files that are other, new or gone, in the order of their paths.
+    pub changed: Vec<DeskPath>,
+}
+
+/// A tool: what a model is told about it, and what it does.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// The name it is called by.
+    pub name: &'static str,
+    /// When to call it and what it gives, for the model.
+    pub description: &'static str,
+    /// The JSON Schema of its arguments, as text.
+    pub schema: &'static str,
+    run: fn(&mut Desk, &Value) -> Result<Outcome, DeskError>,
+}
+
+impl Tool {
+    /// The schema as a value.
+    pub fn schema_value(&self) -> Value {
+        serde_json::from_str(self.schema).expect("the schemas of the table are JSON: a test reads them all")
+    }
+
+    /// Runs it. Blocking: a search may read a gigabyte, and a script may take its time.
+    pub fn run(&self, desk: &mut Desk, arguments: &Value) -> Result<Outcome, DeskError> {
+        (self.run)(desk, arguments)
+    }
+}
+
+/// Every tool, in the order they are shown to a model.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "Read",
+        description: "Reads a file by lines, with their numbers. Give `offset` (the first line, from 1) and `limit` to \
+                      see a part; `byte_offset` and `byte_limit` for a file of very long lines.",
+        schema: schema::READ,
+        run: read::run,
+    },
+    Tool {
+        name: "Write",
+        description: "Writes a file under `scratch/`, `output/` or `cache/indexes/`, or `state/notes.md`. Replaces what \
+                      is there, or adds to its end with `append`.",
+        schema: schema::WRITE,
+        run: write::run,
+    },
+    Tool {
+        name: "Edit",
+        description: "Replaces `old` by `new` in a file. `old` must be there exactly once, to the letter and the space, \
+                      unless `all` is set.",
+        schema: schema::EDIT,
+        run: edit::run,
+    },
+    Tool {
+        name: "Grep",
+        description: "Finds the lines that match a regular expression, in a file, a directory or everything. Fast on any \
+                      size: use it before reading. `mode` gives the lines, the files or the counts.",
+        schema: schema::GREP,
+        run: grep::run,
+    },
+    Tool {
+        name: "Glob",
+        description: "Lists files by name: `*.md` at any depth, `input/**/*.csv` from the top, `!` leaves out.",
+        schema: schema::GLOB,
+        run: glob::run,
+    },
+    Tool {
+        name: "Chunk",
+        description: "Cuts a file into chunks by tokens, lines, paragraphs or headings, and writes a manifest with the \
+                      lines and bytes of each under `cache/indexes/`. The text stays where it is.",
+        schema: schema::CHUNK,
+        run: chunk::run,
+    },
+    Tool {
+        name: "Evidence",
+        description: "Records a finding in `state/evidence.jsonl`, which only grows. Use the same tag for the same kind of \
+                      finding, and name the source as `path:line`.",
+        schema: schema::EVIDENCE,
+        run: evidence::run,
+    },
+    Tool {
+        name: "Buffer",
+        description: "Collects a text longer than one reply: `append` parts under a name, `read` or `list` them, `pop` the \
+                      last, `clear` all, and `assemble` them into a file.",
+        schema: schema::BUFFER,
+        run: buffer::run,
+    },
+    Tool {
+        name: "Shell",
+        description: "Runs a bash script over the desk: ls, cat, head, tail, wc, grep, sed, awk, sort, uniq, cut, tr, find, \
+                      xargs, diff and the like. The top of the desk is `/`. No network, no other programs, no waiting; \
+                      every call begins anew at the top.",
+        schema: schema::SHELL,
+        run: run_shell,
+    },
+];
+
+/// The tool of that name.
+pub fn tool(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// Runs the tool of that name.
+pub fn run_tool(desk: &mut Desk, name: &str, arguments: &Value) -> Result<Outcome, DeskError> {
+    match tool(name) {
+        Some(tool) => tool.run(desk, arguments),
+        None => Err(DeskError::UnknownTool { name: show::on_one_line(name, 60) }),
+    }
+}
+
+/// The names of all tools, for people.
+pub(crate) fn names() -> String {
+    TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Reads the arguments of a tool. A field nobody knows is a mistake worth hearing about.
+fn arguments<T: DeserializeOwned>(tool: &'static str, value: &Value) -> Result<T, DeskError> {
+    const CHARS_MAX: usize = 300;
+    if !value.is_object() {
+        return Err(DeskError::Arguments { tool, why: "they must be a JSON object".to_owned() });
+    }
+    T::deserialize(value)
+        .map_err(|error| DeskError::Arguments { tool, why: show::on_one_line(&error.to_string(), CHARS_MAX) })
+}
+
+/// Refuses a value of an argument.
+fn refused(tool: &'static str, why: impl Into<String>) -> DeskError {
+    DeskError::Arguments { tool, why: why.into() }
+}
+
+fn run_shell(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+    let wire::Shell { command, stdin } = arguments("Shell", value)?;
+    shell::run(desk, &command, stdin.as_deref())
+}
+
+#[cfg(test)]
+mod tests;

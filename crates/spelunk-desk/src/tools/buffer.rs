@@ -1,0 +1,184 @@
+//! Buffers: texts that grow over many replies. Each is a file of JSON strings under `state/buffers/`, one part per line,
+//! so parts stay apart until they are assembled into a file.
+
+use serde_json::Value;
+
+use super::wire::BufferAction;
+use super::{Outcome, arguments, refused, wire};
+use crate::{Area, Desk, DeskError, DeskPath, show};
+
+/// Parts of one buffer.
+const PARTS_MAX: u64 = 1000;
+const NAME_BYTES_MAX: usize = 64;
+const JOIN_BYTES_MAX: usize = 1000;
+
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+    let arguments: wire::Buffer = arguments("Buffer", value)?;
+    if arguments.join.as_ref().is_some_and(|join| join.len() > JOIN_BYTES_MAX) {
+        return Err(refused("Buffer", format!("`join` must have at most {JOIN_BYTES_MAX} bytes")));
+    }
+    if arguments.action == BufferAction::List {
+        return list(desk);
+    }
+    let Some(name) = arguments.name.as_deref() else {
+        return Err(refused("Buffer", "`name` is missing"));
+    };
+    let path = path_of(name)?;
+    match arguments.action {
+        BufferAction::Append => append(desk, name, &path, arguments.text.as_deref()),
+        BufferAction::Read => read(desk, name, &path, &arguments),
+        BufferAction::List => list(desk),
+        BufferAction::Pop => pop(desk, name, &path),
+        BufferAction::Clear => {
+            parts(desk, name, &path)?;
+            desk.discard(&path);
+            Ok(Outcome { text: format!("buffer `{name}` is gone"), changed: vec![path] })
+        }
+        BufferAction::Assemble => assemble(desk, name, &path, &arguments),
+    }
+}
+
+fn path_of(name: &str) -> Result<DeskPath, DeskError> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_plain) {
+        let why = format!("`name` must have 1 to {NAME_BYTES_MAX} letters, digits, `-` or `_`");
+        return Err(refused("Buffer", why));
+    }
+    DeskPath::parse(&format!("{}/{name}.jsonl", Area::BUFFERS))
+}
+
+fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> Result<Outcome, DeskError> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else {
+        return Err(refused("Buffer", "`text` is missing"));
+    };
+    let held = if desk.entry(path).is_some() { parts(desk, name, path)? } else { Vec::new() };
+    let n_parts = held.len() as u64 + 1;
+    if n_parts > PARTS_MAX {
+        return Err(DeskError::TooMuch {
+            what: format!("a buffer, in parts (`{name}`),"),
+            max: PARTS_MAX,
+            would: n_parts,
+        });
+    }
+    desk.put_more(path, format!("{}\n", Value::from(text)).as_bytes())?;
+    let n_chars =
+        held.iter().map(|part| part.chars().count() as u64).sum::<u64>() + text.chars().count() as u64;
+    Ok(Outcome {
+        text: format!("buffer `{name}` has {}", size(n_parts, n_chars)),
+        changed: vec![path.clone()],
+    })
+}
+
+fn read(desk: &Desk, name: &str, path: &DeskPath, arguments: &wire::Buffer) -> Result<Outcome, DeskError> {
+    let parts = parts(desk, name, path)?;
+    let as_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let first = arguments.first.unwrap_or(1).max(1);
+    let wanted: Vec<&str> = parts
+        .iter()
+        .skip(as_usize(first - 1))
+        .take(arguments.limit.map_or(usize::MAX, as_usize))
+        .map(String::as_str)
+        .collect();
+    let last = first - 1 + wanted.len() as u64;
+    let text = wanted.join(arguments.join.as_deref().unwrap_or("\n"));
+    let text =
+        show::bounded(&text, desk.limits().output_bytes_max, "read fewer parts with `first` and `limit`");
+    let text = format!("{text}\n[parts {first}-{last} of {} in buffer `{name}`]\n", parts.len());
+    Ok(Outcome { text, changed: Vec::new() })
+}
+
+fn list(desk: &Desk) -> Result<Outcome, DeskError> {
+    let mut text = String::new();
+    for (file, _) in desk.list(&DeskPath::of(Area::BUFFERS))? {
+        let Some(name) = file.strip_suffix(".jsonl") else { continue };
+        let parts = parts(desk, name, &path_of(name)?)?;
+        let n_chars = parts.iter().map(|part| part.chars().count() as u64).sum();
+        let preview = parts.first().map(|part| show::on_one_line(part, 100)).unwrap_or_default();
+        text.push_str(&format!("{name}: {}; begins with: {preview}\n", size(parts.len() as u64, n_chars)));
+    }
+    if text.is_empty() {
+        text.push_str("[there are no buffers]\n");
+    }
+    let text = show::bounded(&text, desk.limits().output_bytes_max, "clear some");
+    Ok(Outcome { text, changed: Vec::new() })
+}
+
+fn pop(desk: &mut Desk, name: &str, path: &DeskPath) -> Result<Outcome, DeskError> {
+    let mut parts = parts(desk, name, path)?;
+    let Some(last) = parts.pop() else {
+        return Err(DeskError::NoBuffer { name: name.to_owned(), there: " with a part to take".to_owned() });
+    };
+    let mut rest = String::new();
+    for part in &parts {
+        rest.push_str(&format!("{}\n", Value::from(part.as_str())));
+    }
+    if parts.is_empty() {
+        desk.discard(path);
+    } else {
+        desk.put(path, rest)?;
+    }
+    let last = show::bounded(&last, desk.limits().output_bytes_max, "it is gone from the buffer");
+    let text = format!(
+        "{last}\n[taken from buffer `{name}`, which has {} left]\n",
+        show::counted(parts.len() as u64, "part", "parts")
+    );
+    Ok(Outcome { text, changed: vec![path.clone()] })
+}
+
+fn assemble(
+    desk: &mut Desk,
+    name: &str,
+    path: &DeskPath,
+    arguments: &wire::Buffer,
+) -> Result<Outcome, DeskError> {
+    let Some(target) = arguments.path.as_deref() else {
+        return Err(refused(
+            "Buffer",
+            "`path` is missing: the file to assemble into, such as `output/answer.md`",
+        ));
+    };
+    let target = DeskPath::parse(target)?;
+    let parts = parts(desk, name, path)?;
+    let mut text = parts.join(arguments.join.as_deref().unwrap_or("\n"));
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let bytes = text.len();
+    desk.write(&target, text)?;
+    let parts = show::counted(parts.len() as u64, "part", "parts");
+    Ok(Outcome {
+        text: format!("wrote {parts} of buffer `{name}` to `{target}`, {bytes} bytes"),
+        changed: vec![target],
+    })
+}
+
+fn parts(desk: &Desk, name: &str, path: &DeskPath) -> Result<Vec<String>, DeskError> {
+    if desk.entry(path).is_none() {
+        let names: Vec<String> = desk
+            .list(&DeskPath::of(Area::BUFFERS))?
+            .iter()
+            .filter_map(|(file, _)| file.strip_suffix(".jsonl").map(|name| format!("`{name}`")))
+            .take(8)
+            .collect();
+        let there = if names.is_empty() {
+            "; append to one first".to_owned()
+        } else {
+            format!("; there are {}", names.join(", "))
+        };
+        return Err(DeskError::NoBuffer { name: name.to_owned(), there });
+    }
+    let text = desk.text(path)?;
+    let part = |line: &str| serde_json::from_str::<String>(line);
+    text.lines()
+        .map(part)
+        .collect::<Result<_, _>>()
+        .map_err(|error| DeskError::Damaged { path: path.clone(), why: error.to_string() })
+}
+
+fn size(n_parts: u64, n_chars: u64) -> String {
+    format!(
+        "{}, {}",
+        show::counted(n_parts, "part", "parts"),
+        show::counted(n_chars, "character", "characters")
+    )
+}

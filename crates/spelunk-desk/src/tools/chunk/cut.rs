@@ -1,0 +1,177 @@
+//! Where a text is cut: units (lines, paragraphs, sections) are packed into pieces up to a size, and each piece begins
+//! with the end of the one before. Pieces cover the text, begin further and further on, and lie between characters; a
+//! unit that is too long for a piece is cut itself.
+
+use spelunk_context::Heading;
+
+use super::super::wire::ChunkBy;
+
+/// Bytes that count as one token.
+const TOKEN_BYTES: u64 = 4;
+/// A line or a paragraph longer than this is more than one unit.
+const UNIT_BYTES_MAX: usize = 32 * 1024;
+
+/// How to cut.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    pub(super) by: ChunkBy,
+    /// In tokens, lines or paragraphs; of a section the most tokens.
+    pub(super) size: u64,
+    /// In the same unit, less than `size`.
+    pub(super) overlap: u64,
+}
+
+/// A part of a text. Lines are counted from 1; the last is the one its last byte lies on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) start_line: u64,
+    pub(super) end_line: u64,
+}
+
+/// Cuts a text. `headings` are those of the text where it is cut by them.
+pub(super) fn pieces(text: &str, cut: Cut, headings: &[Heading]) -> Vec<Piece> {
+    let token_bytes = |tokens: u64| usize::try_from(tokens.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX);
+    let ranges = match cut.by {
+        ChunkBy::Lines => pack(&units(text, 0, UNIT_BYTES_MAX, is_line), cut.size, cut.overlap, |_| 1),
+        ChunkBy::Paragraphs => {
+            pack(&units(text, 0, UNIT_BYTES_MAX, is_paragraph), cut.size, cut.overlap, |_| 1)
+        }
+        ChunkBy::Tokens => {
+            let size = token_bytes(cut.size);
+            // Units of a quarter of a piece: pieces are nearly full, and an overlap can be had within a long line.
+            let longest = (size / 4).max(4);
+            pack(&units(text, 0, longest, is_line), size as u64, token_bytes(cut.overlap) as u64, weight)
+        }
+        ChunkBy::Headings => sections(text, headings, token_bytes(cut.size), token_bytes(cut.overlap)),
+    };
+    with_lines(text, &ranges)
+}
+
+fn weight(unit: &Unit) -> u64 {
+    (unit.1 - unit.0) as u64
+}
+
+/// From where to where a unit reaches.
+type Unit = (usize, usize);
+
+/// One piece for each section; one that is too long is cut like plain text.
+fn sections(text: &str, headings: &[Heading], bytes_max: usize, overlap_bytes: usize) -> Vec<Unit> {
+    let starts = headings.iter().map(|heading| usize::try_from(heading.at).unwrap_or(usize::MAX));
+    let mut starts: Vec<usize> = std::iter::once(0).chain(starts).chain([text.len()]).collect();
+    starts.dedup();
+    let mut ranges = Vec::new();
+    for pair in starts.windows(2) {
+        let &[start, end] = pair else { continue };
+        let section = text.get(start..end).unwrap_or_default();
+        if section.len() <= bytes_max {
+            ranges.push((start, end));
+        } else {
+            let units = units(section, start, (bytes_max / 4).max(4), is_line);
+            ranges.extend(pack(&units, bytes_max as u64, overlap_bytes as u64, weight));
+        }
+    }
+    ranges
+}
+
+/// Packs units into pieces. Each piece takes at least one unit and begins behind where the one before began, so this
+/// ends whatever the sizes are.
+fn pack(units: &[Unit], size: u64, overlap: u64, weigh: impl Fn(&Unit) -> u64) -> Vec<Unit> {
+    let mut ranges = Vec::new();
+    let mut first = 0;
+    while let Some(begin) = units.get(first) {
+        let (mut end, mut held) = (first, 0_u64);
+        while let Some(unit) = units.get(end) {
+            let more = weigh(unit);
+            if end > first && held.saturating_add(more) > size {
+                break;
+            }
+            held = held.saturating_add(more);
+            end += 1;
+        }
+        ranges.push((begin.0, units.get(end - 1).map_or(begin.1, |unit| unit.1)));
+        if end == units.len() {
+            break;
+        }
+        let (mut next, mut shared) = (end, 0_u64);
+        while next > first + 1 {
+            let more = units.get(next - 1).map_or(u64::MAX, &weigh);
+            shared = shared.saturating_add(more);
+            if shared > overlap {
+                break;
+            }
+            next -= 1;
+        }
+        // What is shared must leave room for the unit behind it, or the next piece would bring nothing new.
+        while next < end && !fits(units, next, end, size, &weigh) {
+            next += 1;
+        }
+        first = next;
+    }
+    ranges
+}
+
+/// Whether the units from one to the other, that one included, fit into a piece.
+fn fits(units: &[Unit], first: usize, last: usize, size: u64, weigh: impl Fn(&Unit) -> u64) -> bool {
+    let held = units.get(first..=last).unwrap_or_default().iter().map(weigh);
+    held.fold(0_u64, u64::saturating_add) <= size
+}
+
+/// The units of a text: it ends where `ends` says that a line is the last of its unit, and where it gets too long.
+fn units(text: &str, shift: usize, bytes_max: usize, ends: impl Fn(&str, Option<&str>) -> bool) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        at += line.len();
+        if ends(line, lines.peek().copied()) || lines.peek().is_none() {
+            push_unit(text, (start, at), shift, bytes_max, &mut units);
+            start = at;
+        }
+    }
+    units
+}
+
+/// A unit, or several where it is too long: cut behind a space if there is one in the second half.
+fn push_unit(text: &str, (mut start, end): Unit, shift: usize, bytes_max: usize, units: &mut Vec<Unit>) {
+    while end - start > bytes_max {
+        let rest = text.get(start..end).unwrap_or_default();
+        let room = rest.floor_char_boundary(bytes_max);
+        // A character may be longer than the room.
+        let room = if room == 0 { rest.ceil_char_boundary(1) } else { room };
+        let head = rest.get(..room).unwrap_or_default();
+        let space = head.rfind([' ', '\n', '\t']).map(|at| at + 1).filter(|at| at * 2 > room);
+        let taken = space.unwrap_or(room);
+        units.push((shift + start, shift + start + taken));
+        start += taken;
+    }
+    if start < end {
+        units.push((shift + start, shift + end));
+    }
+}
+
+fn is_line(_: &str, _: Option<&str>) -> bool {
+    true
+}
+
+/// A paragraph ends with the last of the blank lines behind it.
+fn is_paragraph(line: &str, next: Option<&str>) -> bool {
+    line.trim().is_empty() && next.is_some_and(|next| !next.trim().is_empty())
+}
+
+/// The lines of the ranges, counted in one pass over the text.
+fn with_lines(text: &str, ranges: &[Unit]) -> Vec<Piece> {
+    let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    let line_of = |at: usize| ends.partition_point(|&end| end < at) as u64 + 1;
+    let piece = |&(start, end): &Unit| Piece {
+        start,
+        end,
+        start_line: line_of(start),
+        end_line: line_of(end.saturating_sub(1)),
+    };
+    ranges.iter().map(piece).collect()
+}
+
+#[cfg(test)]
+mod tests;

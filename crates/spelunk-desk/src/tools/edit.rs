@@ -1,0 +1,83 @@
+//! Edit: one text in place of another. What is to be replaced must be there exactly as written, and once; a near miss is
+//! shown as it is, so that the next try can be right.
+
+use serde_json::Value;
+
+use super::{Outcome, arguments, refused, wire};
+use crate::{Area, Desk, DeskError, DeskPath, show};
+
+/// Characters shown of a text in an error.
+const SHOWN_CHARS_MAX: usize = 80;
+/// Lines shown of a near miss.
+const NEAR_LINES_MAX: usize = 6;
+/// Places named where there are several.
+const PLACES_MAX: usize = 10;
+
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+    let wire::Edit { path, old, new, all } = arguments("Edit", value)?;
+    let path = DeskPath::parse(&path)?;
+    if old.is_empty() {
+        return Err(refused("Edit", "`old` is empty; use Write to make a file"));
+    }
+    if old == new {
+        return Err(refused("Edit", "`old` and `new` are the same"));
+    }
+    desk.require(&path)?;
+    Area::require_write(&path)?;
+    let text = desk.text(&path)?;
+    let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
+    let n_found = places.len() as u64;
+    match places.as_slice() {
+        [] => {
+            let (near, old) = (near_miss(&text, &old), show::on_one_line(&old, SHOWN_CHARS_MAX));
+            return Err(DeskError::EditMiss { path, old, near });
+        }
+        [_, _, ..] if !all => {
+            let lines: Vec<String> =
+                places.iter().take(PLACES_MAX).map(|&at| line_of(&text, at).to_string()).collect();
+            let more = if places.len() > PLACES_MAX { ", …" } else { "" };
+            let (old, lines) = (show::on_one_line(&old, SHOWN_CHARS_MAX), lines.join(", ") + more);
+            return Err(DeskError::EditAmbiguous { path, old, n_found, lines });
+        }
+        _ => {}
+    }
+    let grown = n_found.saturating_mul(new.len() as u64).saturating_add(text.len() as u64);
+    let bytes_max = desk.limits().file_bytes_max;
+    // A short text in many places could become one that does not fit into memory.
+    if new.len() > old.len() && grown > bytes_max.saturating_mul(2) {
+        return Err(DeskError::FileTooLarge { path, bytes: grown, bytes_max });
+    }
+    let first_line = places.first().map_or(1, |&at| line_of(&text, at));
+    let edited = text.replace(&old, &new);
+    desk.write(&path, edited)?;
+    let places = show::counted(n_found, "place", "places");
+    Ok(Outcome { text: format!("edited `{path}` in {places}, line {first_line}"), changed: vec![path] })
+}
+
+fn line_of(text: &str, at: usize) -> u64 {
+    memchr::memchr_iter(b'\n', text.as_bytes().get(..at).unwrap_or_default()).count() as u64 + 1
+}
+
+/// The place that is the text but for its spaces, or that begins with the same line; empty if there is none.
+fn near_miss(text: &str, old: &str) -> String {
+    let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(first) = old.lines().map(squeezed).find(|line| !line.is_empty()) else {
+        return String::new();
+    };
+    let n_lines = old.lines().count().clamp(1, NEAR_LINES_MAX);
+    let is_alike = |line: &str| {
+        let line = squeezed(line);
+        line == first || (!line.is_empty() && line.to_lowercase().contains(&first.to_lowercase()))
+    };
+    let Some(at) = text.lines().position(is_alike) else {
+        return "; Read the file and copy the text to the letter".to_owned();
+    };
+    let lines: Vec<String> = text
+        .lines()
+        .enumerate()
+        .skip(at)
+        .take(n_lines)
+        .map(|(idx, line)| format!("{:>6}\t{}", idx + 1, show::shortened(line, 200)))
+        .collect();
+    format!("; this is near, with other spaces, letters or lines:\n{}", lines.join("\n"))
+}

@@ -1,0 +1,103 @@
+//! What an agent records: the files it begins with, and each call of a tool with what it changed. On replay a tool runs
+//! again, and what it does is held against the record.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use spelunk_journal::{Blobs, JournalError};
+use spelunk_types::{BlobId, Durability, EventKind, FileChange, Text};
+
+use super::Frame;
+use crate::replay::is_text;
+use crate::{FrameError, Stop};
+
+/// A tool that ran, for the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolRecord {
+    pub(crate) name: String,
+    /// JSON as the model wrote it.
+    pub(crate) arguments: String,
+    pub(crate) failed: bool,
+    /// What the model is told.
+    pub(crate) output: String,
+    pub(crate) files: Vec<ChangedFile>,
+    /// The digest of all files after it.
+    pub(crate) desk: BlobId,
+    pub(crate) took_ms: u64,
+}
+
+/// A file that was changed, with what the journal needs to make it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChangedFile {
+    Written { path: String, bytes: Arc<[u8]> },
+    Appended { path: String, bytes: Arc<[u8]> },
+    Removed { path: String },
+}
+
+impl ChangedFile {
+    fn keep(self, blobs: &Blobs) -> Result<FileChange, JournalError> {
+        Ok(match self {
+            Self::Written { path, bytes } => FileChange::Written { path, content: kept(&bytes, blobs)? },
+            Self::Appended { path, bytes } => FileChange::Appended { path, content: kept(&bytes, blobs)? },
+            Self::Removed { path } => FileChange::Removed { path },
+        })
+    }
+}
+
+fn kept(bytes: &[u8], blobs: &Blobs) -> Result<Text, JournalError> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => blobs.keep(text),
+        Err(_) => Ok(Text::Blob { blob: blobs.put(bytes)?, bytes: bytes.len() as u64 }),
+    }
+}
+
+impl Frame {
+    /// Records the files that an agent begins with, or holds them against the record.
+    pub(crate) async fn lay_desk(&self, files: Vec<ChangedFile>, desk: BlobId) -> Result<(), FrameError> {
+        if let Some(recorded) = self.run().replay.laid(self.id()) {
+            let diverged = Stop::DeskDiverged { frame: self.id().clone() };
+            return if *recorded == desk { Ok(()) } else { Err(diverged.into()) };
+        }
+        let draft = move |blobs: &Blobs| {
+            let files = files.into_iter().map(|file| file.keep(blobs)).collect::<Result<_, _>>()?;
+            Ok(EventKind::DeskLaid { files, desk })
+        };
+        Ok(self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?)
+    }
+
+    /// Records a tool, or holds it against the record: the same call on the same files must do the same.
+    pub(crate) async fn record_tool(&self, record: ToolRecord) -> Result<(), FrameError> {
+        let tool = self.shared.n_tools.fetch_add(1, Ordering::Relaxed);
+        if let Some(recorded) = self.run().replay.tool(self.id(), tool) {
+            let is_same = recorded.name == record.name
+                && recorded.failed == record.failed
+                && recorded.desk == record.desk
+                && is_text(&recorded.arguments, &record.arguments)
+                && is_text(&recorded.output, &record.output);
+            let diverged = Stop::ToolDiverged { frame: self.id().clone(), tool };
+            return if is_same { Ok(()) } else { Err(diverged.into()) };
+        }
+        let draft = move |blobs: &Blobs| {
+            let ToolRecord { name, arguments, failed, output, files, desk, took_ms } = record;
+            let files = files.into_iter().map(|file| file.keep(blobs)).collect::<Result<_, _>>()?;
+            let (arguments, output) = (blobs.keep(&arguments)?, blobs.keep(&output)?);
+            Ok(EventKind::ToolRan { tool, name, arguments, failed, output, files, desk, took_ms })
+        };
+        Ok(self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?)
+    }
+
+    /// What the next tool was refused with, if it is on record as refused: it changed nothing, and a clock may decide
+    /// otherwise this time.
+    pub(crate) fn refused_tool(&self, name: &str) -> Option<String> {
+        let recorded = self.run().replay.tool(self.id(), self.shared.n_tools.load(Ordering::Relaxed))?;
+        let is_refused = recorded.failed && recorded.name == name;
+        is_refused.then(|| self.run().blobs.text(&recorded.output).ok())?
+    }
+
+    /// What the run was asked after its first answer.
+    pub(crate) fn more_questions(&self) -> Result<Vec<String>, FrameError> {
+        let run = self.run();
+        let texts = run.replay.added().iter().map(|text| run.blobs.text(text));
+        Ok(texts.collect::<Result<_, _>>().map_err(Arc::new)?)
+    }
+}

@@ -1,0 +1,94 @@
+//! The desk of an agent as real files. They stand beside the journal, so only names below the desk's own directories are
+//! written, whatever an event says.
+
+use spelunk_journal::JournalError;
+use spelunk_types::{Event, FileChange, FrameId, FrameOutcome, Text};
+
+use super::{ERRORS, EVIDENCE, Projection};
+
+/// Where files of a desk may be.
+const AREAS: [&str; 7] = ["input", "state", "scratch", "output", "cache", "tools", ".claude"];
+/// Files at the top.
+const TOP: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// Areas that hold nothing but what agents write: they are cleared before a desk is laid.
+const CLEARED: [&str; 6] =
+    ["scratch", "output", "cache/indexes", "input/attachments", "state/buffers", "tools"];
+/// What the projection itself knows better: it counts every process that worked on the run.
+const OWN: [&str; 1] = ["state/metrics.json"];
+const ANSWERS: [&str; 2] = ["output/answer.md", "final_answer.md"];
+
+impl Projection {
+    /// The files a root agent begins with. Those of other frames are not shown: they would stand in each other's way.
+    pub(super) fn lay(&mut self, event: &Event, files: &[FileChange]) -> Result<(), JournalError> {
+        if event.frame != FrameId::root() {
+            return Ok(());
+        }
+        self.has_desk = true;
+        for area in CLEARED {
+            self.files.remove(area)?;
+        }
+        self.change(event, files)
+    }
+
+    /// What a tool changed.
+    pub(super) fn change(&mut self, event: &Event, files: &[FileChange]) -> Result<(), JournalError> {
+        if event.frame != FrameId::root() {
+            return Ok(());
+        }
+        for file in files.iter().filter(|file| is_shown(file.path())) {
+            self.change_one(file)?;
+        }
+        Ok(())
+    }
+
+    fn change_one(&mut self, file: &FileChange) -> Result<(), JournalError> {
+        let own = [EVIDENCE, ERRORS].into_iter().find(|name| *name == file.path());
+        match (file, own) {
+            // These two only grow, and the projection adds what it knows to them.
+            (FileChange::Appended { content, .. } | FileChange::Written { content, .. }, Some(name)) => {
+                let added = self.bytes(content)?;
+                self.lines.entry(name).or_default().push_str(&String::from_utf8_lossy(&added));
+                Ok(())
+            }
+            (FileChange::Removed { .. }, Some(_)) => Ok(()),
+            (FileChange::Written { path, content }, None) => {
+                let bytes = self.bytes(content)?;
+                self.files.replace(path, &bytes)
+            }
+            (FileChange::Appended { path, content }, None) => {
+                let bytes = self.bytes(content)?;
+                self.files.append(path, &bytes)
+            }
+            (FileChange::Removed { path }, None) => self.files.remove(path),
+        }
+    }
+
+    fn bytes(&self, content: &Text) -> Result<Vec<u8>, JournalError> {
+        match content {
+            Text::Inline { text } => Ok(text.clone().into_bytes()),
+            Text::Blob { blob, .. } => self.blobs.get(blob),
+        }
+    }
+
+    /// The answer takes the place of what the agent wrote: without its evidence block.
+    pub(super) fn answer_desk(&mut self, outcome: &FrameOutcome) -> Result<(), JournalError> {
+        let FrameOutcome::Answered { answer, .. } = outcome else { return Ok(()) };
+        let answer = format!("{}\n", self.blobs.text(answer)?.trim_end());
+        for name in ANSWERS {
+            self.files.replace(name, answer.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path is one of a desk, and of nothing else in the directory of a run.
+fn is_shown(path: &str) -> bool {
+    let mut parts = path.split('/');
+    let is_plain =
+        path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains(['\\', '\0']);
+    let is_in_area = parts.next().is_some_and(|first| AREAS.contains(&first)) && parts.next().is_some();
+    is_plain && (is_in_area || TOP.contains(&path)) && !OWN.contains(&path)
+}
+
+#[cfg(test)]
+mod tests;

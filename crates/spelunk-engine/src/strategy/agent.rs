@@ -1,0 +1,171 @@
+//! The agent strategy: a model works with tools on a desk of files until it has written its answer into one of them.
+//! The desk is a pure function of the journal: every call of a tool is recorded, and a resumed run makes the same calls
+//! again on the same files.
+
+mod ask;
+mod bench;
+mod conclude;
+mod finish;
+mod first;
+mod protocol;
+mod script;
+mod tools;
+mod work;
+
+use spelunk_model::{Message, Prompt, Speaker};
+use spelunk_types::{ErrorCode, Explain};
+
+pub(in crate::strategy) use self::bench::Bench;
+pub use self::finish::written_answer;
+pub use self::first::{GUIDE, SKILL};
+use self::protocol::Protocol;
+pub(in crate::strategy) use self::script::{begin, functions};
+use self::work::{Turn, Work};
+use crate::transcript::{Transcript, TranscriptLimits};
+use crate::{Answer, Frame, FrameError, Task};
+
+const MORE: &str = include_str!("../prompts/agent-more.md");
+const SUMMARY: &str = include_str!("../prompts/agent-summary.md");
+pub(super) const PROMPTS: [&str; 13] = [
+    first::SYSTEM,
+    first::SMALL,
+    first::LARGE,
+    first::README,
+    GUIDE,
+    SKILL,
+    MORE,
+    SUMMARY,
+    protocol::TEXT,
+    finish::VERIFY,
+    conclude::PROMPT,
+    script::LLM_CLIENT,
+    script::CHUNKING,
+];
+
+/// Replies in a row that call nothing, before it is given up.
+const SILENT_MAX: u64 = 3;
+
+/// Answers by working on files. A run that was asked more goes on where it stood: what it answered before is replayed.
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    let mut job = Job::begin(frame, task).await?;
+    let mut answer = job.answer().await?;
+    for question in frame.more_questions()? {
+        job.ask_more(&question);
+        answer = job.answer().await?;
+    }
+    Ok(answer)
+}
+
+/// A conversation and what it works on.
+struct Job<'a> {
+    frame: &'a Frame,
+    task: &'a Task,
+    work: Work<'a>,
+    protocol: Protocol,
+    transcript: Transcript,
+}
+
+impl<'a> Job<'a> {
+    async fn begin(frame: &'a Frame, task: &'a Task) -> Result<Self, FrameError> {
+        let first = first::prepare(frame, task).await?;
+        let work = Work::begin(frame, task, &first).await?;
+        let protocol = Protocol::native();
+        let transcript = transcript(frame, protocol, &first.message);
+        Ok(Self { frame, task, work, protocol, transcript })
+    }
+
+    /// Turns until the answer is accepted, or something runs out.
+    async fn answer(&mut self) -> Result<Answer, FrameError> {
+        let (turns_max, mut n_silent) = (self.frame.limits().agent_turns_max, 0);
+        for turn in 1..=turns_max {
+            if self.transcript.needs_compaction() {
+                let summary = self.frame.ask(self.asking(SUMMARY)).await?;
+                self.transcript.compact(&summary.text);
+            }
+            let next = self.prompt();
+            if let Some(code) = conclude::is_due(self.frame, &next) {
+                return self.conclude(code).await;
+            }
+            let reply = self.ask(next).await?;
+            let (calls, reply) = protocol::read(reply);
+            self.protocol.push_reply(&mut self.transcript, &reply, &calls);
+            n_silent = if calls.is_empty() { n_silent + 1 } else { 0 };
+            if n_silent >= SILENT_MAX {
+                return self.conclude(ErrorCode::ModelStuck).await;
+            }
+            let turns_left = turns_max - turn;
+            match self.work.take_turn(&calls, turns_left).await? {
+                Turn::Answered(given) => {
+                    let answer = work::settle(self.frame, self.task, given).await?;
+                    protocol::push_end(&mut self.transcript, &calls);
+                    return Ok(answer);
+                }
+                Turn::Told(told) => protocol::push_told(&mut self.transcript, told, turns_left),
+            }
+        }
+        self.conclude(ErrorCode::TurnsExhausted).await
+    }
+
+    /// Asks for the next step. A provider that takes no tools is told of them in words from then on.
+    async fn ask(&mut self, prompt: Prompt) -> Result<spelunk_model::Reply, FrameError> {
+        match self.frame.ask(prompt).await {
+            Err(error @ FrameError::Call { .. }) if self.protocol.is_refused_by(&error) => {
+                debug_assert_eq!(error.code(), ErrorCode::ModelRequestRefused);
+                self.protocol = Protocol::text();
+                self.transcript.set_system(first::system(self.frame, self.protocol));
+                self.frame.ask(self.prompt()).await
+            }
+            asked => asked,
+        }
+    }
+
+    fn ask_more(&mut self, question: &str) {
+        self.work.begin_anew();
+        self.transcript.push_user(MORE.replace("{question}", question));
+    }
+
+    /// Everything the next request says.
+    fn prompt(&self) -> Prompt {
+        let mut prompt = self.transcript.prompt(self.frame.limits().root_output_tokens_max);
+        prompt.tools = self.protocol.tools();
+        prompt
+    }
+
+    /// The same with one more thing said by us, which does not become part of the conversation.
+    fn asking(&self, said: &str) -> Prompt {
+        let mut prompt = self.prompt();
+        match prompt.messages.last_mut() {
+            Some(last) if last.speaker == Speaker::User => {
+                let gap = if last.text.is_empty() { "" } else { "\n\n" };
+                last.text += &format!("{gap}{said}");
+            }
+            Some(_) | None => prompt.messages.push(Message::user(said)),
+        }
+        prompt
+    }
+
+    async fn conclude(&mut self, stopped_by: ErrorCode) -> Result<Answer, FrameError> {
+        let said = conclude::said(self.task, stopped_by);
+        let answer = match self.work.answer_so_far() {
+            Some(given) => work::settle(self.frame, self.task, given).await?,
+            None => {
+                let mut prompt = self.asking(&said);
+                prompt.schema = self.task.schema.as_ref().and_then(|schema| schema.json());
+                let reply = self.frame.ask(prompt).await?;
+                self.transcript.push_user(said);
+                self.transcript.push_reply(&reply.text);
+                conclude::answer(self.frame, self.task, &reply.text).await?
+            }
+        };
+        Ok(conclude::partial(answer, stopped_by))
+    }
+}
+
+fn transcript(frame: &Frame, protocol: Protocol, first: &str) -> Transcript {
+    let limits = frame.limits();
+    let bounds = TranscriptLimits {
+        prompt_tokens_max: limits.transcript_tokens_max,
+        output_chars_max: limits.stdout_chars_max,
+    };
+    Transcript::new(first::system(frame, protocol), first.to_owned(), bounds)
+}

@@ -1,0 +1,212 @@
+//! Asking sub-models: one question, or many at once. Replies are ordinary calls of the frame, recorded as such.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use spelunk_desk::DeskPath;
+use spelunk_model::{Prompt, Reply};
+use spelunk_types::Explain;
+
+use super::work::{Done, Work};
+use crate::FrameError;
+
+/// What is shown of a reply that was saved to a file, or that is one of many.
+const SHOWN_CHARS_MAX: usize = 500;
+/// What is shown of a single reply, and of all replies of a batch together.
+const REPLY_CHARS_MAX: usize = 20_000;
+
+/// One question.
+pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
+    let known = ["prompt", "path", "offset", "limit", "save_to"];
+    let asked = match read(work, arguments, &known).and_then(|()| one_prompt(work, arguments)) {
+        Ok(asked) => asked,
+        Err(why) => return Ok(Done::refused(why)),
+    };
+    let reply = match ask_all(work, vec![asked]).await?.pop() {
+        Some(Ok(reply)) => reply,
+        Some(Err(why)) => return Ok(Done::refused(why)),
+        None => return Ok(Done::refused("nothing was asked")),
+    };
+    let Some(save_to) = text(arguments, "save_to") else {
+        return Ok(Done::told(cut(&reply, REPLY_CHARS_MAX)));
+    };
+    Ok(match save(work, save_to, &reply) {
+        Ok(()) => Done::told(format!(
+            "Saved to `{save_to}` ({} characters). It begins:\n{}",
+            reply.chars().count(),
+            cut(&reply, SHOWN_CHARS_MAX)
+        )),
+        Err(why) => Done::refused(format!("{why}\nThe reply:\n{}", cut(&reply, REPLY_CHARS_MAX))),
+    })
+}
+
+/// Many questions at once. One that fails does not fail the others.
+pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
+    let known = ["prompts", "prompt", "paths", "save_to"];
+    let prompts = match read(work, arguments, &known).and_then(|()| many_prompts(work, arguments)) {
+        Ok(prompts) => prompts,
+        Err(why) => return Ok(Done::refused(why)),
+    };
+    let n_asked = prompts.len();
+    let replies = ask_all(work, prompts).await?;
+    let n_failed = replies.iter().filter(|reply| reply.is_err()).count();
+    let save_to = text(arguments, "save_to");
+    let chars_max = match save_to {
+        Some(_) => SHOWN_CHARS_MAX,
+        None => (REPLY_CHARS_MAX / n_asked.max(1)).max(SHOWN_CHARS_MAX),
+    };
+    let (mut told, mut lines) = (String::new(), String::new());
+    for (idx, reply) in replies.iter().enumerate() {
+        let (outcome, said) = match reply {
+            Ok(said) => ("reply", said),
+            Err(said) => ("failed", said),
+        };
+        told += &format!("[{}] {outcome}: {}\n", idx + 1, cut(said, chars_max));
+        lines += &format!("{}\n", json!({ "index": idx + 1, "failed": reply.is_err(), "content": said }));
+    }
+    let mut head = format!("{n_asked} asked, {n_failed} failed.");
+    if let Some(save_to) = save_to {
+        head += &match save(work, save_to, &lines) {
+            Ok(()) => format!(" Saved to `{save_to}`."),
+            Err(why) => format!(" Not saved: {why}."),
+        };
+    }
+    Ok(Done { text: format!("{head}\n{told}"), failed: n_failed == n_asked, given: None })
+}
+
+/// Refuses fields that nobody knows.
+fn read(work: &Work<'_>, arguments: &Value, known: &[&str]) -> Result<(), String> {
+    let unknown =
+        arguments.as_object().and_then(|fields| fields.keys().find(|key| !known.contains(&key.as_str())));
+    if let Some(unknown) = unknown {
+        let shown: String = unknown.chars().take(60).collect();
+        return Err(format!("there is no argument `{shown}`; there are {}", known.join(", ")));
+    }
+    // Said before anything is asked: a reply that cannot be kept is lost money.
+    match text(arguments, "save_to") {
+        Some(path) => save_path(work, path).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn one_prompt(work: &Work<'_>, arguments: &Value) -> Result<String, String> {
+    let prompt = text(arguments, "prompt").ok_or("`prompt` is missing or empty")?;
+    let Some(path) = text(arguments, "path") else { return Ok(prompt.to_owned()) };
+    let number = |name: &str| arguments.get(name).and_then(Value::as_u64);
+    with_file(work, prompt, path, number("offset"), number("limit"))
+}
+
+fn many_prompts(work: &Work<'_>, arguments: &Value) -> Result<Vec<String>, String> {
+    let texts = |name: &str| -> Result<Vec<String>, String> {
+        match arguments.get(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(items)) => items
+                .iter()
+                .map(|item| item.as_str().map(str::to_owned).ok_or(format!("`{name}` must hold texts")))
+                .collect(),
+            Some(_) => Err(format!("`{name}` must be a list")),
+        }
+    };
+    let (prompts, paths) = (texts("prompts")?, texts("paths")?);
+    let max = work.frame.limits().batch_queries_max;
+    let n_asked = prompts.len().max(paths.len());
+    if n_asked as u64 > max {
+        return Err(format!("{n_asked} questions in one batch, at most {max}: send several batches"));
+    }
+    match (text(arguments, "prompt"), prompts.is_empty(), paths.is_empty()) {
+        (None, false, true) => Ok(prompts),
+        (Some(prompt), true, false) => {
+            paths.iter().map(|path| with_file(work, prompt, path, None, None)).collect()
+        }
+        _ => Err("give either `prompts`, or `prompt` and `paths`".to_owned()),
+    }
+}
+
+/// A prompt with the text of a file behind it.
+fn with_file(
+    work: &Work<'_>,
+    prompt: &str,
+    path: &str,
+    offset: Option<u64>,
+    limit: Option<u64>,
+) -> Result<String, String> {
+    let path = DeskPath::parse(path).map_err(|error| error.to_string())?;
+    let desk = &work.bench.desk;
+    let text = match (offset, limit) {
+        (None, None) => desk.text(&path).map_err(|error| error.to_string())?.into_owned(),
+        (offset, limit) => {
+            let lines = desk.lines(&path, offset.unwrap_or(1), limit.unwrap_or(u64::MAX));
+            lines.map_err(|error| error.to_string())?.lines.join("\n")
+        }
+    };
+    Ok(format!("{prompt}\n\n<file name=\"{path}\">\n{}\n</file>", text.trim_end()))
+}
+
+/// Asks everything at once; the replies come in the order of the prompts. A failure is kept in the log of errors.
+async fn ask_all(
+    work: &mut Work<'_>,
+    prompts: Vec<String>,
+) -> Result<Vec<Result<String, String>>, FrameError> {
+    let limits = work.frame.limits();
+    let (chars_max, tokens_max) = (limits.query_chars_max, limits.sub_output_tokens_max);
+    let too_long = prompts.iter().map(|prompt| prompt.chars().count() as u64).find(|n| *n > chars_max);
+    if let Some(n_chars) = too_long {
+        let why = format!(
+            "a prompt has {n_chars} characters, at most {chars_max}: split the text and ask about each part"
+        );
+        return Ok(prompts.iter().map(|_| Err(why.clone())).collect());
+    }
+    let asking: Vec<_> = prompts
+        .iter()
+        .map(|prompt| work.frame.ask_sub(Prompt::single("", prompt.clone(), tokens_max)))
+        .collect();
+    let mut replies = Vec::with_capacity(prompts.len());
+    for (asked, prompt) in join_all(asking).await.into_iter().zip(&prompts) {
+        replies.push(settle(work, asked, prompt)?);
+    }
+    Ok(replies)
+}
+
+fn settle(
+    work: &mut Work<'_>,
+    asked: Result<Reply, FrameError>,
+    prompt: &str,
+) -> Result<Result<String, String>, FrameError> {
+    match asked {
+        Ok(reply) => {
+            work.bench.count_reply(&reply, false);
+            Ok(Ok(reply.text))
+        }
+        Err(error @ FrameError::Stopped(_)) => Err(error),
+        Err(error) => {
+            let why = format!("{}: {error}", error.code());
+            // A desk that is full says so at the model's next write.
+            drop(work.bench.log_error(&error.code().to_string(), &error.to_string(), prompt));
+            Ok(Err(why))
+        }
+    }
+}
+
+fn save_path(work: &Work<'_>, path: &str) -> Result<DeskPath, String> {
+    let path = DeskPath::parse(path).map_err(|error| error.to_string())?;
+    // Tried on a copy: whether a file may be written there is the desk's to say.
+    work.bench.desk.clone().write(&path, Vec::new()).map_err(|error| error.to_string())?;
+    Ok(path)
+}
+
+fn save(work: &mut Work<'_>, path: &str, text: &str) -> Result<(), String> {
+    let path = save_path(work, path)?;
+    work.bench.desk.write(&path, text.as_bytes().to_vec()).map_err(|error| error.to_string())
+}
+
+fn text<'v>(arguments: &'v Value, name: &str) -> Option<&'v str> {
+    arguments.get(name)?.as_str().filter(|text| !text.trim().is_empty())
+}
+
+fn cut(text: &str, chars_max: usize) -> String {
+    let n_chars = text.chars().count();
+    if n_chars <= chars_max {
+        return text.trim_end().to_owned();
+    }
+    let shown: String = text.chars().take(chars_max).collect();
+    format!("{shown} … [{n_chars} characters in all]")
+}

@@ -1,0 +1,55 @@
+//! Concluding: when turns, money or patience run out, what stands in `output/answer.md` is taken; where there is nothing,
+//! the model is asked once for what it has. Such an answer says that it is partial.
+#![expect(clippy::wildcard_enum_match_arm, reason = "whatever else stopped it is about money")]
+
+use spelunk_model::Prompt;
+use spelunk_types::{ErrorCode, Grounding};
+
+use crate::strategy::repl::read_typed;
+use crate::{Answer, Frame, FrameError, Task, evidence};
+
+pub(super) const PROMPT: &str = include_str!("../../prompts/agent-conclude.md");
+
+/// Why the next call must be the last, where money or time is nearly spent. On replay it is decided as it was decided
+/// then.
+pub(super) fn is_due(frame: &Frame, next: &Prompt) -> Option<ErrorCode> {
+    match frame.next_call_was(next) {
+        Some(was_turn) => (!was_turn).then_some(ErrorCode::CallsExhausted),
+        None if !frame.affords_calls(2, next) => Some(ErrorCode::CallsExhausted),
+        None => frame.is_time_short().then_some(ErrorCode::TimeExhausted),
+    }
+}
+
+/// What the model is asked for.
+pub(super) fn said(task: &Task, stopped_by: ErrorCode) -> String {
+    let why = match stopped_by {
+        ErrorCode::TurnsExhausted => "You have used all your turns.",
+        ErrorCode::ModelStuck => "You are not getting further.",
+        _ => "The budget is used up.",
+    };
+    let said = PROMPT.replace("{why}", why).replace("{question}", task.question_shown());
+    match &task.schema {
+        // A typed answer has no place for evidence.
+        Some(schema) => {
+            let said = said.split("\nIf you have evidence").next().unwrap_or_default();
+            format!("{said}\nThe answer must be JSON that fits this schema:\n{}\n", schema.text())
+        }
+        None => said,
+    }
+}
+
+/// The answer in a reply. A typed one that does not fit is none: a program reads it.
+pub(super) async fn answer(frame: &Frame, task: &Task, reply: &str) -> Result<Answer, FrameError> {
+    let Some(schema) = &task.schema else { return evidence::check(frame, &task.view, reply).await };
+    match read_typed(schema, reply) {
+        Ok(text) => Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited }),
+        Err(fault) => {
+            let message = format!("the answer does not fit the schema: {fault}");
+            Err(FrameError::Child { frame: frame.id().clone(), code: ErrorCode::AnswerInvalid, message })
+        }
+    }
+}
+
+pub(super) fn partial(answer: Answer, stopped_by: ErrorCode) -> Answer {
+    Answer { grounding: Grounding::Partial { stopped_by }, ..answer }
+}

@@ -1,0 +1,237 @@
+//! Finishing: what stands between `output/answer.md` and the user. An answer that is missing, empty, a placeholder, does
+//! not fit its schema, or was written before anything was looked at goes back to the model with the reason; the first one
+//! that could be taken is checked once more by the model itself.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use spelunk_desk::Desk;
+use spelunk_types::Citation;
+
+use super::bench::{file, path};
+use super::work::{Done, Work};
+use crate::strategy::repl::read_typed;
+use crate::{Schema, evidence};
+
+pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");
+
+pub(super) const ANSWER: &str = "output/answer.md";
+const EVIDENCE: &str = "state/evidence.jsonl";
+/// Where the documents of the run are mounted: their own names begin behind it.
+const MOUNTS: [(&str, &str); 2] = [("input/contexts/", ""), ("input/attachments/", "attachments/")];
+/// Claims taken from the kept evidence.
+const CLAIMS_MAX: usize = 50;
+
+/// Texts that stand where an answer should.
+const PLACEHOLDERS: [&str; 16] = [
+    "",
+    "...",
+    "…",
+    "todo",
+    "tbd",
+    "tba",
+    "n/a",
+    "answer",
+    "your answer",
+    "the answer",
+    "final answer",
+    "answer here",
+    "placeholder",
+    "insert answer here",
+    "fill in",
+    "lorem ipsum",
+];
+
+/// An answer that was let through.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Given {
+    pub(super) text: String,
+    pub(super) claims: Vec<Citation>,
+}
+
+/// Lets answers through.
+#[derive(Debug)]
+pub(super) struct Gate {
+    schema: Option<Arc<Schema>>,
+    /// The model was shown everything at once: there is nothing to look up and little to verify.
+    is_inlined: bool,
+    pub(super) has_looked: bool,
+    /// Whether there is a turn left to verify in.
+    pub(super) may_verify: bool,
+    /// What answers were sent back with before. Each is said once: the model may know better.
+    told: Vec<Back>,
+}
+
+/// Why an answer is sent back once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Back {
+    /// Nothing was looked at.
+    Unseen,
+    /// There is a place to fill in it.
+    Gap,
+    /// It was not verified.
+    Unverified,
+}
+
+impl Gate {
+    pub(super) fn new(schema: Option<Arc<Schema>>, is_inlined: bool) -> Self {
+        Self { schema, is_inlined, has_looked: is_inlined, may_verify: true, told: Vec::new() }
+    }
+
+    /// Another question: what was looked at stays looked at.
+    pub(super) fn begin_anew(&mut self) {
+        self.told.clear();
+    }
+
+    /// Whether this was not said before; from now on it was.
+    fn is_new(&mut self, back: Back) -> bool {
+        let is_new = !self.told.contains(&back);
+        if is_new {
+            self.told.push(back);
+        }
+        is_new
+    }
+
+    /// Takes an answer, or says why not.
+    fn admit(&mut self, desk: &Desk, claims: Vec<Citation>) -> Result<Given, String> {
+        let text = answer_text(desk)?;
+        if !self.has_looked && self.is_new(Back::Unseen) {
+            return Err("nothing of the input was looked at yet: look first, then answer".to_owned());
+        }
+        if let Some(line) = gap(&text).filter(|_| self.is_new(Back::Gap)) {
+            return Err(format!(
+                "`{ANSWER}` still holds a place to fill: `{line}`. Fill it, or call Finish again if it belongs there"
+            ));
+        }
+        let text = match &self.schema {
+            Some(schema) => read_typed(schema, &text)
+                .map_err(|fault| format!("`{ANSWER}` does not fit the schema of the answer: {fault}"))?,
+            None => text,
+        };
+        if !self.is_inlined && self.may_verify && self.is_new(Back::Unverified) {
+            return Err(VERIFY.to_owned());
+        }
+        let claims =
+            if claims.is_empty() && !text.contains("```evidence") { kept_claims(desk) } else { claims };
+        Ok(Given { text, claims })
+    }
+}
+
+/// Ends the work, if the answer is one.
+pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
+    if let Some(answer) =
+        arguments.get("answer").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+    {
+        let text = format!("{}\n", answer.trim_end());
+        if let Err(error) = work.bench.desk.write(&path(ANSWER), text.into_bytes()) {
+            return Done::refused(error);
+        }
+    }
+    let claims = match arguments.get("evidence") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => items.iter().filter_map(claim).collect(),
+        Some(one) => claim(one).into_iter().collect(),
+    };
+    match work.gate.admit(&work.bench.desk, claims) {
+        Ok(given) => Done { text: "Accepted.".to_owned(), failed: false, given: Some(given) },
+        Err(why) => Done { text: why.clone(), failed: why != VERIFY, given: None },
+    }
+}
+
+/// What stands in the file of the answer, if it could be one.
+pub(super) fn so_far(desk: &Desk, schema: Option<&Schema>) -> Option<Given> {
+    let text = answer_text(desk).ok()?;
+    let text = match schema {
+        Some(schema) => read_typed(schema, &text).ok()?,
+        None => text,
+    };
+    Some(Given { text, claims: Vec::new() })
+}
+
+/// What stands in `output/answer.md`, or why that is no answer: for agents that work outside of a run.
+pub fn written_answer(desk: &Desk) -> Result<String, String> {
+    let text = answer_text(desk)?;
+    match gap(&text) {
+        Some(line) => Err(format!("`{ANSWER}` still holds a place to fill: `{line}`")),
+        None => Ok(text),
+    }
+}
+
+fn answer_text(desk: &Desk) -> Result<String, String> {
+    let Some(bytes) = file(desk, &path(ANSWER)) else {
+        return Err(format!("there is no `{ANSWER}`: write the answer there, then call Finish"));
+    };
+    let Ok(text) = std::str::from_utf8(&bytes) else { return Err(format!("`{ANSWER}` is not text")) };
+    let own = text.split("```evidence").next().unwrap_or(text);
+    if is_placeholder(own) {
+        return Err(format!(
+            "`{ANSWER}` is empty or a placeholder: write the answer itself, then call Finish"
+        ));
+    }
+    Ok(unmounted(text.trim()))
+}
+
+/// Whether a text is nothing, or something that stands in the place of an answer.
+fn is_placeholder(text: &str) -> bool {
+    let bare = text.trim().trim_start_matches('#').trim();
+    let bare =
+        bare.trim_matches(['<', '>', '[', ']', '{', '}', '(', ')', '"', '\'', '*', '_', '`', '.', '…', ':']);
+    PLACEHOLDERS.contains(&bare.trim().to_lowercase().as_str())
+}
+
+/// A line that is nothing but a place to fill.
+fn gap(text: &str) -> Option<&str> {
+    let is_gap = |line: &&str| {
+        let line = line.trim();
+        let is_marked = ["TODO", "TBD", "FIXME"].iter().any(|mark| line.starts_with(mark));
+        is_marked
+            || (!line.is_empty() && line.len() < 40 && line.contains(['[', '<']) && is_placeholder(line))
+    };
+    text.lines().find(is_gap)
+}
+
+fn claim(value: &Value) -> Option<Citation> {
+    if let Some(text) = value.as_str() {
+        return evidence::claim(text).map(own_name);
+    }
+    let field = |names: &[&str]| names.iter().find_map(|name| value.get(name));
+    let document = field(&["document", "path", "doc", "source"])?.as_str()?.to_owned();
+    let line = field(&["line"])?.as_u64()?;
+    let quote = field(&["quote", "text", "words", "content"])?.as_str()?.trim().to_owned();
+    Some(own_name(Citation { document, line, quote }))
+}
+
+/// A document by the name it has outside of the desk.
+fn own_name(citation: Citation) -> Citation {
+    let document = citation.document.trim_start_matches("./");
+    let named =
+        MOUNTS.iter().find_map(|(mount, own)| Some(format!("{own}{}", document.strip_prefix(mount)?)));
+    let document = named.unwrap_or_else(|| document.to_owned());
+    Citation { document, ..citation }
+}
+
+/// The lines of an evidence block with the names that documents have outside of the desk.
+fn unmounted(text: &str) -> String {
+    let Some((before, block)) = text.rsplit_once("```evidence") else { return text.to_owned() };
+    let mut own = block.to_owned();
+    for (mount, name) in MOUNTS {
+        own = own.replace(mount, name);
+    }
+    format!("{before}```evidence{own}")
+}
+
+/// What was kept as evidence with a place: `source` is `path:line`, the content what stands there.
+fn kept_claims(desk: &Desk) -> Vec<Citation> {
+    let Some(bytes) = file(desk, &path(EVIDENCE)) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&bytes);
+    let kept = text.lines().filter_map(|line| {
+        let entry: Value = serde_json::from_str(line).ok()?;
+        let (source, content) = (entry.get("source")?.as_str()?, entry.get("content")?.as_str()?);
+        let first = content.lines().find(|line| !line.trim().is_empty())?;
+        evidence::claim(&format!("{source}: {first}")).map(own_name)
+    });
+    kept.take(CLAIMS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+use spelunk_desk::{Desk, DeskLimits};
+use spelunk_types::Citation;
+
+use super::{ANSWER, Gate, Given, VERIFY, gap, is_placeholder};
+use crate::strategy::agent::bench::path;
+
+fn desk(answer: &str) -> Desk {
+    let mut desk = Desk::new(DeskLimits::default());
+    desk.put(&path(ANSWER), answer.as_bytes().to_vec()).unwrap();
+    desk
+}
+
+#[test]
+fn what_stands_in_the_place_of_an_answer_is_none() {
+    let placeholders = [
+        "",
+        "  \n",
+        "TODO",
+        "...",
+        "[TBD]",
+        "<your answer>",
+        "# Answer\n",
+        "**TODO**",
+        "(placeholder)",
+        "N/A",
+    ];
+    for text in placeholders {
+        assert!(is_placeholder(text), "{text:?}");
+        let refused = Gate::new(None, true).admit(&desk(text), Vec::new()).unwrap_err();
+        assert!(refused.contains("empty or a placeholder"), "{refused}");
+    }
+    for text in ["42", "No.", "There is a TODO in line 3.", "The answer is 7."] {
+        assert!(!is_placeholder(text), "{text:?}");
+        assert_eq!(gap(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn a_place_to_fill_is_sent_back_once() {
+    let mut gate = Gate::new(None, true);
+    let half = desk("Alpha is first.\n\nTODO: look at beta\n");
+    assert!(gate.admit(&half, Vec::new()).unwrap_err().contains("`TODO: look at beta`"));
+    assert!(gate.admit(&half, Vec::new()).is_ok());
+}
+
+#[test]
+fn a_large_input_is_looked_at_and_its_answer_verified_first() {
+    let mut gate = Gate::new(None, false);
+    let answer = desk("It is 42.");
+    assert!(gate.admit(&answer, Vec::new()).unwrap_err().contains("nothing of the input was looked at"));
+    gate.has_looked = true;
+    assert_eq!(gate.admit(&answer, Vec::new()).unwrap_err(), VERIFY);
+    let given = Given { text: "It is 42.".into(), claims: Vec::new() };
+    assert_eq!(gate.admit(&answer, Vec::new()), Ok(given));
+    let mut last = Gate { has_looked: true, may_verify: false, ..Gate::new(None, false) };
+    assert!(last.admit(&answer, Vec::new()).is_ok(), "there is no turn left to verify in");
+}
+
+#[test]
+fn evidence_is_named_as_outside_of_the_desk() {
+    let mut desk = desk("It is 42.");
+    let line =
+        r#"{"sequence":1,"tag":"n","content":"The number is 42.","source":"input/contexts/notes/a.md:2"}"#;
+    desk.put(&path("state/evidence.jsonl"), format!("{line}\nbroken\n").into_bytes()).unwrap();
+    let cited =
+        |document: &str| Citation { document: document.into(), line: 2, quote: "The number is 42.".into() };
+    let given = Gate::new(None, true).admit(&desk, Vec::new()).unwrap();
+    assert_eq!(given.claims, [cited("notes/a.md")]);
+    let block = "It is 42.\n\n```evidence\ninput/attachments/b.md:2: The number is 42.\n```\n";
+    let given = Gate::new(None, true).admit(&self::desk(block), Vec::new()).unwrap();
+    assert_eq!(given.text, "It is 42.\n\n```evidence\nattachments/b.md:2: The number is 42.\n```");
+}

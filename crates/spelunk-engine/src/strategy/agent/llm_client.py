@@ -1,0 +1,50 @@
+class CallResult:
+    """What a sub-model said, and what it took."""
+
+    def __init__(self, content, model, input_tokens, output_tokens, cached, call_id):
+        self.content = content
+        self.model = model
+        self.input_tokens = input_tokens
+        self.output_tokens = output_tokens
+        self.cached = cached
+        self.call_id = call_id
+
+    def __repr__(self):
+        return "CallResult(content=" + repr(self.content[:80]) + ", cached=" + repr(self.cached) + ")"
+
+
+class LLMClient:
+    """Asks sub-models. What the cache knows costs nothing. Budgets are kept by the engine: a call beyond them raises
+    BudgetError. A call that fails is kept in state/errors.jsonl and gives None."""
+
+    def __init__(self, workspace=None):
+        self.workspace = workspace
+
+    def call(self, prompt, system="You are a helpful assistant.", max_tokens=None, temperature=0, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
+        """One question. The sub-model sees nothing but the prompt. `temperature` and `use_cache` are the engine's to decide."""
+        return self._result(_agent_call(prompt, system, max_tokens), log_to_evidence, evidence_tag, metadata)
+
+    def call_batch(self, prompts, system="You are a helpful assistant.", max_tokens=None, temperature=0, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
+        """Many questions at once; what failed is None in its place."""
+        replies = _agent_batch(list(prompts), system, max_tokens)
+        return [self._result(reply, log_to_evidence, evidence_tag, metadata) for reply in replies]
+
+    def _result(self, reply, log_to_evidence, evidence_tag, metadata):
+        if reply is None:
+            return None
+        result = CallResult(reply["content"], reply["model"], reply["input_tokens"], reply["output_tokens"], reply["cached"], reply["call_id"])
+        if log_to_evidence and result.content.strip():
+            self.log_evidence(evidence_tag or "llm", result.content, metadata)
+        return result
+
+    def log_evidence(self, tag, content, metadata=None, source=None):
+        """Keeps a fact in state/evidence.jsonl."""
+        return _agent_evidence(tag, content, metadata, source)
+
+    def count_tokens(self, text):
+        """Roughly: a token is about four characters."""
+        return (len(text) + 3) // 4
+
+    def check_budget(self):
+        """What was used and what is left, as a dict."""
+        return _agent_budget()

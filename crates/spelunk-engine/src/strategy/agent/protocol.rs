@@ -1,0 +1,133 @@
+//! How a model calls tools: natively where its provider has tool calls, else with one fenced block of JSON in each reply.
+
+use spelunk_model::{Part, Reply, Tool, ToolCall, ToolResult};
+use spelunk_types::ErrorCode;
+
+use super::tools;
+use super::work::Told;
+use crate::FrameError;
+use crate::transcript::Transcript;
+
+pub(super) const TEXT: &str = include_str!("../../prompts/agent-text.md");
+
+/// How an error of the model layer says that tools are not taken.
+const REFUSAL: &str = "does not take tools";
+/// From how many turns left on the model is reminded of it.
+const TURNS_TOLD_MAX: u64 = 5;
+const SILENT: &str = "Nothing was called. Go on with a tool; if the work is done, write the answer to `output/answer.md` and call Finish.";
+
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Protocol {
+    is_native: bool,
+}
+
+impl Protocol {
+    pub(super) fn native() -> Self {
+        Self { is_native: true }
+    }
+
+    pub(super) fn text() -> Self {
+        Self { is_native: false }
+    }
+
+    /// Whether this is how a provider says that it has no tool calls.
+    pub(super) fn is_refused_by(self, error: &FrameError) -> bool {
+        matches!(error, FrameError::Call { code: ErrorCode::ModelRequestRefused, message, .. }
+            if self.is_native && message.contains(REFUSAL))
+    }
+
+    /// What a request names as tools.
+    pub(super) fn tools(self) -> Vec<Tool> {
+        if self.is_native { tools::all() } else { Vec::new() }
+    }
+
+    /// What the standing instruction says about them.
+    pub(super) fn told(self) -> String {
+        if self.is_native {
+            return String::new();
+        }
+        let line = |tool: &Tool| format!("- {}: {}\n  {}\n", tool.name, tool.description, tool.schema);
+        TEXT.replace("{tools}", &tools::all().iter().map(line).collect::<String>())
+    }
+
+    /// Adds a reply to the conversation.
+    pub(super) fn push_reply(self, transcript: &mut Transcript, text: &str, calls: &[ToolCall]) {
+        let is_native = self.is_native && calls.iter().any(|call| call.id != TEXT_ID);
+        if is_native {
+            transcript.push_calls(text, calls.iter().cloned().map(Part::ToolCall).collect());
+        } else {
+            transcript.push_reply(text);
+        }
+    }
+}
+
+/// The calls of a reply. A block of text is understood from every model: some have tool calls and do not use them.
+pub(super) fn read(reply: Reply) -> (Vec<ToolCall>, String) {
+    if !reply.tool_calls.is_empty() {
+        return (reply.tool_calls, reply.text);
+    }
+    (read_block(&reply.text).into_iter().collect(), reply.text)
+}
+
+/// Adds what came of the calls.
+pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left: u64) {
+    let mut text = match turns_left {
+        0 => String::new(),
+        1 => "This is your last turn: write `output/answer.md` and call Finish now.".to_owned(),
+        2..=TURNS_TOLD_MAX => format!("{turns_left} turns left."),
+        _ => String::new(),
+    };
+    let mut results = Vec::new();
+    let mut said = Vec::new();
+    for Told { call, text, is_error } in told {
+        if call.id == TEXT_ID {
+            let how = if is_error { "was refused" } else { "gave" };
+            said.push(format!("{} {how}:\n{text}", call.name));
+        } else {
+            let (call_id, name) = (call.id, call.name);
+            results.push(Part::ToolResult(ToolResult { call_id, name, text, is_error }));
+        }
+    }
+    if results.is_empty() {
+        if said.is_empty() {
+            said.push(SILENT.to_owned());
+        }
+        said.extend((!text.is_empty()).then(|| std::mem::take(&mut text)));
+        transcript.push_user(said.join("\n\n"));
+    } else {
+        transcript.push_results(results, text);
+    }
+}
+
+/// Ends a turn whose last call was the answer: providers want a result for each call before anything else is said.
+pub(super) fn push_end(transcript: &mut Transcript, calls: &[ToolCall]) {
+    let told =
+        calls.iter().map(|call| Told { call: call.clone(), text: "Accepted.".to_owned(), is_error: false });
+    push_told(transcript, told.collect(), u64::MAX);
+}
+
+/// The id of calls that were read from text.
+const TEXT_ID: &str = "";
+
+/// The name of a block that is no call: what is refused then says why.
+const UNREADABLE: &str = "tool";
+
+/// The call in the last block of a text.
+fn read_block(text: &str) -> Option<ToolCall> {
+    let (_, block) = text.rsplit_once("```tool")?;
+    let block = block.split("\n```").next().unwrap_or(block);
+    let object = block.trim().trim_end_matches('`').trim_end();
+    let (name, arguments) = named(object).unwrap_or_else(|| (UNREADABLE.to_owned(), object.to_owned()));
+    Some(ToolCall { id: TEXT_ID.to_owned(), name, arguments, signature: None })
+}
+
+fn named(object: &str) -> Option<(String, String)> {
+    let parsed: serde_json::Value = serde_json::from_str(object).ok()?;
+    let name = parsed.get("name").or_else(|| parsed.get("tool"))?.as_str()?.to_owned();
+    let arguments = parsed.get("arguments").or_else(|| parsed.get("input"));
+    Some((name, arguments.map_or_else(|| "{}".to_owned(), ToString::to_string)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Scripts: Python that an agent runs over its desk. They share one session, so variables stay; the files they open are
+//! those of the desk, and what they ask of sub-models goes through the frame. A script that a limit stops leaves files
+//! and variables as they were.
+
+mod files;
+mod serve;
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+use spelunk_desk::{Desk, DeskPath};
+
+use super::bench::{file, path};
+use super::work::{Done, Work};
+use crate::FrameError;
+use crate::strategy::repl::{self, Ran, Session};
+
+pub(in crate::strategy) use self::serve::{begin, functions};
+
+/// The client that scripts import; it stands on the desk as it is.
+pub(super) const LLM_CLIENT: &str = include_str!("llm_client.py");
+/// The same for cutting files.
+pub(super) const CHUNKING: &str = include_str!("chunking.py");
+
+const NAME_CHARS_MAX: usize = 40;
+const CODE_BYTES_MAX: usize = 400_000;
+
+/// What stands before the first script.
+pub(in crate::strategy) fn prelude() -> String {
+    format!("{LLM_CLIENT}\n\n{CHUNKING}\n")
+}
+
+/// Runs a script and keeps it.
+pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
+    let scripts_max = work.frame.limits().scripts_max;
+    let n_run = work.bench.counts().scripts;
+    if n_run >= scripts_max {
+        return Ok(Done::refused(format!(
+            "a run has {scripts_max} scripts, and all were used: finish with what you have, or use Shell and LlmBatch"
+        )));
+    }
+    let code = match code(&work.bench.desk, arguments) {
+        Ok(code) => code,
+        Err(why) => return Ok(Done::refused(why)),
+    };
+    if let Err(error) = keep(work, arguments, &code, n_run + 1) {
+        return Ok(Done::refused(error));
+    }
+    work.bench.count(|counts| {
+        counts.scripts += 1;
+        counts.script_calls = 0;
+    });
+    let ran = run_in_session(work, &with_tools(&code)).await?;
+    let calls = work.bench.counts().script_calls;
+    let left = scripts_max - n_run - 1;
+    let tail = format!("[{calls} calls of sub-models; {left} scripts left]");
+    Ok(match ran {
+        Ran::Printed(text) => Done::told(format!("{text}\n{tail}")),
+        Ran::Broke(text) => Done::refused(format!("{text}\n{tail}")),
+        Ran::Answered(_) => Done::refused(format!(
+            "a script cannot end the work: write `output/answer.md` and call Finish\n{tail}"
+        )),
+    })
+}
+
+/// The session works on the desk while the script runs, and gives it back.
+async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameError> {
+    let mut session = match work.session.take() {
+        Some(session) => session,
+        None => {
+            let opened = repl::open(work.frame, work.task).await?;
+            Session::open_for_scripts(work.frame, work.task, opened, &prelude()).await?
+        }
+    };
+    session.bench = Some(work.bench.clone());
+    let ran = session.run(code).await?;
+    if let Some(bench) = session.bench.take() {
+        work.bench = bench;
+    }
+    work.session = Some(session);
+    // A desk that is full says so at the model's next write.
+    drop(work.bench.settle_failures());
+    Ok(ran)
+}
+
+fn code(desk: &Desk, arguments: &Value) -> Result<String, String> {
+    let text =
+        |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let code = match (text("code"), text("path")) {
+        (Some(code), None) => code.to_owned(),
+        (None, Some(at)) => {
+            let at = DeskPath::parse(at).map_err(|error| error.to_string())?;
+            desk.text(&at).map_err(|error| error.to_string())?.into_owned()
+        }
+        _ => return Err("give either `code`, or the `path` of a script".to_owned()),
+    };
+    if code.len() > CODE_BYTES_MAX {
+        return Err(format!("the script has {} bytes, at most {CODE_BYTES_MAX}", code.len()));
+    }
+    Ok(code)
+}
+
+/// Keeps a script under its number. One that was run from a file stays where it is.
+fn keep(
+    work: &mut Work<'_>,
+    arguments: &Value,
+    code: &str,
+    number: u64,
+) -> Result<(), spelunk_desk::DeskError> {
+    if arguments.get("path").and_then(Value::as_str).is_some_and(|path| !path.trim().is_empty()) {
+        return Ok(());
+    }
+    let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+    let name =
+        name.trim_end_matches(".py").trim_start_matches(|char: char| char.is_ascii_digit() || char == '_');
+    let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_lowercase() } else { '_' };
+    let name: String = name.chars().take(NAME_CHARS_MAX).map(plain).collect();
+    let name = name.trim_matches('_');
+    let name = if name.is_empty() { "script" } else { name };
+    let kept = path(&format!("scratch/scripts/{number:03}_{name}.py"));
+    let is_there = file(&work.bench.desk, &kept).is_some_and(|bytes| *bytes == *code.as_bytes());
+    if is_there { Ok(()) } else { work.bench.desk.write(&kept, code.as_bytes().to_vec()) }
+}
+
+static FROM_TOOLS: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?m)^([ \t]*)from[ \t]+tools(?:\.\w+)?[ \t]+import[ \t]+(\([^)]*\)|[^\n#;(]+)";
+    Regex::new(pattern).expect("a literal")
+});
+
+/// The code with what it imports of `tools` bound by name: those modules are there before the first line. Lines keep
+/// their numbers.
+fn with_tools(code: &str) -> String {
+    let bound = |captures: &Captures<'_>| {
+        let (indent, names) = (&captures[1], captures[2].trim().trim_matches(['(', ')']));
+        let mut bindings = Vec::new();
+        for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let words: Vec<&str> = name.split_whitespace().collect();
+            match words.as_slice() {
+                [name, "as", bound] => bindings.push(format!("{bound} = {name}")),
+                // Naming it is enough to load it, and fails where there is no such name.
+                [name] => bindings.push(format!("{name} = {name}")),
+                _ => bindings.push(format!("raise ImportError({name:?})")),
+            }
+        }
+        let n_lines = captures[2].matches('\n').count();
+        let bindings = if bindings.is_empty() { "pass".to_owned() } else { bindings.join("; ") };
+        format!("{indent}{bindings}{}", "\n".repeat(n_lines))
+    };
+    FROM_TOOLS.replace_all(code, bound).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! The tools of an agent: those of the desk, and those that reach beyond it (scripts, sub-models, the end of the work).
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Value, json};
+use spelunk_desk::{Outcome, TOOLS};
+use spelunk_model::{Tool, ToolCall};
+
+use super::work::{Done, Work};
+use super::{ask, finish, script};
+use crate::FrameError;
+
+/// Tools that only write: they show nothing of the input.
+const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
+/// What an error repeats of arguments.
+const SHOWN_CHARS_MAX: usize = 200;
+
+static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let of_desk = TOOLS.iter().map(|tool| Tool {
+        name: tool.name.to_owned(),
+        description: tool.description.to_owned(),
+        schema: Arc::new(tool.schema_value()),
+    });
+    of_desk.chain(own()).collect()
+});
+
+/// Every tool, as a request names them.
+pub(super) fn all() -> Vec<Tool> {
+    ALL.clone()
+}
+
+fn own() -> Vec<Tool> {
+    let text = |what: &str| json!({ "type": "string", "description": what });
+    let texts = |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
+    let tool = |name: &str, description: &str, properties: Value, required: &[&str]| Tool {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema: Arc::new(json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })),
+    };
+    vec![
+        tool(
+            "RunScript",
+            "Runs a Python script over the desk and shows what it prints. The script is kept as \
+             `scratch/scripts/001_NAME.py`; variables stay for the next one. Sub-models through `tools.llm_client`.",
+            json!({
+                "name": text("What it does, in a word: scan, extract, join."),
+                "code": text("The script."),
+                "path": text("A script on the desk to run instead of `code`."),
+            }),
+            &[],
+        ),
+        tool(
+            "LlmQuery",
+            "Asks a sub-model. It sees nothing but the prompt and the lines of the file that are named.",
+            json!({
+                "prompt": text("The question, with all it needs."),
+                "path": text("A file whose text is put behind the prompt."),
+                "offset": { "type": "integer", "description": "Its first line, from 1." },
+                "limit": { "type": "integer", "description": "How many of its lines." },
+                "save_to": text("A file to write the reply to; then only its beginning is shown."),
+            }),
+            &["prompt"],
+        ),
+        tool(
+            "LlmBatch",
+            "Asks many sub-models at once: one for each prompt, or the same prompt for each file.",
+            json!({
+                "prompts": texts("One question each."),
+                "prompt": text("One question, for each of the files in `paths`."),
+                "paths": texts("Files whose text is put behind the prompt, one in each."),
+                "save_to": text("A file to write the replies to, as JSON lines; then only their beginnings are shown."),
+            }),
+            &[],
+        ),
+        tool(
+            "Finish",
+            "Ends the work with what stands in `output/answer.md`. It is checked first, and sent back if it is none.",
+            json!({
+                "answer": text("The answer, to be written to `output/answer.md` first."),
+                "evidence": texts("Lines of the form `path:12: words copied exactly from that line`."),
+            }),
+            &[],
+        ),
+    ]
+}
+
+/// Runs a call. What is wrong with it is for the model to read; an error ends the run.
+pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<Done, FrameError> {
+    let arguments = match arguments(call) {
+        Ok(arguments) => arguments,
+        Err(why) => return Ok(Done::refused(why)),
+    };
+    let done = match call.name.as_str() {
+        "Finish" => finish::finish(work, &arguments),
+        "RunScript" => script::run(work, &arguments).await?,
+        "LlmQuery" => ask::query(work, &arguments).await?,
+        "LlmBatch" => ask::batch(work, &arguments).await?,
+        name => on_desk(work, name, arguments).await,
+    };
+    work.gate.has_looked |= !done.failed && !BLIND.contains(&call.name.as_str());
+    Ok(done)
+}
+
+/// The arguments as an object.
+fn arguments(call: &ToolCall) -> Result<Value, String> {
+    let (shown, name) = (call.arguments.chars().take(SHOWN_CHARS_MAX).collect::<String>(), &call.name);
+    match serde_json::from_str(&call.arguments) {
+        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        Ok(_) => Err(format!("the arguments of {name} must be a JSON object, not `{shown}`")),
+        Err(error) => Err(format!("the arguments of {name} are not JSON ({error}): `{shown}`")),
+    }
+}
+
+const SHELL: &str = "Shell";
+
+/// Whether a limit stopped a script, by the last line of what is told.
+fn is_stopped(text: &str) -> bool {
+    text.lines().last().is_some_and(|line| line.starts_with("[stopped: "))
+}
+
+/// A tool of the desk. Searching and the shell may take a while: they work on a thread of their own, on a desk that
+/// shares its files with ours.
+async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
+    let Some(tool) = spelunk_desk::tool(name) else {
+        let names: Vec<_> = ALL.iter().map(|tool| tool.name.as_str()).collect();
+        let shown: String = name.chars().take(60).collect();
+        return Done::refused(format!("there is no tool `{shown}`; there are {}", names.join(", ")));
+    };
+    if name == SHELL
+        && let Some(output) = work.frame.refused_tool(name)
+    {
+        return Done::refused(output);
+    }
+    let mut desk = work.bench.desk.clone();
+    let running = tokio::task::spawn_blocking(move || {
+        let ran = tool.run(&mut desk, &arguments);
+        (desk, ran)
+    });
+    let (desk, ran) = running.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    match ran {
+        // Where a clock may have stopped it, nothing of it stays: a replay could get further, or less far.
+        Ok(Outcome { text, .. }) if name == SHELL && is_stopped(&text) => {
+            Done::refused(format!("{text}The files are as they were before it."))
+        }
+        Ok(Outcome { text, .. }) => {
+            work.bench.desk = desk;
+            Done::told(text)
+        }
+        Err(error) => Done::refused(error),
+    }
+}

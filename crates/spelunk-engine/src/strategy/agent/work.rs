@@ -1,0 +1,146 @@
+//! Work: the tools of an agent at its desk. Each call is recorded with what it changed before the model is told of it; on
+//! replay it runs again, and must do the same.
+
+use std::time::Instant;
+
+use spelunk_model::ToolCall;
+
+use super::bench::{Bench, changes};
+use super::finish::{Gate, Given};
+use super::first::First;
+use super::{finish, tools};
+use crate::frame::ToolRecord;
+use crate::strategy::repl::Session;
+use crate::{Answer, Frame, FrameError, Task, evidence};
+
+/// Calls of one reply that are run.
+const CALLS_MAX: usize = 32;
+/// What a model is shown of one call, whatever the tool itself allows.
+const OUTPUT_CHARS_MAX: usize = 40_000;
+
+/// The tools of an agent at its desk.
+pub(super) struct Work<'a> {
+    pub(super) frame: &'a Frame,
+    pub(super) task: &'a Task,
+    pub(super) bench: Bench,
+    /// Where scripts run; opened by the first one.
+    pub(super) session: Option<Session<'a>>,
+    pub(super) gate: Gate,
+}
+
+/// What came of a reply.
+pub(super) enum Turn {
+    /// The answer, accepted.
+    Answered(Given),
+    /// What the model is told, by call.
+    Told(Vec<Told>),
+}
+
+/// What the model is told of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) call: ToolCall,
+    pub(super) text: String,
+    pub(super) is_error: bool,
+}
+
+/// What came of a call.
+pub(super) struct Done {
+    pub(super) text: String,
+    pub(super) failed: bool,
+    /// With the answer, if it was accepted.
+    pub(super) given: Option<Given>,
+}
+
+impl Done {
+    pub(super) fn told(text: impl Into<String>) -> Self {
+        Self { text: text.into(), failed: false, given: None }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "errors and texts are handed over alike")]
+    pub(super) fn refused(why: impl ToString) -> Self {
+        Self { text: why.to_string(), failed: true, given: None }
+    }
+}
+
+impl<'a> Work<'a> {
+    /// Lays out the desk.
+    pub(super) async fn begin(frame: &'a Frame, task: &'a Task, first: &First) -> Result<Self, FrameError> {
+        let empty = spelunk_desk::Desk::new(first.desk.limits().clone());
+        frame.lay_desk(changes(&empty, &first.desk), first.desk.digest()).await?;
+        let gate = Gate::new(task.schema.clone(), first.is_inlined);
+        Ok(Self { frame, task, bench: Bench::new(first.desk.clone()), session: None, gate })
+    }
+
+    /// Another question: the next answer is checked as the first was.
+    pub(super) fn begin_anew(&mut self) {
+        self.gate.begin_anew();
+    }
+
+    /// Runs the calls of a reply in their order, until one of them is the answer.
+    pub(super) async fn take_turn(
+        &mut self,
+        calls: &[ToolCall],
+        turns_left: u64,
+    ) -> Result<Turn, FrameError> {
+        self.gate.may_verify = turns_left > 0;
+        let mut told = Vec::new();
+        for (idx, call) in calls.iter().enumerate() {
+            if idx >= CALLS_MAX {
+                let text = format!("not run: at most {CALLS_MAX} calls of one reply are");
+                told.push(Told { call: call.clone(), text, is_error: true });
+                continue;
+            }
+            let done = self.call(call).await?;
+            if let Some(given) = done.given {
+                return Ok(Turn::Answered(given));
+            }
+            told.push(Told { call: call.clone(), text: done.text, is_error: done.failed });
+        }
+        Ok(Turn::Told(told))
+    }
+
+    /// Runs a call and records it.
+    async fn call(&mut self, call: &ToolCall) -> Result<Done, FrameError> {
+        let (before, began) = (self.bench.desk.clone(), Instant::now());
+        let mut done = tools::run(self, call).await?;
+        done.text = shown(&done.text);
+        if self.bench.write_metrics().is_err() {
+            // A desk without room for its own counters has room for nothing; the model is told so by its next write.
+            self.bench.desk = before.clone();
+        }
+        let record = ToolRecord {
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            failed: done.failed,
+            output: done.text.clone(),
+            files: changes(&before, &self.bench.desk),
+            desk: self.bench.desk.digest(),
+            took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        self.frame.record_tool(record).await?;
+        Ok(done)
+    }
+
+    /// What stands in `output/answer.md`, where it could be an answer.
+    pub(super) fn answer_so_far(&self) -> Option<Given> {
+        finish::so_far(&self.bench.desk, self.task.schema.as_deref())
+    }
+}
+/// Checks the evidence of an answer.
+pub(super) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
+    evidence::check_claims(frame, &task.view, &given.text, given.claims).await
+}
+
+/// The beginning and the end of a text that is too long.
+fn shown(text: &str) -> String {
+    let n_chars = text.chars().count();
+    if n_chars <= OUTPUT_CHARS_MAX {
+        return text.to_owned();
+    }
+    let n_tail = OUTPUT_CHARS_MAX / 3;
+    let head: String = text.chars().take(OUTPUT_CHARS_MAX - n_tail).collect();
+    let tail: String = text.chars().skip(n_chars - n_tail).collect();
+    let n_left_out = n_chars - OUTPUT_CHARS_MAX;
+    format!("{head}\n... [{n_left_out} of {n_chars} characters not shown] ...\n{tail}")
+}

@@ -1,0 +1,46 @@
+//! Asking an agent more: its run goes on with the files, the variables and the conversation it has.
+
+use std::process::ExitCode;
+
+use spelunk_context::ScanOptions;
+use spelunk_engine::RunView;
+use spelunk_types::{RunId, Strategy};
+
+use super::AskArgs;
+use crate::cli::app::{App, Failure};
+use crate::cli::scan::scan_status;
+use crate::cli::show::{find, read_view};
+use crate::cli::{resume, watch};
+use crate::render::progress::Progress;
+
+/// A run that is asked more.
+pub(super) struct GoingOn {
+    run: RunId,
+    view: RunView,
+}
+
+/// The run of an agent that `--run` names, where no other way to answer is named.
+pub(super) fn of_agent(app: &App, args: &AskArgs) -> Result<Option<GoingOn>, Failure> {
+    let Some(name) = &args.run else { return Ok(None) };
+    let is_other = args.strategy.as_deref().is_some_and(|strategy| strategy != Strategy::Agent.name());
+    let (workspace, run) = find(app, Some(name))?;
+    let view = read_view(&workspace, &run)?;
+    let is_agent = view.strategy == Some(Strategy::Agent);
+    Ok((is_agent && !is_other).then_some(GoingOn { run, view }))
+}
+
+pub(super) async fn ask(
+    app: &App,
+    args: &AskArgs,
+    question: &str,
+    GoingOn { run, view }: GoingOn,
+) -> Result<ExitCode, Failure> {
+    let request = resume::request_of(app, &args.model, &view).await?;
+    let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
+    let mut progress = Progress::new(app.quiet);
+    let handle =
+        engine.ask_more(&run, question, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    progress.clear();
+    app.say(&format!("going on with run {}", run.short()));
+    watch::finish(app, handle, args.events).await
+}

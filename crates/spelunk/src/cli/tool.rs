@@ -1,0 +1,182 @@
+//! `spelunk tool`: the tools of an agent as commands, for agents that work outside (Claude Code, Codex) in a folder of plain
+//! files. `init` makes the folder, with instructions in it; every other command works in the folder it is called in.
+
+mod ask;
+mod folder;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+use spelunk_desk::run_tool;
+use spelunk_engine::written_answer;
+
+use self::folder::Folder;
+use super::ModelFlags;
+use super::app::{App, Failure, Usage, print};
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolArgs {
+    #[command(subcommand)]
+    tool: ToolCommand,
+    #[command(flatten)]
+    pub(super) model: ModelFlags,
+}
+
+#[derive(Debug, Subcommand)]
+enum ToolCommand {
+    /// Make a folder for a job: its question, its documents by reference, and instructions for an agent
+    Init {
+        /// The folder; it must be empty or not there
+        directory: String,
+        /// What is to be answered
+        #[arg(long)]
+        question: String,
+        /// Files or directories the job is about
+        #[arg(value_name = "PATH", required = true)]
+        paths: Vec<String>,
+    },
+    /// Read a file by lines
+    Read {
+        /// The file, from the top of the folder
+        path: String,
+        /// The first line, from 1
+        #[arg(long)]
+        offset: Option<u64>,
+        /// How many lines
+        #[arg(long)]
+        limit: Option<u64>,
+    },
+    /// Find lines that match a regular expression
+    Grep {
+        /// The expression
+        pattern: String,
+        /// A file or directory to search
+        #[arg(long)]
+        path: Option<String>,
+        /// Do not tell capital letters from small ones
+        #[arg(long, short)]
+        ignore_case: bool,
+        /// Show only how many lines match in each file
+        #[arg(long)]
+        count: bool,
+        /// How many matches to show
+        #[arg(long)]
+        limit: Option<u64>,
+    },
+    /// List files by name
+    Glob {
+        /// Such as `*.md` or `input/**/*.csv`
+        pattern: String,
+    },
+    /// Cut a file into chunks and write a manifest
+    Chunk {
+        /// The file
+        path: String,
+        /// tokens, lines, paragraphs or headings
+        #[arg(long)]
+        by: Option<String>,
+        /// How many of them in a chunk
+        #[arg(long)]
+        size: Option<u64>,
+        /// How many two chunks share
+        #[arg(long)]
+        overlap: Option<u64>,
+    },
+    /// Keep a fact
+    Evidence {
+        /// What kind of fact
+        #[arg(long)]
+        tag: String,
+        /// The fact
+        #[arg(long)]
+        content: String,
+        /// Where it stands: `path:line`
+        #[arg(long)]
+        source: Option<String>,
+    },
+    /// Ask a sub-model about a file, or about what the prompt says
+    Query {
+        /// The question
+        prompt: String,
+        /// A file whose text it sees
+        #[arg(long)]
+        path: Option<String>,
+    },
+    /// Ask the same about several files
+    Batch {
+        /// The question
+        prompt: String,
+        /// A file; give several
+        #[arg(long, required = true)]
+        path: Vec<String>,
+    },
+    /// Check `output/answer.md`, and print it if it is an answer
+    Finish,
+}
+
+pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Failure> {
+    let (name, arguments) = match args.tool {
+        ToolCommand::Init { directory, question, paths } => {
+            let folder = folder::init(app, &directory, &question, &paths)?;
+            print(&format!("{}\n", folder.display()));
+            app.say("point an agent at it: AGENTS.md says how to work there");
+            return Ok(ExitCode::SUCCESS);
+        }
+        ToolCommand::Query { prompt, path } => {
+            let folder = Folder::open(app)?;
+            return ask::ask(app, &folder, &prompt, path.as_slice()).await;
+        }
+        ToolCommand::Batch { prompt, path } => {
+            let folder = Folder::open(app)?;
+            return ask::ask(app, &folder, &prompt, &path).await;
+        }
+        ToolCommand::Finish => return finish(&Folder::open(app)?),
+        ToolCommand::Read { path, offset, limit } => {
+            ("Read", json!({ "path": path, "offset": offset, "limit": limit }))
+        }
+        ToolCommand::Grep { pattern, path, ignore_case, count, limit } => {
+            let mode = count.then_some("count");
+            let found = json!({ "pattern": pattern, "path": path, "ignore_case": ignore_case, "mode": mode, "limit": limit });
+            ("Grep", found)
+        }
+        ToolCommand::Glob { pattern } => ("Glob", json!({ "pattern": pattern })),
+        ToolCommand::Chunk { path, by, size, overlap } => {
+            ("Chunk", json!({ "path": path, "by": by, "size": size, "overlap": overlap }))
+        }
+        ToolCommand::Evidence { tag, content, source } => {
+            ("Evidence", json!({ "tag": tag, "content": content, "source": source }))
+        }
+    };
+    run(app, name, &given(arguments))
+}
+
+/// Without what was left out.
+fn given(arguments: Value) -> Value {
+    let Value::Object(fields) = arguments else { return arguments };
+    Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
+}
+
+fn run(app: &App, name: &str, arguments: &Value) -> Result<ExitCode, Failure> {
+    let folder = Folder::open(app)?;
+    let mut desk = folder.desk.clone();
+    let outcome = run_tool(&mut desk, name, arguments).map_err(|error| Usage {
+        message: error.to_string(),
+        hint: "see `spelunk tool --help`, and AGENTS.md in this folder".into(),
+    })?;
+    for path in &outcome.changed {
+        folder.write_back(&desk, path)?;
+    }
+    print(&format!("{}\n", outcome.text.trim_end()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn finish(folder: &Folder) -> Result<ExitCode, Failure> {
+    let answer = written_answer(&folder.desk).map_err(|message| Usage {
+        message,
+        hint: "write the answer to `output/answer.md`, then call `spelunk tool finish` again".into(),
+    })?;
+    print(&format!("{answer}\n"));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,194 @@
+//! The folder of a job: a desk as plain files, made by `spelunk tool init`. It is read into memory for each command, and
+//! what a tool changed is written back; nothing is read or written through a link.
+#![expect(clippy::disallowed_methods, reason = "these are the user's own files")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
+use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf};
+use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
+
+use crate::cli::app::{App, Failure, Usage};
+use crate::cli::scan::{inputs, scan};
+
+const JOB: &str = "state/job.json";
+/// What is read into the desk.
+const READ: [&str; 5] = ["input", "state", "scratch", "output", "cache"];
+/// How deep directories are followed.
+const DEPTH_MAX: usize = 16;
+/// Instructions, where agents look for them.
+const GUIDES: [(&str, &str); 3] = [
+    ("AGENTS.md", AGENT_GUIDE),
+    ("CLAUDE.md", AGENT_GUIDE),
+    (".claude/skills/spelunk-desk/SKILL.md", AGENT_SKILL),
+];
+
+/// The folder of a job.
+pub(super) struct Folder {
+    root: PathBuf,
+    pub(super) desk: Desk,
+}
+
+fn wrong(message: String, hint: &str) -> Failure {
+    Usage { message, hint: hint.to_owned() }.into()
+}
+
+/// Makes a folder.
+pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String]) -> Result<PathBuf, Failure> {
+    let root = app.current_dir.join(directory);
+    let is_free = match std::fs::read_dir(&root) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !is_free {
+        return Err(wrong(format!("`{directory}` is not an empty directory"), "name another one"));
+    }
+    if question.trim().is_empty() {
+        return Err(wrong("the question is empty".to_owned(), "say what is to be answered"));
+    }
+    let named = inputs(app, paths)?;
+    // Read now: a path that was mistyped leaves nothing behind.
+    let corpus = scan(app, &named, &ScanOptions::default())?;
+    let mut sources = Vec::new();
+    for input in &named {
+        match input {
+            SourceInput::Path(path) | SourceInput::Typed { path, .. } => {
+                sources.push(path.display().to_string());
+            }
+            SourceInput::Text { .. } => {
+                return Err(wrong(
+                    "a folder cannot hold standard input".to_owned(),
+                    "write it to a file first",
+                ));
+            }
+        }
+    }
+    let files = [
+        ("input/prompt.md", format!("{}\n", question.trim_end())),
+        (JOB, job(app, &sources, corpus.bytes())),
+        ("state/notes.md", String::new()),
+        ("state/evidence.jsonl", String::new()),
+        ("state/errors.jsonl", String::new()),
+    ];
+    for (name, text) in files {
+        write(&root, name, text.as_bytes())?;
+    }
+    for (name, text) in GUIDES {
+        write(&root, name, text.as_bytes())?;
+    }
+    for directory in ["scratch/scripts", "scratch/tmp", "cache/indexes", "output"] {
+        std::fs::create_dir_all(root.join(directory)).map_err(|error| {
+            wrong(format!("could not make `{directory}`: {error}"), "check the directory")
+        })?;
+    }
+    Ok(root)
+}
+
+fn job(app: &App, sources: &[String], bytes: u64) -> String {
+    let limits = &app.settings.limits;
+    let job = json!({
+        "schema_version": 1,
+        "prompt_path": "input/prompt.md",
+        "contexts_dir": "input/contexts",
+        "sources": sources,
+        "context_bytes": bytes,
+        "answer_path": "output/answer.md",
+        "evidence_path": "state/evidence.jsonl",
+        "notes_path": "state/notes.md",
+        "indexes_dir": "cache/indexes",
+        "scripts_dir": "scratch/scripts",
+        "config": {
+            "max_scripts": limits.scripts_max,
+            "max_subcalls_per_script": limits.script_calls_max,
+            "max_tokens_per_call": limits.sub_output_tokens_max,
+        },
+    });
+    format!("{job:#}\n")
+}
+
+impl Folder {
+    /// The folder that the command is called in.
+    pub(super) fn open(app: &App) -> Result<Self, Failure> {
+        let root = app.current_dir.clone();
+        let hint = "make one with `spelunk tool init DIR --question QUESTION PATH`, and call this in it";
+        let unread = |why: String| wrong(format!("this is not the folder of a job: {why}"), hint);
+        let job =
+            std::fs::read_to_string(root.join(JOB)).map_err(|error| unread(format!("`{JOB}`: {error}")))?;
+        let job: Value = serde_json::from_str(&job).map_err(|error| unread(format!("`{JOB}`: {error}")))?;
+        let sources = job.get("sources").and_then(Value::as_array).cloned().unwrap_or_default();
+        let paths: Vec<SourceInput> =
+            sources.iter().filter_map(Value::as_str).map(|path| SourceInput::Path(path.into())).collect();
+        let mut desk = Desk::new(DeskLimits::default());
+        for area in READ {
+            read(
+                &root,
+                &DeskPath::parse(area).map_err(|error| unread(error.to_string()))?,
+                &mut desk,
+                DEPTH_MAX,
+            );
+        }
+        let corpus = Corpus::scan(&paths, &ScanOptions::default(), &mut |_| {})?;
+        let view = View::of(Arc::new(corpus));
+        desk.mount(Arc::new(ViewShelf::new(view, Arc::new(AtomicBool::new(false)))));
+        Ok(Self { root, desk })
+    }
+
+    /// Writes a file that a tool changed.
+    pub(super) fn write_back(&self, desk: &Desk, path: &DeskPath) -> Result<(), Failure> {
+        let at = self.root.join(path.as_str());
+        if has_link(&self.root, path) {
+            return Err(wrong(
+                format!("`{path}` is or lies behind a link"),
+                "remove the link: files stay in the folder",
+            ));
+        }
+        match desk.read(path) {
+            Ok(bytes) => write(&self.root, path.as_str(), &bytes),
+            Err(_) => std::fs::remove_file(at)
+                .map_err(|error| wrong(format!("could not remove `{path}`: {error}"), "check the directory")),
+        }
+    }
+}
+
+/// Whether a part of the path is a link.
+fn has_link(root: &Path, path: &DeskPath) -> bool {
+    let mut at = root.to_owned();
+    path.as_str().split('/').any(|part| {
+        at.push(part);
+        std::fs::symlink_metadata(&at).is_ok_and(|found| found.file_type().is_symlink())
+    })
+}
+
+/// Reads a directory of the folder into the desk. Links, and what is no path or too large, are left out.
+fn read(root: &Path, directory: &DeskPath, desk: &mut Desk, depth_left: usize) {
+    if has_link(root, directory) {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(root.join(directory.as_str())) else { return };
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    for name in names {
+        let Ok(path) = directory.join(&name) else { continue };
+        let at = root.join(path.as_str());
+        let Ok(found) = std::fs::symlink_metadata(&at) else { continue };
+        if found.is_dir() && depth_left > 0 {
+            read(root, &path, desk, depth_left - 1);
+        } else if found.is_file()
+            && found.len() <= desk.limits().file_bytes_max
+            && let Ok(bytes) = std::fs::read(&at)
+        {
+            // A desk that is full shows what fits.
+            drop(desk.put(&path, bytes));
+        }
+    }
+}
+
+fn write(root: &Path, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let at = root.join(name);
+    let made = at.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&at, bytes));
+    made.map_err(|error| wrong(format!("could not write `{}`: {error}", at.display()), "check the directory"))
+}
