@@ -26,6 +26,7 @@ mod page;
 mod passages;
 mod plan;
 mod plan_files;
+mod pull;
 mod repl;
 mod report;
 mod scan;
