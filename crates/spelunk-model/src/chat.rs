@@ -6,7 +6,7 @@ use crate::{Feature, ModelError, Prompt, Speaker};
 /// A way to write conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatForm {
-    /// `<|im_start|>user … <|im_end|>`: Qwen, SmolLM and many others.
+    /// `<|im_start|>user … <|im_end|>`: Qwen and many others.
     ChatMl,
     /// `<|start_header_id|>user<|end_header_id|> … <|eot_id|>`: Llama 3.
     Llama3,

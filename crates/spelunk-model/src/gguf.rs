@@ -52,10 +52,10 @@ pub enum GgufError {
 
 impl From<io::Error> for GgufError {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::Damaged { what: "the file ends within them" },
-            _ => Self::Read(error),
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return Self::Damaged { what: "the file ends within them" };
         }
+        Self::Read(error)
     }
 }
 
@@ -78,10 +78,10 @@ impl GgufHeader {
         for _ in 0..n_entries {
             entries.extend(input.entry()?);
         }
-        Self::of(entries)
+        Self::of(&entries)
     }
 
-    fn of(entries: Vec<(String, Kept)>) -> Result<Self, GgufError> {
+    fn of(entries: &[(String, Kept)]) -> Result<Self, GgufError> {
         let text = |key: &str| {
             entries.iter().find_map(|(name, value)| match value {
                 Kept::Text(text) if name == key => Some(text.clone()),

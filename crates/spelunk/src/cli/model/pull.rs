@@ -34,8 +34,8 @@ pub(super) async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure>
         pips: PIPS,
         say: &|text| app.say(text),
     };
-    let pulled = puller.pull(&wanted).await?;
-    print(&if app.json { pulled_json(&pulled) } else { pulled_text(&pulled) });
+    let model = puller.pull(&wanted).await?;
+    print(&if app.json { pulled_json(&model) } else { pulled_text(&model) });
     if !IS_BUILT_IN {
         app.say(&format!(
             "This program was built without the runner. To ask the model, build it with: {BUILD_COMMAND}"
