@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use llama_cpp_2::context::LlamaContext;
@@ -119,11 +119,8 @@ impl<'a> Loop<'a> {
                     Err(_) => return,
                 }
             }
-            loop {
-                match jobs.try_recv() {
-                    Ok(job) => self.take(job),
-                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-                }
+            while let Ok(job) = jobs.try_recv() {
+                self.take(job);
             }
             self.drop_cancelled();
             self.admit();
@@ -316,8 +313,7 @@ impl<'a> Loop<'a> {
             }
         }
         for &idx in &order {
-            loop {
-                let Some(active) = &self.active[idx] else { break };
+            while let Some(active) = &self.active[idx] {
                 let n_done = self.sequences[idx].tokens.len();
                 let Some(&token) = active.prompt.get(n_done) else { break };
                 let is_last = n_done + 1 == active.prompt.len();
