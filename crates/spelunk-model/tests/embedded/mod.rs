@@ -2,7 +2,11 @@
 //! spelunk/embedded --test main embedded`. Without that variable there is nothing to test, and each test says so. What
 //! needs no file is tested beside the code.
 
-#![expect(clippy::disallowed_methods, reason = "tests are told by the environment which file to load")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests are told by the environment which file to load, and say what they measured"
+)]
 
 use std::io::BufReader;
 use std::path::PathBuf;
