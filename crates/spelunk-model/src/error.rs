@@ -49,6 +49,8 @@ pub enum ModelError {
     Unreachable { base_url: String, detail: String },
     #[error("`{program}` ended with {status}: {detail}")]
     CommandFailed { program: String, status: String, detail: String },
+    #[error("the local model `{name}` cannot be used: {detail}")]
+    LocalFailed { name: String, detail: String },
     #[error("no reply within {after_ms} ms")]
     TimedOut { after_ms: u64 },
     #[error("the reply ended before its end mark")]
@@ -77,6 +79,7 @@ impl ModelError {
             | Self::RequestRefused { .. }
             | Self::FeatureRefused { .. }
             | Self::PromptTooLong { .. }
+            | Self::LocalFailed { .. }
             | Self::ReplyTooLong { .. } => false,
         }
     }
@@ -99,6 +102,7 @@ impl ModelError {
             | Self::RequestRefused { .. }
             | Self::FeatureRefused { .. }
             | Self::PromptTooLong { .. }
+            | Self::LocalFailed { .. }
             | Self::ReplyMalformed { .. }
             | Self::ReplyTooLong { .. } => false,
         }
@@ -117,6 +121,7 @@ impl ModelError {
             | Self::PromptTooLong { .. }
             | Self::Unreachable { .. }
             | Self::CommandFailed { .. }
+            | Self::LocalFailed { .. }
             | Self::TimedOut { .. }
             | Self::StreamCut
             | Self::ReplyMalformed { .. }
@@ -129,7 +134,7 @@ impl Explain for ModelError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Unauthorized { .. } | Self::KeysMissing { .. } => ErrorCode::ModelUnauthorized,
-            Self::NotFound { .. } => ErrorCode::ModelNotFound,
+            Self::NotFound { .. } | Self::LocalFailed { .. } => ErrorCode::ModelNotFound,
             Self::RateLimited { .. } => ErrorCode::ModelRateLimited,
             Self::Overloaded { .. } => ErrorCode::ModelOverloaded,
             Self::ServerError { .. } | Self::CommandFailed { .. } => ErrorCode::ModelServerError,
@@ -146,6 +151,9 @@ impl Explain for ModelError {
     fn hint(&self) -> Option<String> {
         let own = match self {
             Self::CommandFailed { .. } => "run the command by hand with a prompt on its standard input",
+            Self::LocalFailed { .. } => {
+                "look at it with `spelunk model list`, or name another model with `--model`"
+            }
             Self::FeatureRefused { feature: Feature::Schema, .. } => {
                 "ask without a schema, or name another model"
             }

@@ -40,6 +40,11 @@ impl Model for FallbackModel {
         self.first.rate()
     }
 
+    /// A chain with one such model in it may take as long as that one.
+    fn computes_here(&self) -> bool {
+        self.first.computes_here() || self.others.iter().any(|model| model.computes_here())
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let asking = Asking {
             reply: self.first.stream(prompt, call),

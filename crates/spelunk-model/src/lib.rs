@@ -5,12 +5,18 @@ mod anthropic;
 mod aws;
 mod bedrock;
 mod caller;
+mod catalogue;
+mod chat;
 mod command;
+mod download;
+#[cfg(feature = "embedded")]
+mod embedded;
 mod embedding;
 mod error;
 mod fallback;
 mod frames;
 mod gemini;
+mod gguf;
 #[cfg(test)]
 mod hostile;
 mod http;
@@ -36,11 +42,17 @@ mod wire;
 pub use anthropic::AnthropicModel;
 pub use aws::{AwsAuth, AwsKeys, AwsSettings, AwsSource, Now};
 pub use bedrock::BedrockModel;
+pub use catalogue::{CatalogueModel, CataloguePart, local_catalogue};
+pub use chat::{ChatForm, ChatPiece};
 pub use command::{CommandModel, CommandOptions, CommandOutput};
+pub use download::Download;
+#[cfg(feature = "embedded")]
+pub use embedded::{EmbeddedModel, EmbeddedOptions};
 pub use embedding::{Embedded, EmbeddingClient, EmbeddingFuture, EmbeddingModel, embedding_batches};
 pub use error::{Feature, ModelError};
 pub use fallback::FallbackModel;
 pub use gemini::GeminiModel;
+pub use gguf::{GgufError, GgufHeader};
 pub use list::{ListShape, list_models, list_models_as};
 pub use model::{Model, ModelDelta, ModelStream, Reply, collect};
 pub use openai::OpenAiModel;

@@ -43,6 +43,12 @@ pub trait Model: Send + Sync {
         Rate::default()
     }
 
+    /// Whether it computes on this machine, inside this process. Such a model is slow and gives signs of life, so that a
+    /// call is bounded by how long it is silent and not by how long it takes.
+    fn computes_here(&self) -> bool {
+        false
+    }
+
     /// Sends the prompt. `call` names the request in tests; it reaches the wire only where the adapter was told so.
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;
 }

@@ -4,6 +4,7 @@
 pub(crate) mod anthropic;
 pub(crate) mod aws;
 pub(crate) mod bedrock;
+pub(crate) mod catalogue;
 pub(crate) mod command;
 pub(crate) mod embedding;
 pub(crate) mod error;

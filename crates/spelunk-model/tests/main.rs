@@ -6,6 +6,8 @@ mod adapter;
 mod aws;
 mod command;
 mod contract;
+#[cfg(feature = "embedded")]
+mod embedded;
 mod embedding;
 mod fallback;
 mod list;

@@ -83,7 +83,7 @@ pub(crate) struct Common {
 /// Which model to ask.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelFlags {
-    /// The model: a NAME of `[models.NAME]` or of the provider, or PROVIDER/NAME with provider openai, openai-responses, anthropic, gemini, bedrock, azure or command; `none` asks nobody
+    /// The model: a NAME of `[models.NAME]` or of the provider, or PROVIDER/NAME with provider openai, openai-responses, anthropic, gemini, bedrock, azure or command; `local:NAME` runs inside this program; `none` asks nobody
     #[arg(long, short, value_name = "MODEL")]
     model: Option<String>,
     /// The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a model of the same provider
@@ -222,7 +222,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         Command::Ask(args) => Some(args.model.clone()),
         Command::Resume(args) => Some(args.model.clone()),
         Command::Plan(args) => Some(args.model.clone()),
-        Command::Model(args) => Some(args.flags().clone()),
+        Command::Model(args) => args.flags().cloned(),
         Command::Doctor(args) => Some(args.model.clone()),
         Command::Repl(args) => Some(args.model.clone()),
         Command::Mcp(args) => Some(args.model.clone()),

@@ -71,8 +71,14 @@ pub(crate) const XDG_CONFIG_HOME: Variable = Variable {
     name: "XDG_CONFIG_HOME",
     doc: "The user's settings are in `spelunk/config.toml` below this directory; unset, it is `~/.config`.",
 };
+/// Where the user's data live.
+pub(crate) const XDG_DATA_HOME: Variable = Variable {
+    name: "XDG_DATA_HOME",
+    doc: "Local models are in `spelunk/models` below this directory; unset, it is `~/.local/share`.",
+};
 /// The home directory.
-pub(crate) const HOME: Variable = Variable { name: "HOME", doc: "The home directory, for `~/.config`." };
+pub(crate) const HOME: Variable =
+    Variable { name: "HOME", doc: "The home directory, for `~/.config` and `~/.local/share`." };
 /// Where programs are.
 pub(crate) const PATH: Variable =
     Variable { name: "PATH", doc: "Where `python3` is looked for, with `--sandbox cpython`." };
@@ -108,6 +114,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     AZURE_OPENAI_ENDPOINT,
     NO_COLOR,
     XDG_CONFIG_HOME,
+    XDG_DATA_HOME,
     HOME,
     PATH,
     OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spelunk_engine::Roster;
-use spelunk_model::{FallbackModel, ListShape, Model, ModelError, ModelOptions, list_models, list_models_as};
+use spelunk_model::{
+    FallbackModel, GgufError, ListShape, Model, ModelError, ModelOptions, list_models, list_models_as,
+};
 use spelunk_types::{ErrorCode, Explain, ModelRef};
 
 use self::bounded::BoundedModel;
@@ -22,6 +24,7 @@ use self::survey::usual;
 pub(crate) use self::survey::{KeyState, LocalServer, Surveyed, local_servers, survey};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings, at_provider};
 use crate::env::{self, Environment};
+use crate::local::BUILD_COMMAND;
 
 /// A model and why it was chosen.
 pub(crate) struct Chosen {
@@ -55,6 +58,12 @@ pub(crate) enum ProviderError {
     NoEmbeddings { provider: &'static str },
     #[error("there is no model `{name}`")]
     Unknown { name: String, known: String },
+    #[error("there is no local model `{name}`")]
+    LocalMissing { name: String },
+    #[error("the local model `{name}` cannot be read")]
+    LocalDamaged { name: String, source: GgufError },
+    #[error("`local:{name}` is there, and this program was built without the runner for local models")]
+    NotBuiltIn { name: String },
     #[error("the server at `{base_url}` offers no model")]
     NoModels { base_url: String },
     #[error("the run was begun by an MCP client, with a model or agents of its own")]
@@ -76,6 +85,9 @@ impl Explain for ProviderError {
             | Self::NoEmbeddings { .. }
             | Self::Unknown { .. }
             | Self::NoModels { .. }
+            | Self::LocalMissing { .. }
+            | Self::LocalDamaged { .. }
+            | Self::NotBuiltIn { .. }
             | Self::OfClient => ErrorCode::ModelNotConfigured,
             Self::Model(error) => error.code(),
         }
@@ -103,6 +115,13 @@ impl Explain for ProviderError {
                 Some("define it with `[models.NAME]` in `spelunk.toml`".into())
             }
             Self::Unknown { known, .. } => Some(format!("the models are {known}")),
+            Self::LocalMissing { .. } => Some(
+                "bring it with `spelunk model pull`; `spelunk model list` shows those that are there".into(),
+            ),
+            Self::LocalDamaged { name, .. } => {
+                Some(format!("remove its file and pull it again: `spelunk model pull {name}`"))
+            }
+            Self::NotBuiltIn { .. } => Some(format!("build it with `{BUILD_COMMAND}`")),
             Self::NoModels { .. } => Some("load a model there, or name one with `--model`".into()),
             Self::OfClient => Some("go on with it from such a client, by the tool `rlm_resume`".into()),
             Self::Model(error) => error.hint(),

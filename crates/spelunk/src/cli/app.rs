@@ -204,7 +204,8 @@ pub(crate) fn report_plain(failure: &Failure, json: bool) -> ExitCode {
 fn model_values(flags: ModelFlags) -> Vec<FlagValue> {
     let mut values = Vec::new();
     if let Some(model) = flags.model {
-        match model.split_once('/') {
+        let parts = model.strip_prefix("local:").map(|name| ("local", name));
+        match parts.or_else(|| model.split_once('/')) {
             Some((provider, name))
                 if ProviderChoice::of(provider).is_some() && !["auto", "none"].contains(&provider) =>
             {

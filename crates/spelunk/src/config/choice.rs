@@ -43,6 +43,8 @@ choice! {
         Azure = "azure",
         /// A program that reads the prompt and writes the reply.
         Command = "command",
+        /// A model inside this program, from the folder of local models.
+        Local = "local",
         /// Nobody: passages are shown instead of an answer.
         None = "none",
     }

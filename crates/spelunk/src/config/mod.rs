@@ -31,7 +31,7 @@ pub(crate) use reference::tests::check_page;
 pub(crate) use reference::{defaults_toml, environment_md};
 pub(crate) use roles::{RoleModel, at_provider};
 pub(crate) use schema::schema;
-pub(crate) use settings::{ModelSettings, ServerSettings, Settings};
+pub(crate) use settings::{LocalSettings, ModelSettings, ServerSettings, Settings};
 pub(crate) use show::{show_json, show_text};
 pub(crate) use suggest::nearest;
 

@@ -10,7 +10,7 @@ use spelunk_model::{Price, Rate};
 use super::choice::ProviderChoice;
 use super::error::ConfigError;
 use super::layer::{Entry, Origin, refused};
-use super::settings::ModelSettings;
+use super::settings::{LocalSettings, ModelSettings, Sampling};
 use super::suggest::nearest;
 use super::table::{AZURE_API_VERSION, Display, Fallback, Kind, MODELS, Reach, Setting, text};
 use super::value::{Decimal, Value, WHOLE_MAX, Written};
@@ -110,6 +110,18 @@ static FIELDS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
             "The model's window: a prompt that is estimated to be longer is refused before it is sent.",
         ),
         field(
+            "temperature",
+            Kind::Number,
+            dollars(700_000),
+            "How freely a local model chooses its words; unless set, it takes the likeliest each time.",
+        ),
+        field(
+            "seed",
+            Kind::Whole { min: 0, max: u64::from(u32::MAX) },
+            Value::Whole(1),
+            "Where the dice of a local model begin, with a temperature above 0.",
+        ),
+        field(
             "requests_per_minute",
             count,
             Value::Whole(500),
@@ -206,7 +218,7 @@ impl WrittenModel {
     }
 
     /// The model as it is asked. `known` are the names of all models.
-    pub(super) fn resolve(&self, known: &[&str]) -> Result<NamedModel, ConfigError> {
+    pub(super) fn resolve(&self, known: &[&str], local: &LocalSettings) -> Result<NamedModel, ConfigError> {
         let provider = self.text("provider").and_then(|word| ProviderChoice::of(&word));
         let settings = ModelSettings {
             section: format!("{MODELS}.{}", self.name),
@@ -221,6 +233,8 @@ impl WrittenModel {
             azure_api_version: self.text("azure_api_version").unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
             price: self.price()?,
             probe_local: true,
+            sampling: self.sampling(),
+            local: local.clone(),
         };
         let rate = Rate {
             requests_per_minute: self.whole("requests_per_minute"),
@@ -229,6 +243,15 @@ impl WrittenModel {
         let fallback = self.fallback(known)?;
         let context_tokens = self.whole("context_tokens");
         Ok(NamedModel { alias: self.name.clone(), settings, context_tokens, rate, fallback })
+    }
+
+    fn sampling(&self) -> Sampling {
+        let temperature = match self.value("temperature") {
+            Some(Value::Number(number)) => number.millionths,
+            Some(_) | None => 0,
+        };
+        let seed = self.whole("seed").and_then(|seed| u32::try_from(seed).ok()).unwrap_or_default();
+        Sampling { temperature, seed, context_tokens: self.whole("context_tokens") }
     }
 
     fn fallback(&self, known: &[&str]) -> Result<Vec<String>, ConfigError> {

@@ -84,6 +84,15 @@ fn sub(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel
     }
     Ok(match text(layer, "model.sub") {
         Some((name, origin)) if models.contains_key(name) => named(name, "model.sub", origin),
+        // A local model stands beside those of any provider.
+        Some((name, origin)) if name.starts_with(LOCAL) => match at_provider(name) {
+            Some((provider, at)) => RoleModel::AtProvider {
+                provider,
+                name: at.to_owned(),
+                because: because("model.sub", name, origin),
+            },
+            None => RoleModel::SameProvider { name: name.to_owned() },
+        },
         Some((name, _)) => RoleModel::SameProvider { name: name.to_owned() },
         None => RoleModel::Unset,
     })
@@ -106,8 +115,14 @@ fn of_role(
     Err(unknown_model(key, value, &known, origin.clone()))
 }
 
-/// `anthropic/claude-x` as its provider and the rest.
+/// What the name of a local model begins with: `local:qwen`.
+const LOCAL: &str = "local:";
+
+/// `anthropic/claude-x` as its provider and the rest; `local:qwen` as well.
 pub(crate) fn at_provider(value: &str) -> Option<(ProviderChoice, &str)> {
+    if let Some(name) = value.strip_prefix(LOCAL) {
+        return (!name.is_empty()).then_some((ProviderChoice::Local, name));
+    }
     let (provider, name) = value.split_once('/')?;
     let provider = ProviderChoice::of(provider)?;
     let is_somebody = !matches!(provider, ProviderChoice::Auto | ProviderChoice::None);

@@ -41,11 +41,22 @@ pub(crate) struct Settings {
     pub(crate) cache_replies: bool,
     /// When output is coloured.
     pub(crate) color: ColorChoice,
+    /// Models inside this program.
+    pub(crate) local: LocalSettings,
     /// How the server serves.
     pub(crate) server: ServerSettings,
     /// Every bound the engine keeps.
     pub(crate) limits: Limits,
     layer: Layer,
+}
+
+/// Models inside this program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LocalSettings {
+    /// Where they are kept, if not at the usual place.
+    pub(crate) path: Option<String>,
+    /// The hub they are pulled from.
+    pub(crate) hub_url: String,
 }
 
 /// How the server serves.
@@ -102,6 +113,21 @@ pub(crate) struct ModelSettings {
     pub(crate) price: Option<Price>,
     /// Whether to look for a server on this machine.
     pub(crate) probe_local: bool,
+    /// How a local model chooses its words.
+    pub(crate) sampling: Sampling,
+    /// Where local models are.
+    pub(crate) local: LocalSettings,
+}
+
+/// How a local model chooses its words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sampling {
+    /// Millionths; 0 takes the likeliest each time.
+    pub(crate) temperature: u64,
+    /// Where the dice begin.
+    pub(crate) seed: u32,
+    /// Its window, where the user says so.
+    pub(crate) context_tokens: Option<u64>,
 }
 
 impl Settings {
@@ -120,6 +146,8 @@ impl Settings {
             azure_api_version: text(&layer, "model.azure_api_version").to_owned(),
             price: price(&layer)?,
             probe_local: yes_no(&layer, "model.probe_local"),
+            sampling: Sampling::default(),
+            local: local(&layer),
         };
         let models = named_models(&layer)?;
         let roles = Roles::resolve(&layer, &models)?;
@@ -133,6 +161,7 @@ impl Settings {
             retention_days: whole(&layer, "run.retention_days"),
             cache_replies: yes_no(&layer, "cache.replies"),
             color: choice(&layer, "output.color", ColorChoice::of),
+            local: local(&layer),
             server: server(&layer),
             limits: limits(&layer),
             layer,
@@ -167,7 +196,15 @@ impl Settings {
 
 fn named_models(layer: &Layer) -> Result<BTreeMap<String, NamedModel>, ConfigError> {
     let known: Vec<&str> = layer.models().map(WrittenModel::name).collect();
-    layer.models().map(|model| Ok((model.name().to_owned(), model.resolve(&known)?))).collect()
+    let local = local(layer);
+    layer.models().map(|model| Ok((model.name().to_owned(), model.resolve(&known, &local)?))).collect()
+}
+
+fn local(layer: &Layer) -> LocalSettings {
+    LocalSettings {
+        path: optional_text(layer, "local.path"),
+        hub_url: text(layer, "local.hub_url").to_owned(),
+    }
 }
 
 fn server(layer: &Layer) -> ServerSettings {

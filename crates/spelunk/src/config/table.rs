@@ -116,6 +116,7 @@ pub(crate) fn find(key: &str) -> Option<&'static Setting> {
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("model", "Who answers calls."),
     ("roles", "Which model does which work, by the names of `[models.NAME]` or as PROVIDER/NAME."),
+    ("local", "Models inside this program."),
     ("ask", "How questions are answered."),
     ("workspace", "Where runs are kept."),
     ("run", "How long runs are kept."),
@@ -131,12 +132,15 @@ pub(crate) const TYPES: &str = "types";
 /// The same for models that the user names: `[models.fast]`.
 pub(crate) const MODELS: &str = "models";
 
+/// The hub of models, unless another is set.
+const HUB_URL: &str = "https://huggingface.co";
+
 /// The version of Azure's interface, unless another is set.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 
 static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     let limits = Limits::ALL.iter().map(limit);
-    model().into_iter().chain(roles()).chain(others()).chain(server()).chain(limits).collect()
+    model().into_iter().chain(roles()).chain(local()).chain(others()).chain(server()).chain(limits).collect()
 });
 
 fn model() -> Vec<Setting> {
@@ -209,6 +213,21 @@ fn roles() -> Vec<Setting> {
                 "The model that turns texts into vectors for the index, in OpenAI's format; empty takes the built-in table.",
             )
         },
+    ]
+}
+
+fn local() -> Vec<Setting> {
+    let own = |setting: Setting| Setting { reach: Reach::UserOnly, ..setting };
+    vec![
+        own(text(
+            "local.path",
+            "",
+            "Where local models are kept; empty takes `spelunk/models` in the user's data directory.",
+        )),
+        own(Setting {
+            display: Display::Address,
+            ..text("local.hub_url", HUB_URL, "The hub that `spelunk model pull` asks.")
+        }),
     ]
 }
 

@@ -8,6 +8,7 @@ use spelunk_types::{Explain as _, Limits};
 use super::*;
 use file::parse;
 use layer::Origin;
+use settings::Sampling;
 
 fn resolve(layer: Layer) -> Settings {
     Settings::resolve(layer.over(Layer::defaults())).unwrap()
@@ -38,6 +39,8 @@ fn nothing_set_gives_the_defaults() {
         key_command: None,
         price: None,
         probe_local: true,
+        sampling: Sampling::default(),
+        local: LocalSettings { path: None, hub_url: "https://huggingface.co".into() },
     };
     assert_eq!(settings.model, model);
     assert_eq!(settings.strategy, StrategyChoice::Auto);
@@ -72,6 +75,8 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
             output_microusd_per_mtok: 250_000,
         }),
         probe_local: false,
+        sampling: Sampling::default(),
+        local: LocalSettings { path: None, hub_url: "https://huggingface.co".into() },
     };
     assert_eq!(settings.model, model);
     assert_eq!(settings.strategy, StrategyChoice::Direct);

@@ -34,6 +34,10 @@ impl Model for BoundedModel {
         self.rate
     }
 
+    fn computes_here(&self) -> bool {
+        self.inner.computes_here()
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let Some(window) = self.context_tokens else { return self.inner.stream(prompt, call) };
         let of_messages = prompt.messages.iter().map(|message| estimate_tokens(&message.text));

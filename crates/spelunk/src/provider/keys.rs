@@ -10,6 +10,7 @@ use super::ProviderError;
 use super::open::bedrock_url;
 use crate::config::{ModelSettings, ProviderChoice};
 use crate::env::{self, Environment};
+use crate::local::ModelFolder;
 
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 const ANTHROPIC_URL: &str = "https://api.anthropic.com";
@@ -70,6 +71,7 @@ fn place_of(keys: &Keys<'_>) -> Result<Option<Place>, ProviderError> {
         ProviderChoice::Azure => Some(keys.azure()?),
         ProviderChoice::Bedrock => Some(keys.bedrock()),
         ProviderChoice::Command => Some(keys.command()),
+        ProviderChoice::Local => Some(keys.local()?),
         ProviderChoice::Auto => keys.by_environment()?,
     })
 }
@@ -182,6 +184,25 @@ impl Keys<'_> {
         let name = Some(self.settings.name.clone().unwrap_or_else(|| "command".into()));
         let because = self.because("provider is command");
         Place { provider: "command", base_url: String::new(), name, key: None, because }
+    }
+
+    /// A model of the folder: the one that is named, or the only one.
+    pub(super) fn local(&self) -> Result<Place, ProviderError> {
+        let folder = ModelFolder::of(&self.settings.local, self.environment);
+        let name = match self.settings.name.clone() {
+            Some(name) => name,
+            None => {
+                let mut all = folder.map(|folder| folder.all()).unwrap_or_default();
+                match (all.pop(), all.is_empty()) {
+                    (Some(only), true) => only.name,
+                    (Some(_) | None, _) => {
+                        return Err(ProviderError::NameMissing { provider: "a local model".to_owned() });
+                    }
+                }
+            }
+        };
+        let (provider, because) = ("local", self.because("provider is local"));
+        Ok(Place { provider, base_url: String::new(), name: Some(name), key: None, because })
     }
 
     pub(super) fn anthropic(&self, because: &str) -> Result<Place, ProviderError> {

@@ -13,6 +13,7 @@ use spelunk_model::{
 use super::ProviderError;
 use crate::config::ModelSettings;
 use crate::env::{self, Environment};
+use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
 
 const AWS_REGION: &str = "us-east-1";
 
@@ -34,6 +35,7 @@ pub(super) fn open(
             Arc::new(BedrockModel::new(options, &region, aws.auth(Arc::new(now))?)?)
         }
         "command" => Arc::new(command(options, settings)?),
+        "local" => local(&options.name, settings, environment)?,
         _ => Arc::new(OpenAiModel::new(options)?),
     })
 }
@@ -69,6 +71,50 @@ fn aws(environment: &Environment) -> AwsSettings {
 #[expect(clippy::disallowed_methods, reason = "the binary reads the files of the user's tools")]
 fn read(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
+}
+
+/// A model of the folder. It has to be there and be a model file, whether or not this program can run it.
+fn local(
+    name: &str,
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Result<Arc<dyn Model>, ProviderError> {
+    let missing = || ProviderError::LocalMissing { name: name.to_owned() };
+    let folder = ModelFolder::of(&settings.local, environment).ok_or_else(missing)?;
+    let found = folder.find(name).ok_or_else(missing)?;
+    match found.header {
+        Ok(_) if IS_BUILT_IN => run(found, settings),
+        Ok(_) => Err(ProviderError::NotBuiltIn { name: found.name }),
+        Err(source) => Err(ProviderError::LocalDamaged { name: name.to_owned(), source }),
+    }
+}
+
+#[cfg(feature = "embedded")]
+fn run(found: LocalModel, settings: &ModelSettings) -> Result<Arc<dyn Model>, ProviderError> {
+    let LocalModel { name, path, bytes, header } = found;
+    let header = header.map_err(|source| ProviderError::LocalDamaged { name: name.clone(), source })?;
+    let sampling = settings.sampling;
+    // A setting has at most six decimals, so what is lost here was never written.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "a small decimal number"
+    )]
+    let temperature = (sampling.temperature as f64 / 1e6) as f32;
+    Ok(Arc::new(spelunk_model::EmbeddedModel::new(spelunk_model::EmbeddedOptions {
+        name,
+        path,
+        bytes,
+        header,
+        context_tokens: sampling.context_tokens,
+        temperature,
+        seed: sampling.seed,
+    })?))
+}
+
+#[cfg(not(feature = "embedded"))]
+fn run(found: LocalModel, _settings: &ModelSettings) -> Result<Arc<dyn Model>, ProviderError> {
+    Err(ProviderError::NotBuiltIn { name: found.name })
 }
 
 /// A program: the words of `model.command`, with nothing expanded.

@@ -71,7 +71,8 @@ fn help_of_ask_lists_its_flags() {
                                      name; an agent goes on with its work
           -m, --model <MODEL>        The model: a NAME of `[models.NAME]` or of the provider, or
                                      PROVIDER/NAME with provider openai, openai-responses, anthropic,
-                                     gemini, bedrock, azure or command; `none` asks nobody
+                                     gemini, bedrock, azure or command; `local:NAME` runs inside this
+                                     program; `none` asks nobody
               --sub-model <MODEL>    The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
                                      model of the same provider
               --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
@@ -135,7 +136,7 @@ fn help_of_plan_lists_its_flags() {
                                    `*.inc=source_code`
           -m, --model <MODEL>      The model: a NAME of `[models.NAME]` or of the provider, or PROVIDER/NAME
                                    with provider openai, openai-responses, anthropic, gemini, bedrock, azure
-                                   or command; `none` asks nobody
+                                   or command; `local:NAME` runs inside this program; `none` asks nobody
               --sub-model <MODEL>  The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
                                    model of the same provider
               --base-url <URL>     Where requests go, such as `http://127.0.0.1:PORT/v1`

@@ -28,6 +28,7 @@ mod page;
 mod passages;
 mod plan;
 mod plan_files;
+mod pull;
 mod repl;
 mod report;
 mod scan;

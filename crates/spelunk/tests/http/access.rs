@@ -74,7 +74,8 @@ fn the_help_says_how_to_serve() {
               --days <N>               How long the new token is good [default: without end]
           -m, --model <MODEL>          The model: a NAME of `[models.NAME]` or of the provider, or
                                        PROVIDER/NAME with provider openai, openai-responses, anthropic,
-                                       gemini, bedrock, azure or command; `none` asks nobody
+                                       gemini, bedrock, azure or command; `local:NAME` runs inside this
+                                       program; `none` asks nobody
               --sub-model <MODEL>      The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
                                        model of the same provider
               --base-url <URL>         Where requests go, such as `http://127.0.0.1:PORT/v1`

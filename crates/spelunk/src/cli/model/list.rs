@@ -1,13 +1,15 @@
-//! `spelunk model list`: nothing is sent to a provider; servers on this machine are asked what they have.
+//! `spelunk model list`: nothing is sent to a provider; servers on this machine are asked what they have, and the files of
+//! local models what they are.
 
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use spelunk_model::Price;
+use spelunk_model::{ChatForm, GgufHeader, Price};
 
 use crate::cli::app::{App, print};
+use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
 use crate::provider::{KeyState, LocalServer, Surveyed, local_servers, survey};
-use crate::render::units::{dollars, head};
+use crate::render::units::{bytes, dollars, head};
 
 /// Models that are shown of one server.
 const MODELS_MAX: usize = 20;
@@ -15,11 +17,17 @@ const MODELS_MAX: usize = 20;
 pub(super) async fn list(app: &App) -> ExitCode {
     let surveyed = survey(&app.settings, &app.environment);
     let local = if app.settings.model.probe_local { local_servers().await } else { Vec::new() };
-    print(&if app.json { shown_json(&surveyed, &local) } else { shown_text(&surveyed, &local) });
+    let folder = ModelFolder::of(&app.settings.local, &app.environment);
+    let files = folder.map(|folder| folder.all()).unwrap_or_default();
+    print(&if app.json {
+        shown_json(&surveyed, &local, &files)
+    } else {
+        shown_text(&surveyed, &local, &files)
+    });
     ExitCode::SUCCESS
 }
 
-fn shown_text(surveyed: &[Surveyed], local: &[LocalServer]) -> String {
+fn shown_text(surveyed: &[Surveyed], local: &[LocalServer], files: &[LocalModel]) -> String {
     let mut text = String::new();
     let width = surveyed.iter().map(|model| model.name.chars().count()).max().unwrap_or_default();
     let asked = surveyed.iter().map(|model| model_text(model).chars().count()).max().unwrap_or_default();
@@ -42,10 +50,33 @@ fn shown_text(surveyed: &[Surveyed], local: &[LocalServer]) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         text += &format!("{} at {}: {}{more}\n", server.name, server.base_url, head(&names.join(", "), 400));
     }
-    if surveyed.is_empty() && local.is_empty() {
+    for file in files {
+        text += &format!("local:{}  {}\n", file.name, file_text(file));
+    }
+    if surveyed.is_empty() && local.is_empty() && files.is_empty() {
         text += "No model is set up: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or write `[models.NAME]` into spelunk.toml.\n";
     }
     text
+}
+
+/// What a file says about itself, and whether it can be asked.
+fn file_text(file: &LocalModel) -> String {
+    let header = match &file.header {
+        Ok(header) => header,
+        Err(error) => return format!("{}, not a model: {error}", bytes(file.bytes)),
+    };
+    let name = header.name.as_deref().unwrap_or(&header.architecture);
+    let window = header.context_tokens.map(|n| format!(", {n} tokens of context")).unwrap_or_default();
+    let usable = match (IS_BUILT_IN, is_known_form(header)) {
+        (_, false) => " · its chat template is not known here: serve it with llama.cpp",
+        (false, true) => " · this program was built without the runner",
+        (true, true) => " · free · inside this program",
+    };
+    format!("{}, {}{window}{usable}", head(name, 80), bytes(file.bytes))
+}
+
+fn is_known_form(header: &GgufHeader) -> bool {
+    header.chat_template.as_deref().and_then(ChatForm::of_template).is_some()
 }
 
 fn model_text(model: &Surveyed) -> String {
@@ -93,13 +124,27 @@ fn notes(model: &Surveyed) -> Vec<String> {
     notes
 }
 
-fn shown_json(surveyed: &[Surveyed], local: &[LocalServer]) -> String {
+fn shown_json(surveyed: &[Surveyed], local: &[LocalServer], files: &[LocalModel]) -> String {
     let models: Vec<Value> = surveyed.iter().map(model_json).collect();
     let local: Vec<Value> = local
         .iter()
         .map(|server| json!({"server": server.name, "base_url": server.base_url, "models": server.models}))
         .collect();
-    format!("{}\n", json!({"models": models, "local": local}))
+    let files: Vec<Value> = files.iter().map(file_json).collect();
+    format!("{}\n", json!({"models": models, "local": local, "files": files}))
+}
+
+fn file_json(file: &LocalModel) -> Value {
+    let header = file.header.as_ref().ok();
+    json!({
+        "model": format!("local:{}", file.name),
+        "bytes": file.bytes,
+        "architecture": header.map(|header| &header.architecture),
+        "name": header.and_then(|header| header.name.as_ref()),
+        "context_tokens": header.and_then(|header| header.context_tokens),
+        "usable": IS_BUILT_IN && header.is_some_and(is_known_form),
+        "problem": file.header.as_ref().err().map(ToString::to_string),
+    })
 }
 
 fn model_json(model: &Surveyed) -> Value {

@@ -120,7 +120,7 @@ fn a_refused_flag_is_named_with_what_was_meant() {
     );
     check_flag(
         "model.provider=opnai",
-        "setting-invalid: `model.provider` must be one of `auto`, `openai`, `anthropic`, `openai-responses`, `gemini`, `bedrock`, `azure`, `command`, `none`, not `opnai` (--set); \
+        "setting-invalid: `model.provider` must be one of `auto`, `openai`, `anthropic`, `openai-responses`, `gemini`, `bedrock`, `azure`, `command`, `local`, `none`, not `opnai` (--set); \
          did you mean `openai`?",
     );
     check_flag(

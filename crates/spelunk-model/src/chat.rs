@@ -1,0 +1,92 @@
+//! How a conversation is written for a local model: as marks, which are tokens of their own, and text between them. A mark
+//! inside a text stays text, so that a document cannot end its message and speak as somebody else.
+
+use crate::{Feature, ModelError, Prompt, Speaker};
+
+/// A way to write conversations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatForm {
+    /// `<|im_start|>user … <|im_end|>`: Qwen and many others.
+    ChatMl,
+    /// `<|start_header_id|>user<|end_header_id|> … <|eot_id|>`: Llama 3.
+    Llama3,
+}
+
+/// A piece of a conversation as it goes to a tokenizer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChatPiece {
+    /// A mark: one token.
+    Mark(&'static str),
+    /// Text, in which nothing is a mark.
+    Text(String),
+}
+
+impl ChatForm {
+    /// The form of a file's chat template; `None` where it is another one.
+    pub fn of_template(template: &str) -> Option<Self> {
+        let has = |marks: &[&str]| marks.iter().all(|mark| template.contains(mark));
+        if has(&["<|im_start|>", "<|im_end|>"]) {
+            return Some(Self::ChatMl);
+        }
+        has(&["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]).then_some(Self::Llama3)
+    }
+
+    /// The prompt, up to where the model goes on. A longer conversation begins with the same pieces.
+    pub fn write(self, prompt: &Prompt) -> Result<Vec<ChatPiece>, ModelError> {
+        let has_tools = !prompt.tools.is_empty() || prompt.messages.iter().any(|said| !said.parts.is_empty());
+        if has_tools {
+            let detail = "a model that runs inside this program calls none".to_owned();
+            return Err(ModelError::FeatureRefused { feature: Feature::Tools, detail });
+        }
+        let mut pieces = Vec::new();
+        if self == Self::Llama3 {
+            pieces.push(ChatPiece::Mark("<|begin_of_text|>"));
+        }
+        if !prompt.system.trim().is_empty() {
+            self.message(&mut pieces, "system", &prompt.system);
+        }
+        for message in &prompt.messages {
+            let role = match message.speaker {
+                Speaker::User => "user",
+                Speaker::Assistant => "assistant",
+            };
+            self.message(&mut pieces, role, &message.text);
+        }
+        self.open(&mut pieces, "assistant");
+        Ok(pieces)
+    }
+
+    fn message(self, pieces: &mut Vec<ChatPiece>, role: &'static str, text: &str) {
+        self.open(pieces, role);
+        match self {
+            Self::ChatMl => {
+                pieces.push(ChatPiece::Text(text.to_owned()));
+                pieces.push(ChatPiece::Mark("<|im_end|>"));
+                pieces.push(ChatPiece::Text("\n".to_owned()));
+            }
+            Self::Llama3 => {
+                pieces.push(ChatPiece::Text(text.trim().to_owned()));
+                pieces.push(ChatPiece::Mark("<|eot_id|>"));
+            }
+        }
+    }
+
+    /// The beginning of a message.
+    fn open(self, pieces: &mut Vec<ChatPiece>, role: &'static str) {
+        match self {
+            Self::ChatMl => {
+                pieces.push(ChatPiece::Mark("<|im_start|>"));
+                pieces.push(ChatPiece::Text(format!("{role}\n")));
+            }
+            Self::Llama3 => {
+                pieces.push(ChatPiece::Mark("<|start_header_id|>"));
+                pieces.push(ChatPiece::Text(role.to_owned()));
+                pieces.push(ChatPiece::Mark("<|end_header_id|>"));
+                pieces.push(ChatPiece::Text("\n\n".to_owned()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! The embedded model: a GGUF file that answers inside this process, with no server and no key. One thread for each file
+//! owns the weights and works on several calls at once; what a conversation has in common with an earlier one is not
+//! computed again. The runner is llama.cpp.
+
+mod cells;
+mod form;
+mod load;
+mod runner;
+mod sample;
+mod utf8;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use futures_util::stream;
+use serde_json::Value;
+use spelunk_types::{CallId, ModelRef};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::chat::{ChatForm, ChatPiece};
+use crate::gguf::GgufHeader;
+use crate::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt};
+
+/// Calls that wait or run at once; another one is refused for the moment.
+const CALLS_MAX: usize = 1_024;
+/// A window longer than this has to be asked for: its cells take memory from the start.
+const WINDOW_TOKENS_USUAL: u64 = 32_768;
+/// The longest window that can be asked for.
+const WINDOW_TOKENS_MAX: u64 = 1 << 20;
+
+/// Which file answers, and how.
+#[derive(Debug, Clone)]
+pub struct EmbeddedOptions {
+    /// What the model is called.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// How long the file is: another file of the same name is another model.
+    pub bytes: u64,
+    /// What its metadata say.
+    pub header: GgufHeader,
+    /// The window, where it is not that of the file; never longer than that.
+    pub context_tokens: Option<u64>,
+    /// How freely words are chosen: 0 takes the likeliest each time.
+    pub temperature: f32,
+    /// Where the dice begin, if the temperature is above 0.
+    pub seed: u32,
+}
+
+/// A model inside this process.
+#[derive(Debug, Clone)]
+pub struct EmbeddedModel {
+    reference: ModelRef,
+    form: ChatForm,
+    work: Work,
+}
+
+/// What the thread has to know; the same work is done by the same thread.
+#[derive(Debug, Clone, PartialEq)]
+struct Work {
+    name: String,
+    path: PathBuf,
+    window_tokens: usize,
+    temperature: f32,
+    seed: u32,
+}
+
+/// One call on its way to the thread.
+struct Job {
+    pieces: Vec<ChatPiece>,
+    schema: Option<Arc<Value>>,
+    output_tokens_max: u64,
+    reply: UnboundedSender<Result<ModelDelta, ModelError>>,
+    /// Counts as waiting or running as long as it lives.
+    _ticket: Ticket,
+}
+
+impl EmbeddedModel {
+    /// Loads nothing: the first call does.
+    pub fn new(options: EmbeddedOptions) -> Result<Self, ModelError> {
+        let form = options.header.chat_template.as_deref().and_then(ChatForm::of_template);
+        let form = form.ok_or_else(|| ModelError::LocalFailed {
+            name: options.name.clone(),
+            detail: "its chat template is neither ChatML nor that of Llama 3; serve the file with llama.cpp and name the server with `--base-url`".to_owned(),
+        })?;
+        let of_file = options.header.context_tokens.unwrap_or(WINDOW_TOKENS_USUAL);
+        let wanted = options.context_tokens.unwrap_or(WINDOW_TOKENS_USUAL);
+        let window_tokens = of_file.min(wanted).clamp(64, WINDOW_TOKENS_MAX);
+        let mut base_url = format!("local:{}#{}", options.name, options.bytes);
+        if options.temperature > 0.0 {
+            base_url += &format!("?temperature={}&seed={}", options.temperature, options.seed);
+        }
+        Ok(Self {
+            reference: ModelRef { provider: "local".to_owned(), name: options.name.clone(), base_url },
+            form,
+            work: Work {
+                name: options.name,
+                path: options.path,
+                window_tokens: usize::try_from(window_tokens).unwrap_or(usize::MAX),
+                temperature: options.temperature.max(0.0),
+                seed: options.seed,
+            },
+        })
+    }
+
+    /// How many tokens a prompt and its reply may have together.
+    pub fn window_tokens(&self) -> u64 {
+        self.work.window_tokens as u64
+    }
+
+    fn begin(&self, prompt: &Prompt) -> Result<Replies, ModelError> {
+        let pieces = self.form.write(prompt)?;
+        let runner = Runner::of(&self.work)?;
+        let ticket = runner.ticket()?;
+        let (reply, deltas) = unbounded_channel();
+        let job = Job {
+            pieces,
+            schema: prompt.schema.clone(),
+            output_tokens_max: prompt.output_tokens_max,
+            reply,
+            _ticket: ticket,
+        };
+        runner.jobs.send(job).map_err(|_| stopped(&self.work.name))?;
+        Ok(Replies { deltas, _runner: runner })
+    }
+}
+
+impl Model for EmbeddedModel {
+    fn reference(&self) -> &ModelRef {
+        &self.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        Some(Price::FREE)
+    }
+
+    fn computes_here(&self) -> bool {
+        true
+    }
+
+    fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
+        match self.begin(prompt) {
+            Ok(replies) => Box::pin(stream::unfold(replies, |mut replies| async move {
+                replies.deltas.recv().await.map(|delta| (delta, replies))
+            })),
+            Err(error) => Box::pin(stream::once(std::future::ready(Err(error)))),
+        }
+    }
+}
+
+/// The deltas of one call. Dropped, it tells the thread that nobody waits any more.
+struct Replies {
+    deltas: UnboundedReceiver<Result<ModelDelta, ModelError>>,
+    /// Keeps the thread.
+    _runner: Arc<Runner>,
+}
+
+/// A thread that answers. It ends when nobody holds it, after what it is computing.
+struct Runner {
+    jobs: Sender<Job>,
+    n_calls: Arc<AtomicUsize>,
+}
+
+/// The threads of this process, by what they do. A thread is kept while a call holds it and, so that the next call finds
+/// the weights loaded, until the process ends.
+static RUNNERS: LazyLock<Mutex<HashMap<String, Kept>>> = LazyLock::new(Mutex::default);
+
+/// Threads that are kept without a call; the one that was asked longest ago goes first.
+const RUNNERS_KEPT_MAX: usize = 4;
+
+struct Kept {
+    runner: Arc<Runner>,
+    used: u64,
+}
+
+impl Runner {
+    /// The thread that does this work, started where there is none.
+    fn of(work: &Work) -> Result<Arc<Self>, ModelError> {
+        let key = format!("{work:?}");
+        let mut runners = RUNNERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = 1 + runners.values().map(|kept| kept.used).max().unwrap_or_default();
+        if let Some(kept) = runners.get_mut(&key) {
+            kept.used = used;
+            return Ok(Arc::clone(&kept.runner));
+        }
+        let (jobs, waiting) = channel();
+        let runner = Arc::new(Self { jobs, n_calls: Arc::default() });
+        let (work, own_key, own) = (work.clone(), key.clone(), Arc::downgrade(&runner));
+        let thread = std::thread::Builder::new().name("embedded-model".to_owned());
+        let name = work.name.clone();
+        let begun = thread.spawn(move || {
+            runner::run(&work, &waiting);
+            forget(&own_key, &own);
+        });
+        begun.map_err(|error| ModelError::LocalFailed {
+            name,
+            detail: format!("no thread could be started: {error}"),
+        })?;
+        if runners.len() >= RUNNERS_KEPT_MAX {
+            let oldest = runners.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
+            oldest.and_then(|oldest| runners.remove(&oldest));
+        }
+        runners.insert(key, Kept { runner: Arc::clone(&runner), used });
+        Ok(runner)
+    }
+
+    fn ticket(&self) -> Result<Ticket, ModelError> {
+        let ticket = Ticket { n_calls: Arc::clone(&self.n_calls) };
+        if ticket.n_calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
+            return Err(ModelError::Overloaded { retry_after: None });
+        }
+        Ok(ticket)
+    }
+}
+
+/// A thread that ended, because its file could not be loaded or it broke, is not asked again: the next call tries anew.
+fn forget(key: &str, own: &Weak<Runner>) {
+    let mut runners = RUNNERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if runners.get(key).is_some_and(|kept| Weak::ptr_eq(&Arc::downgrade(&kept.runner), own)) {
+        runners.remove(key);
+    }
+}
+
+struct Ticket {
+    n_calls: Arc<AtomicUsize>,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.n_calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn stopped(name: &str) -> ModelError {
+    ModelError::LocalFailed { name: name.to_owned(), detail: "its thread has stopped".to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

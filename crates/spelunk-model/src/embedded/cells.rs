@@ -1,0 +1,81 @@
+//! Cells: what the attention of a model remembers, one for each token. Calls share them by position: this module decides
+//! which earlier sequence a new call goes on from, and what is forgotten to make room. Tokens are plain numbers here.
+
+/// A sequence loses little if it is no more than this part of what it keeps. A reply that comes back as a message may
+/// be cut into other tokens, so that its last few do not match.
+const LOSS_DIVISOR: usize = 4;
+
+/// A sequence of cells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sequence {
+    /// What its cells hold, in order.
+    pub(super) tokens: Vec<i32>,
+    /// Cells that are promised to the call that uses it; `None` where no call does.
+    pub(super) reserved: Option<usize>,
+    /// When it was used last, by the count of calls.
+    pub(super) used: u64,
+}
+
+/// Where a new call begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Start {
+    /// The sequence it gets.
+    pub(super) own: usize,
+    /// The sequence whose beginning it takes over; its own where nothing has to be copied.
+    pub(super) from: usize,
+    /// Tokens that need not be computed.
+    pub(super) n_common: usize,
+    /// Sequences that are forgotten first.
+    pub(super) forgotten: u64,
+}
+
+/// A place for a call with this prompt and reply, or `None` while there is no room. At least the last token of the prompt
+/// is computed: what follows from it is not remembered.
+pub(super) fn place(sequences: &[Sequence], prompt: &[i32], n_reply: usize, n_cells: usize) -> Option<Start> {
+    let needed = prompt.len().saturating_add(n_reply);
+    let common = |sequence: &Sequence| {
+        let same = sequence.tokens.iter().zip(prompt).take_while(|(one, other)| one == other).count();
+        same.min(prompt.len().saturating_sub(1))
+    };
+    let free = || sequences.iter().enumerate().filter(|(_, sequence)| sequence.reserved.is_none());
+    let (from, n_common) = sequences.iter().map(common).enumerate().max_by_key(|(idx, n_common)| {
+        // Among equals one that is free, because nothing has to be copied then.
+        (*n_common, sequences[*idx].reserved.is_none(), usize::MAX - idx)
+    })?;
+    let is_free = sequences[from].reserved.is_none();
+    let n_lost = sequences[from].tokens.len() - n_common;
+    // A free sequence that would lose little is gone on with; otherwise the beginning is copied into the one that was
+    // used longest ago.
+    let own = if is_free && n_common > 0 && n_lost.saturating_mul(LOSS_DIVISOR) <= n_common {
+        from
+    } else {
+        free().min_by_key(|(idx, sequence)| (sequence.used, *idx)).map(|(idx, _)| idx)?
+    };
+    let mut held: usize =
+        sequences.iter().enumerate().filter(|(idx, _)| *idx != own).map(|(_, sequence)| held(sequence)).sum();
+    let mut forgotten = 0_u64;
+    let mut others: Vec<usize> =
+        free().map(|(idx, _)| idx).filter(|idx| *idx != own && *idx != from).collect();
+    others.sort_by_key(|idx| sequences[*idx].used);
+    others.extend((from != own && is_free).then_some(from));
+    for idx in others {
+        if held.saturating_add(needed) <= n_cells {
+            break;
+        }
+        held -= self::held(&sequences[idx]);
+        forgotten |= 1 << idx;
+    }
+    if held.saturating_add(needed) > n_cells {
+        return None;
+    }
+    // The source is copied before anything is forgotten, so it may go afterwards.
+    Some(Start { own, from, n_common, forgotten })
+}
+
+/// Cells that a sequence takes, or will take.
+fn held(sequence: &Sequence) -> usize {
+    sequence.reserved.unwrap_or_default().max(sequence.tokens.len())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Loading: from a file to weights in memory. The file is mapped, so that its pages come as they are needed and are shared
+//! by all processes that use it.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+
+use super::Work;
+use crate::ModelError;
+
+/// Calls that are worked on at once. More would share the same cores.
+pub(super) const SEQUENCES: u32 = 4;
+/// Tokens of one step. A step cannot be interrupted, so this bounds how long a cancelled call goes on.
+pub(super) const STEP_TOKENS: u32 = 256;
+
+/// The library is set up once for each process and is silent.
+static BACKEND: LazyLock<Result<LlamaBackend, String>> = LazyLock::new(|| {
+    let mut backend = LlamaBackend::init().map_err(|error| error.to_string())?;
+    backend.void_logs();
+    Ok(backend)
+});
+
+/// The weights of a file.
+pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
+    let path: &Path = &work.path;
+    if !path.is_file() {
+        return Err(refused(work, "the file is gone; `spelunk model pull` brings it back"));
+    }
+    let loaded = LlamaModel::load_from_file(backend(work)?, path, &LlamaModelParams::default());
+    loaded.map_err(|error| refused(work, &format!("the file could not be loaded ({error})")))
+}
+
+/// Its working memory: cells for the window and a place for each sequence.
+pub(super) fn memory<'a>(work: &Work, model: &'a LlamaModel) -> Result<LlamaContext<'a>, ModelError> {
+    let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let n_threads = i32::try_from(n_threads).unwrap_or(1);
+    let window = u32::try_from(work.window_tokens).ok().and_then(NonZeroU32::new);
+    let params = LlamaContextParams::default()
+        .with_n_ctx(window)
+        .with_n_batch(STEP_TOKENS)
+        .with_n_ubatch(STEP_TOKENS)
+        .with_n_seq_max(SEQUENCES)
+        .with_kv_unified(true)
+        .with_swa_full(true)
+        .with_n_threads(n_threads)
+        .with_n_threads_batch(n_threads)
+        .with_no_perf(true);
+    model
+        .new_context(backend(work)?, params)
+        .map_err(|error| refused(work, &format!("there is no memory for its window ({error})")))
+}
+
+fn backend(work: &Work) -> Result<&'static LlamaBackend, ModelError> {
+    BACKEND.as_ref().map_err(|error| refused(work, error))
+}
+
+/// Not transient: the same file fails in the same way again.
+fn refused(work: &Work, why: &str) -> ModelError {
+    ModelError::LocalFailed { name: work.name.clone(), detail: why.to_owned() }
+}

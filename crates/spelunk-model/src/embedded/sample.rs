@@ -1,0 +1,81 @@
+//! Choosing the next token: the likeliest, or by dice; held to a grammar where the reply has a form.
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::sampling::LlamaSampler;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::token::data::LlamaTokenData;
+use llama_cpp_2::token::data_array::LlamaTokenDataArray;
+use serde_json::Value;
+
+use super::{Work, form};
+use crate::ModelError;
+
+/// Dice are thrown among this many of the likeliest.
+const LIKELIEST: i32 = 40;
+/// And among those that together have this share.
+const SHARE: f32 = 0.95;
+
+/// Chooses the tokens of one reply.
+pub(super) struct Chooser {
+    choice: LlamaSampler,
+    grammar: Option<LlamaSampler>,
+}
+
+impl Chooser {
+    pub(super) fn new(work: &Work, model: &LlamaModel, schema: Option<&Value>) -> Result<Self, ModelError> {
+        let grammar = match schema {
+            Some(schema) => {
+                let rules = form::grammar(schema)?;
+                let sampler = LlamaSampler::grammar(model, &rules, "root");
+                Some(sampler.map_err(|_| form::refused("its grammar is refused"))?)
+            }
+            None => None,
+        };
+        let choice = if work.temperature > 0.0 {
+            let steps = [
+                LlamaSampler::top_k(LIKELIEST),
+                LlamaSampler::top_p(SHARE, 1),
+                LlamaSampler::temp(work.temperature),
+                LlamaSampler::dist(work.seed),
+            ];
+            LlamaSampler::chain(steps, true)
+        } else {
+            LlamaSampler::greedy()
+        };
+        Ok(Self { choice, grammar })
+    }
+
+    /// The next token from what was computed at `idx` of the last step.
+    pub(super) fn next(&mut self, memory: &LlamaContext<'_>, idx: i32) -> Result<LlamaToken, ModelError> {
+        let free = self.choice.sample(memory, idx);
+        let Some(grammar) = &mut self.grammar else { return Ok(free) };
+        // Looking at one token is cheap and mostly enough; looking at a whole vocabulary is not.
+        let mut alone = LlamaTokenDataArray::new(vec![LlamaTokenData::new(free, 1.0, 0.0)], false);
+        grammar.apply(&mut alone);
+        let is_allowed = alone.data.first().is_some_and(|data| data.logit().is_finite());
+        let token = if is_allowed {
+            free
+        } else {
+            let mut all = memory.token_data_array_ith(idx);
+            grammar.apply(&mut all);
+            all.data.retain(|data| data.logit().is_finite());
+            self.choose(all)?
+        };
+        let grammar = self.grammar.as_mut().ok_or_else(nothing_left)?;
+        grammar.try_accept(token).map_err(|_| nothing_left())?;
+        Ok(token)
+    }
+
+    fn choose(&mut self, mut candidates: LlamaTokenDataArray) -> Result<LlamaToken, ModelError> {
+        if candidates.data.is_empty() {
+            return Err(nothing_left());
+        }
+        self.choice.apply(&mut candidates);
+        candidates.selected_token().ok_or_else(nothing_left)
+    }
+}
+
+fn nothing_left() -> ModelError {
+    form::refused("its grammar leaves no way to go on")
+}

