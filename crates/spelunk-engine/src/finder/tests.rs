@@ -1,5 +1,4 @@
 //! Several runs over the same documents, and one index between them.
-#![expect(clippy::disallowed_methods, reason = "the test plays a run of another process")]
 
 use spelunk_context::{Corpus, ScanOptions, SourceInput};
 use spelunk_index::StaticEmbedder;

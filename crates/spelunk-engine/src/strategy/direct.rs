@@ -166,6 +166,11 @@ impl Material {
         material
     }
 
+    /// Text of the documents in it.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     fn empty(view: &View) -> Self {
         let of_documents = view.documents().len() as u64;
         Self { text: String::new(), documents: 0, bytes: 0, of_documents, of_bytes: view.bytes() }

@@ -2,10 +2,11 @@
 //! answers from them. For a fact that stands somewhere in a lot of text. What is not there is said to be not there.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use spelunk_index::Mode;
 use spelunk_model::Prompt;
-use spelunk_types::{Explain, Grounding};
+use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::direct::{self, Material};
 use crate::finder::FoundPassage;
@@ -32,11 +33,22 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
         return Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited });
     }
-    let bytes_max = direct::bytes_max(frame);
-    let view = task.view.clone();
+    let passages = Arc::new(passages);
+    let material = gather(task, &passages, direct::bytes_max(frame)).await;
+    match direct::answer_from(frame, task, &material).await {
+        // The model's window is smaller than was thought: half as much is tried, once.
+        Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
+            let half = gather(task, &passages, material.bytes() / 2).await;
+            direct::answer_from(frame, task, &half).await
+        }
+        answered => answered,
+    }
+}
+
+async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) -> Material {
+    let (view, passages) = (task.view.clone(), Arc::clone(passages));
     let gathering = tokio::task::spawn_blocking(move || Material::of_passages(&view, &passages, bytes_max));
-    let material = gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-    direct::answer_from(frame, task, &material).await
+    gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 /// The question, and what the model would look for.

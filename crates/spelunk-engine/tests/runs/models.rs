@@ -145,6 +145,18 @@ async fn a_prompt_that_is_too_long_is_asked_once_with_half_the_text() {
 }
 
 #[tokio::test]
+async fn a_search_whose_passages_are_too_long_is_asked_once_with_half_of_them() {
+    let part = |n: u32| format!("Chapter {n}. {}\n\n", format!("Magic number {n} is a number. ").repeat(30));
+    let text: String = (0..60).map(part).collect();
+    let rules = [on("0#0").reply("magic number"), on("0#1").always(too_long()), on("0#2").reply("It is 42.")];
+    let stage = Stage { strategy: Strategy::Search, ..Stage::new(&[("a.md", &text)], rules) };
+    let result = stage.ask(&engine(), QUESTION).await;
+    assert_eq!(answer(&result), "It is 42.");
+    let lengths: Vec<usize> = stage.server.requests().iter().map(|request| request.body.len()).collect();
+    assert!(lengths.len() == 3 && lengths[2] * 3 < lengths[1] * 2, "{lengths:?}");
+}
+
+#[tokio::test]
 async fn a_sub_call_that_is_too_long_is_an_error_that_says_to_split() {
     let code = "hits = grep('magic')\ntry:\n    said = llm_query('long')\nexcept ModelError as error:\n    said = str(error)\nprint(said)";
     let stage = stage(

@@ -96,8 +96,8 @@ fn help_of_ask_lists_its_flags() {
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
-              --events               Print every event as a line of JSON instead of the answer
           -q, --quiet                Print nothing but the result
+              --events               Print every event as a line of JSON instead of the answer
               --open                 Show the run in a browser while it goes on, and until Ctrl-C
           -h, --help                 Print help
 
