@@ -1,16 +1,16 @@
-// Cells: the code that a model wrote, block by block, with what each printed. Text is fetched when a cell is opened or
+// Cells: the code that a model wrote, block by block, with what each printed, and the tools that an agent called. Text is fetched when a cell is opened or
 // comes into sight.
 
 import { button, el, fill } from './dom.js';
 import { count, time } from './units.js';
-import { cellState } from './tree.js';
-import { cellTexts } from './detail.js';
+import { cellState, toolState } from './tree.js';
+import { cellTexts, toolTexts } from './detail.js';
 
 const PAGE = 30;
 
 /** The panel. `show(run)` adds what is new; cells never change. */
 export function cells({ origin, runId }) {
-  const none = el('p', { class: 'empty' }, 'No code has run: only the recursive loop writes cells.');
+  const none = el('p', { class: 'empty' }, 'No code has run and no tool was called: the recursive loop writes cells, an agent calls tools.');
   const body = el('div', {});
   const more = el('div', { class: 'tools' });
   const element = el('div', {}, none, body, more);
@@ -33,8 +33,8 @@ export function cells({ origin, runId }) {
   return {
     element,
     show(run) {
-      if (run.nCells === all.length) return draw();
-      all = Array.from(run.cells.values())
+      if (run.nCells + run.nTools === all.length) return draw();
+      all = [...run.cells.values(), ...run.tools.values()]
         .flat()
         .sort((a, b) => a.seq - b.seq);
       return draw();
@@ -42,26 +42,44 @@ export function cells({ origin, runId }) {
   };
 }
 
-function card(cell, origin, runId) {
+function card(item, origin, runId) {
+  const { title, className, facts, texts } = item.paths ? ofTool(item) : ofCell(item);
   const body = el('div', { class: 'cell-body' });
-  const facts = [
-    cellState(cell),
-    time(cell.tookMs),
-    cell.calls ? count(cell.calls, 'call') : '',
-    cell.children ? count(cell.children, 'child frame') : '',
-  ].filter(Boolean);
   const element = el(
     'details',
-    { class: `cell ${cell.outcome.is ?? ''}` },
-    el('summary', {}, el('strong', {}, `Cell ${cell.id}`), ' ', el('span', { class: 'n' }, facts.join(' · '))),
+    { class: `cell ${className}` },
+    el('summary', {}, el('strong', {}, title), ' ', el('span', { class: 'n' }, facts.filter(Boolean).join(' · '))),
     body,
   );
   let isLoaded = false;
   element.addEventListener('toggle', () => {
     if (!element.open || isLoaded) return;
     isLoaded = true;
-    fill(body, cellTexts({ origin, runId }, cell));
+    fill(body, texts({ origin, runId }));
   });
   element.open = true;
   return element;
+}
+
+function ofCell(cell) {
+  return {
+    title: `Cell ${cell.id}`,
+    className: cell.outcome.is ?? '',
+    facts: [
+      cellState(cell),
+      time(cell.tookMs),
+      cell.calls ? count(cell.calls, 'call') : '',
+      cell.children ? count(cell.children, 'child frame') : '',
+    ],
+    texts: (context) => cellTexts(context, cell),
+  };
+}
+
+function ofTool(tool) {
+  return {
+    title: `${tool.name} ${tool.id}`,
+    className: tool.hasFailed ? 'raised' : '',
+    facts: [toolState(tool), time(tool.tookMs), tool.paths.join(', ')],
+    texts: (context) => toolTexts(context, tool),
+  };
 }

@@ -4,7 +4,7 @@
 import { button, el, fill, plain } from './dom.js';
 import { textOf } from './api.js';
 import { bytes, dollars, time, tokens, whole } from './units.js';
-import { callState, cellState, findCell, frameState } from './tree.js';
+import { callState, cellState, findCell, findTool, frameState, toolState } from './tree.js';
 import { citationList } from './source.js';
 import { prose } from './prose.js';
 
@@ -16,10 +16,10 @@ export function detail({ origin, runId, openSource }) {
   const element = el(
     'aside',
     { class: 'detail', 'aria-label': 'Details', tabindex: '-1' },
-    el('p', { class: 'empty' }, 'Choose a frame, a call or a cell to see what was said.'),
+    el('p', { class: 'empty' }, 'Choose a frame, a call, a cell or a tool to see what was said.'),
   );
   const context = { origin, runId, openSource };
-  const makers = { call: callDetail, cell: cellDetail, frame: frameDetail };
+  const makers = { call: callDetail, cell: cellDetail, frame: frameDetail, tool: toolDetail };
   return {
     element,
     show(run, kind, id) {
@@ -156,6 +156,32 @@ function cellDetail(context, run, id) {
     ]),
     cellTexts(context, cell),
   ];
+}
+
+function toolDetail(context, run, id) {
+  const tool = findTool(run, id);
+  if (!tool) return null;
+  return [
+    el('h3', {}, `${tool.name} ${id}`),
+    facts([
+      ['Ended', toolState(tool)],
+      ['Took', time(tool.tookMs)],
+      ['Files', tool.paths.join(', ')],
+    ]),
+    toolTexts(context, tool),
+  ];
+}
+
+/** What a tool was asked and what it said. */
+export function toolTexts(context, tool) {
+  const put = (text) => {
+    const place = el('div', {});
+    textOf(context.origin, context.runId, text)
+      .then((shown) => fill(place, shown === '' ? el('p', { class: 'empty' }, 'Nothing.') : long(shown)))
+      .catch((error) => fill(place, el('p', { class: 'failure' }, error.message)));
+    return place;
+  };
+  return [el('h4', {}, 'Arguments'), put(tool.arguments), el('h4', {}, 'Outcome'), put(tool.output)];
 }
 
 /** The code of a cell and what it printed. */

@@ -45,6 +45,8 @@ export function emptyRun() {
     calls: new Map(),
     cells: new Map(),
     nCells: 0,
+    tools: new Map(),
+    nTools: 0,
     tasks: null,
     reported: [],
     spent: { input_tokens: 0, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 0, cost_microusd: 0 },
@@ -128,7 +130,7 @@ const STEPS = {
   },
   'cell.ran': addCell,
   'desk.laid': () => {},
-  'tool.ran': () => {},
+  'tool.ran': addTool,
   'question.added': (run, event) => {
     run.outcome = null;
     run.question = event.question ?? run.question;
@@ -284,6 +286,25 @@ function addCell(run, event) {
     endedActiveMs,
   });
   twigs(run, event.frame).push({ kind: 'cell', id: `${event.frame}:${whole(event.cell)}`, seq: event.seq });
+}
+
+/** A call of a tool by an agent, on its desk. */
+function addTool(run, event) {
+  if (!run.tools.has(event.frame)) run.tools.set(event.frame, []);
+  run.nTools += 1;
+  const id = `${event.frame}!${whole(event.tool)}`;
+  run.tools.get(event.frame).push({
+    id,
+    frame: event.frame,
+    name: String(event.name ?? ''),
+    arguments: event.arguments,
+    output: event.output,
+    hasFailed: event.failed === true,
+    paths: (Array.isArray(event.files) ? event.files : []).map((file) => String(file?.path ?? '')),
+    tookMs: whole(event.took_ms),
+    seq: event.seq,
+  });
+  twigs(run, event.frame).push({ kind: 'tool', id, seq: event.seq });
 }
 
 /** A resumed run says its warnings again; once is enough for a reader. */

@@ -106,7 +106,7 @@ function reporter(origin, id, watch, panels) {
 /** How many there are of what each view shows. */
 function showCounts(tabs, run) {
   const nOf = {
-    cells: run.nCells,
+    cells: run.nCells + run.nTools,
     findings: total(run.tasks?.findings),
     events: run.nEvents,
     timeline: run.calls.size,

@@ -3,7 +3,7 @@
 
 import { el, plain } from './dom.js';
 import { windowed } from './windowed.js';
-import { dollars, head, time, tokens, whole } from './units.js';
+import { count, dollars, head, time, tokens, whole } from './units.js';
 
 const ROW_PX = 30;
 const DEPTH_SHOWN_MAX = 12;
@@ -40,7 +40,7 @@ export function tree({ onOpen }) {
     list.show(rows(run, closed));
   };
   const list = windowed({
-    label: 'Frames, calls and cells',
+    label: 'Frames, calls, cells and tools',
     name: 'tree',
     rowPx: ROW_PX,
     roles: ['tree', 'treeitem'],
@@ -88,7 +88,7 @@ function line(run, row, onToggle) {
         row.isOpen ? '▾' : '▸',
       )
     : el('span', { class: 'twist', 'aria-hidden': 'true' });
-  const facts = { frame: frameFacts, call: callFacts, cell: cellFacts }[row.kind](run, row.id);
+  const facts = { frame: frameFacts, call: callFacts, cell: cellFacts, tool: toolFacts }[row.kind](run, row.id);
   return [
     indent,
     twist,
@@ -162,6 +162,23 @@ function cellFacts(run, id) {
   return { name: `cell ${cell.cell}`, what: head(plain(first), 90), state: cellState(cell), took: time(cell.tookMs) };
 }
 
+function toolFacts(run, id) {
+  const tool = findTool(run, id);
+  const what = tool.arguments?.text ?? '';
+  return { name: tool.name, what: head(plain(what), 90), state: toolState(tool), took: time(tool.tookMs) };
+}
+
+/** What a tool did, in a word or two. */
+export function toolState(tool) {
+  if (tool.hasFailed) return 'refused';
+  return tool.paths.length > 0 ? `changed ${count(tool.paths.length, 'file')}` : 'looked';
+}
+
+/** A call of a tool by its name, `0!2`. */
+export function findTool(run, id) {
+  return run.tools.get(id.slice(0, id.lastIndexOf('!')))?.find((tool) => tool.id === id);
+}
+
 /** How a cell ended, in a word or two. */
 export function cellState(cell) {
   return cell.outcome.kind ? `${cell.outcome.is}: ${cell.outcome.kind}` : String(cell.outcome.is ?? '');
@@ -175,6 +192,7 @@ export function findCell(run, id) {
 
 function stateClass(run, row) {
   if (row.kind === 'frame') return run.frames.get(row.id).state;
+  if (row.kind === 'tool') return findTool(run, row.id).hasFailed ? 'failed' : 'printed';
   if (row.kind === 'cell') return findCell(run, row.id).outcome.is ?? '';
   const call = run.calls.get(row.id);
   return call.served === 'cache' ? 'cached' : call.state;

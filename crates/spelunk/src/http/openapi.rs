@@ -98,7 +98,7 @@ fn schemas() -> Value {
                 "required": ["run", "outcome", "answer", "citations", "grounding", "usage"],
                 "properties": {
                     "run": text, "outcome": { "type": "object" }, "answer": {}, "citations": {}, "grounding": {},
-                    "degraded": { "type": "boolean" }, "error": {}, "model": {}, "documents": whole,
+                    "success": { "type": "boolean" }, "degraded": { "type": "boolean" }, "error": {}, "model": {}, "documents": whole,
                     "corpus_bytes": whole, "bytes_read": whole, "calls": whole, "calls_cached": whole,
                     "usage": { "type": "object" }, "active_ms": whole, "warnings": { "type": "array" },
                 },

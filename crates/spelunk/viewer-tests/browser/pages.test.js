@@ -272,6 +272,44 @@ test('files are uploaded, and a plan is looked at first', async () => {
   await close(page);
 });
 
+test('the tools of an agent are shown with what they were asked and what they said', async () => {
+  const HOSTILE = '<img src=x onerror="window.owned=1">';
+  const [before, behind] = [EXPLORED.slice(0, -2), EXPLORED.slice(-2)];
+  const last = before.length;
+  const tool = (n, name, asked, said, more = {}) => ({
+    seq: last + 1 + n,
+    at_ms: before[last - 1].at_ms + n,
+    type: 'tool.ran',
+    frame: '0',
+    tool: n,
+    name,
+    arguments: { text: asked },
+    output: { text: said },
+    took_ms: 2,
+    ...more,
+  });
+  mock.runs[OLD].events = [
+    ...before,
+    tool(0, 'Grep', '{"pattern":"needle"}', `book.md:3: ${HOSTILE}`),
+    tool(1, 'Write', '{"path":"output/answer.md"}', 'written', { files: [{ is: 'written', path: 'output/answer.md' }] }),
+    tool(2, 'Read', '{"path":"../x"}', 'no such place', { failed: true }),
+    ...behind.map((event) => ({ ...event, seq: event.seq + 3 })),
+  ];
+  const page = await openPage(browser);
+  await page.goto(`${mock.url}#/run/${OLD}/cells`);
+  await page.getByText('Grep 0!0').waitFor();
+  const cards = await page.locator('details.cell').allInnerTexts();
+  const [grep, write, refused] = cards.slice(-3);
+  assert.match(grep, /Grep 0!0\s+looked · 2 ms[^]*"pattern":"needle"[^]*<img src=x/);
+  assert.match(write, /Write 0!1\s+changed 1 file · 2 ms · output\/answer\.md/);
+  assert.match(refused, /Read 0!2\s+refused/);
+  await page.goto(`${mock.url}#/run/${OLD}/tree`);
+  await page.getByRole('treeitem').filter({ hasText: 'output/answer.md' }).click();
+  await page.getByRole('heading', { name: 'Write 0!1' }).waitFor();
+  assert.equal(await page.evaluate(() => window.owned), undefined);
+  await close(page);
+});
+
 test('two runs are compared: answers, figures, findings', async () => {
   const found = (summary, severity, file) => ({
     severity,

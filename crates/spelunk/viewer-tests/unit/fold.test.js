@@ -90,10 +90,12 @@ test('no event is strange enough to break the fold', () => {
     { seq: 9, type: 'source.scanned', skipped: JSON.parse('{"__proto__": 1, "constructor": 2}'), bytes: 1e400 },
     { seq: 10, type: 'cell.ran', frame: '0', cell: -1 },
     { seq: 11, type: 'tasks.planned', tasks: {} },
-    { seq: 12, type: 'of.tomorrow' },
+    { seq: 12, type: 'tool.ran', frame: '0', tool: 'x', name: {}, files: 'all' },
+    { seq: 13, type: 'tool.ran', frame: '0', files: [null, { path: 3 }] },
+    { seq: 14, type: 'of.tomorrow' },
   ];
   const run = applyAll(emptyRun(), strange);
-  assert.equal(run.seqLast, 12);
+  assert.equal(run.seqLast, 14);
   assert.deepEqual(run.spent, {
     input_tokens: 0,
     cached_tokens: 0,
@@ -104,4 +106,24 @@ test('no event is strange enough to break the fold', () => {
   assert.equal(run.nUnknown, 4);
   assert.equal({}.polluted, undefined);
   assert.deepEqual(Object.keys(run.skipped), ['__proto__', 'constructor']);
+});
+
+test('the tools of an agent stand in their frame, with what they changed', () => {
+  const run = applyAll(emptyRun(), [
+    { seq: 1, type: 'frame.opened', frame: '0', strategy: 'agent' },
+    { seq: 2, type: 'tool.ran', frame: '0', tool: 0, name: 'Grep', arguments: { text: '{}' }, output: { text: 'a' } },
+    { seq: 3, type: 'tool.ran', frame: '0', tool: 1, name: 'Write', files: [{ is: 'written', path: 'output/answer.md' }] },
+    { seq: 4, type: 'tool.ran', frame: '0', tool: 2, name: 'Read', failed: true, took_ms: 7 },
+  ]);
+  assert.equal(run.nTools, 3);
+  const shown = run.tools.get('0').map((tool) => [tool.id, tool.name, tool.paths, tool.hasFailed, tool.tookMs]);
+  assert.deepEqual(shown, [
+    ['0!0', 'Grep', [], false, 0],
+    ['0!1', 'Write', ['output/answer.md'], false, 0],
+    ['0!2', 'Read', [], true, 7],
+  ]);
+  assert.deepEqual(
+    run.children.get('0').map((twig) => twig.kind),
+    ['tool', 'tool', 'tool'],
+  );
 });
