@@ -33,11 +33,11 @@ impl Grams {
         for word in words {
             let rarest = word.windows(3).max_by_key(|three| three.iter().map(rarity).sum::<usize>());
             let three = rarest.expect("keywords are longer than two letters");
-            let number = FOLD | u64::from_le_bytes([three[0], three[1], three[2], 0, 0, 0, 0, 0]);
+            let number = number(three);
             for (at, bit) in [pair(number), pair(number >> 8)] {
                 grams.pairs[at] |= bit;
             }
-            let (at, bit) = gram(three);
+            let (at, bit) = gram(number);
             grams.threes[at] |= bit;
         }
         grams
@@ -62,20 +62,29 @@ impl Grams {
         let folded = eight | FOLD;
         [0, 2, 4, 6].into_iter().any(|offset| {
             let (at, bit) = pair(folded >> (8 * offset));
-            self.pairs[at] & bit != 0 && self.is_at(text, from + offset)
+            self.pairs[at] & bit != 0 && self.is_at(text, from, offset, folded)
         })
     }
 
-    /// Whether three letters of a word begin here, or one byte before.
+    /// Whether three letters of a word begin at this pair, or one byte before. Most of them are at hand.
     #[cold]
-    fn is_at(&self, text: &[u8], at: usize) -> bool {
-        [at.checked_sub(1), Some(at)].into_iter().flatten().any(|at| {
-            text.get(at..at + 3).is_some_and(|three| {
-                let (at, bit) = gram(three);
-                self.threes[at] & bit != 0
-            })
+    fn is_at(&self, text: &[u8], from: usize, offset: usize, folded: u64) -> bool {
+        let far = |at: usize| text.get(at..at + 3).map(number);
+        let here = if offset < 6 { Some(folded >> (8 * offset)) } else { far(from + offset) };
+        let before = match offset {
+            0 => from.checked_sub(1).and_then(far),
+            _ => Some(folded >> (8 * (offset - 1))),
+        };
+        [here, before].into_iter().flatten().any(|number| {
+            let (at, bit) = gram(number);
+            self.threes[at] & bit != 0
         })
     }
+}
+
+/// Three bytes as a number, case folded.
+fn number(three: &[u8]) -> u64 {
+    FOLD | three.iter().rev().fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
 /// Where the two lower bytes of a number, case folded, are in the table of pairs.
@@ -85,10 +94,10 @@ fn pair(number: u64) -> (usize, u64) {
     (at, 1 << (low & 63))
 }
 
-/// Where three bytes are in the table of threes.
-fn gram(three: &[u8]) -> (usize, u64) {
-    let folded = three.iter().fold(0, |folded, byte| (folded << 8) | u32::from(byte | 0x20));
-    let hash = folded.wrapping_mul(0x9E37_79B1) >> (32 - GRAM_BITS);
+/// Where the three lower bytes of a number, case folded, are in the table of threes.
+fn gram(number: u64) -> (usize, u64) {
+    let three = (number & 0xFF_FFFF) as u32;
+    let hash = three.wrapping_mul(0x9E37_79B1) >> (32 - GRAM_BITS);
     ((hash >> 6) as usize, 1 << (hash & 63))
 }
 
