@@ -164,22 +164,14 @@ impl FileSystem for DeskFiles {
     }
 
     async fn write_file(&self, path: &Path, content: &[u8]) -> Result<()> {
-        let path = match place(path)? {
-            Place::Desk(path) => path,
-            Place::Device(Device::Null) => return Ok(()),
-            Place::Device(Device::Directory) => return Err(read_only()),
-        };
+        let Some(path) = writable(path)? else { return Ok(()) };
         let mut desk = self.desk();
         require_parent(&desk, &path)?;
         desk.write(&path, content).map_err(|error| refused(&error))
     }
 
     async fn append_file(&self, path: &Path, content: &[u8]) -> Result<()> {
-        let path = match place(path)? {
-            Place::Desk(path) => path,
-            Place::Device(Device::Null) => return Ok(()),
-            Place::Device(Device::Directory) => return Err(read_only()),
-        };
+        let Some(path) = writable(path)? else { return Ok(()) };
         let mut desk = self.desk();
         require_parent(&desk, &path)?;
         desk.append(&path, content).map_err(|error| refused(&error))
@@ -273,6 +265,15 @@ impl FileSystem for DeskFiles {
 
     async fn set_modified_time(&self, path: &Path, _: SystemTime) -> Result<()> {
         self.stat(path).await.map(drop)
+    }
+}
+
+/// The file that is meant; nothing for the device that swallows everything.
+fn writable(path: &Path) -> Result<Option<DeskPath>> {
+    match place(path)? {
+        Place::Desk(path) => Ok(Some(path)),
+        Place::Device(Device::Null) => Ok(None),
+        Place::Device(Device::Directory) => Err(read_only()),
     }
 }
 

@@ -1,3 +1,5 @@
+//! Conversations as questions and as files: roles, parts, attachments with hostile names.
+
 use std::collections::BTreeSet;
 
 use expect_test::expect;

@@ -1,3 +1,5 @@
+//! Chat templates that are known, and marks that stay text.
+
 use std::sync::Arc;
 
 use expect_test::expect;

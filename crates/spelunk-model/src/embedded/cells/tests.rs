@@ -1,3 +1,5 @@
+//! What calls share of the cache, and when it is given up.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Which answers Finish lets through, and what it says to the others.
+
 use spelunk_desk::{Desk, DeskLimits};
 use spelunk_types::Citation;
 

@@ -1,3 +1,5 @@
+//! Tool calls in the words of a reply.
+
 use super::read_block;
 
 #[test]

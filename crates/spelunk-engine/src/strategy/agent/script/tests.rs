@@ -1,3 +1,5 @@
+//! How a script imports the tools, and keeps its line numbers.
+
 use expect_test::expect;
 
 use super::with_tools;
