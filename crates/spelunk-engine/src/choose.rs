@@ -4,6 +4,8 @@
 use spelunk_context::{Outline, estimate_tokens};
 use spelunk_types::{Limits, Strategy};
 
+use crate::Reader;
+
 /// What a question is after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionKind {
@@ -184,8 +186,8 @@ pub struct Choice {
 }
 
 /// The strategy that fits. `is_typed`: the answer must fit a schema.
-pub fn choose(question: &str, outline: &Outline, limits: &Limits, is_typed: bool) -> Choice {
-    let (tokens, max) = (estimate_tokens(outline.bytes), limits.direct_tokens_max);
+pub fn choose(question: &str, outline: &Outline, limits: &Limits, reader: Reader, is_typed: bool) -> Choice {
+    let (tokens, max) = (estimate_tokens(outline.bytes), reader.span(limits.direct_tokens_max));
     let chosen = |strategy, why: String| Choice { strategy, why };
     if is_typed {
         return chosen(Strategy::Repl, "the answer has a schema".to_owned());
@@ -199,10 +201,16 @@ pub fn choose(question: &str, outline: &Outline, limits: &Limits, is_typed: bool
         QuestionKind::Analysis | QuestionKind::Summary | QuestionKind::Comparison => {
             chosen(Strategy::Map, format!("{name} of more than one call can hold: every part is read"))
         }
+        _ if is_countable(outline) && asks_for_extreme(question) => {
+            chosen(Strategy::Repl, "the first or largest of something, in data that code can sort".to_owned())
+        }
         QuestionKind::Aggregation if is_countable(outline) => {
             chosen(Strategy::Repl, format!("{name} in data that code can count"))
         }
         QuestionKind::Aggregation => chosen(Strategy::Map, format!("{name}: every part is read")),
+        QuestionKind::Open if reader.is_small() && !is_countable(outline) => {
+            chosen(Strategy::Search, format!("{name}, and a small model to read what is found"))
+        }
         QuestionKind::Needle if outline.bytes <= SEARCHED_BYTES_MAX => {
             chosen(Strategy::Search, format!("{name}, over more than one call can hold"))
         }
@@ -211,6 +219,17 @@ pub fn choose(question: &str, outline: &Outline, limits: &Limits, is_typed: bool
         }
     }
 }
+
+/// Whether the first, last, largest or smallest of something is asked for.
+fn asks_for_extreme(question: &str) -> bool {
+    let text = question.to_lowercase();
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| EXTREMES.contains(&word))
+}
+
+const EXTREMES: &[&str] = &[
+    "highest", "lowest", "largest", "smallest", "longest", "shortest", "maximum", "minimum", "earliest",
+    "latest", "first", "last",
+];
 
 /// Whether most of the text is in such formats.
 fn is_countable(outline: &Outline) -> bool {

@@ -32,7 +32,7 @@ pub(crate) use crate::frame::record::CellRecord;
 pub(crate) use crate::frame::tool::{ChangedFile, ToolRecord};
 use crate::run::{Role, Run};
 use crate::scribe::Receipt;
-use crate::{Answer, FrameError, Program, Roster, Stop, Task, strategy};
+use crate::{Answer, FrameError, Program, Reader, Roster, Stop, Task, strategy};
 
 /// One recursive invocation inside a run. Cloning gives another handle on the same frame.
 #[derive(Clone)]
@@ -101,6 +101,11 @@ impl Frame {
     /// The limits of the run.
     pub fn limits(&self) -> &Limits {
         &self.run().settings.limits
+    }
+
+    /// How much the model of this frame takes in at once.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader::of(self.model().reference(), self.limits())
     }
 
     /// The caller's own strategy, if the run has one.

@@ -1,12 +1,12 @@
 //! The scribe: the one thread that writes a run's journal. Facts reach it through a queue; all that are waiting are
 //! written in one piece and made durable by one sync, so a thousand parallel calls do not wait for a thousand syncs.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use spelunk_journal::{Blobs, Journal, JournalError, Replies, RunLock};
 use spelunk_types::{Durability, Event, EventKind, FrameId};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::Clock;
 
@@ -21,13 +21,7 @@ type Broken = Arc<OnceLock<Arc<JournalError>>>;
 type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
 
 enum Entry {
-    Fact {
-        frame: FrameId,
-        draft: Draft,
-        ack: Option<Ack>,
-    },
-    /// Nothing to write: somebody waits until all before it is written.
-    Wait(Ack),
+    Fact { frame: FrameId, draft: Draft, ack: Option<Ack> },
     Chore(Chore),
 }
 
@@ -38,8 +32,9 @@ pub(crate) struct Scribe {
     queue: mpsc::UnboundedSender<Entry>,
     events: broadcast::Sender<Event>,
     seq_last: Arc<AtomicU64>,
-    /// Facts that somebody must know durable and that are not yet.
-    n_awaited: Arc<AtomicUsize>,
+    /// Facts posted so far that somebody must know durable, and how many of them are.
+    n_posted: Arc<AtomicU64>,
+    n_durable: watch::Receiver<u64>,
     /// The first fact that could not be written.
     broken: Broken,
     clock: Arc<dyn Clock>,
@@ -63,18 +58,19 @@ impl Scribe {
         let (done, finished) = oneshot::channel();
         let seq_last = Arc::new(AtomicU64::new(desk.journal.seq_last()));
         let clock = Arc::clone(&desk.clock);
-        let (broken, n_awaited) = (Broken::default(), Arc::<AtomicUsize>::default());
+        let (broken, (tell_durable, n_durable)) = (Broken::default(), watch::channel(0));
         let scribe = Self {
             queue,
             events: events.clone(),
             seq_last: Arc::clone(&seq_last),
-            n_awaited: Arc::clone(&n_awaited),
+            n_posted: Arc::default(),
+            n_durable,
             broken: Arc::clone(&broken),
             clock,
         };
         let thread = std::thread::Builder::new().name("spelunk-scribe".into());
         let started = thread.spawn(move || {
-            write_all(desk, entries, &events, &Told { seq_last, n_awaited, broken });
+            write_all(desk, entries, &events, &Told { seq_last, n_durable: tell_durable, broken });
             // Nobody may be waiting any more, which is fine.
             let _unheard = done.send(());
         });
@@ -111,20 +107,25 @@ impl Scribe {
     /// Puts a fact in its place in the order of truth now; whoever needs it durable waits for the receipt.
     pub(crate) fn post(&self, frame: &FrameId, draft: Draft) -> Receipt {
         let (ack, written) = oneshot::channel();
-        self.n_awaited.fetch_add(1, Ordering::SeqCst);
+        self.n_posted.fetch_add(1, Ordering::SeqCst);
         let sent = self.send(Entry::Fact { frame: frame.clone(), draft, ack: Some(ack) });
         Receipt { sent, written }
     }
 
-    /// Waits until every fact posted so far is on disk. Whatever leaves the run waits here: it may follow from any of
-    /// them.
-    pub(crate) async fn all_written(&self) -> Result<(), Arc<JournalError>> {
-        if self.n_awaited.load(Ordering::SeqCst) == 0 {
-            return self.check();
+    /// The facts posted so far. What is put into words now may follow from any of them, and from none after them.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.n_posted.load(Ordering::SeqCst))
+    }
+
+    /// Waits until every fact before the mark is on disk. Whatever leaves the run waits here for what it follows from.
+    pub(crate) async fn written_before(&self, Mark(n_posted): Mark) -> Result<(), Arc<JournalError>> {
+        let mut n_durable = self.n_durable.clone();
+        // Facts are written in the order in which they came, so that a number is enough.
+        if n_durable.wait_for(|n_durable| *n_durable >= n_posted).await.is_err() {
+            self.check()?;
+            return Err(gone());
         }
-        let (ack, written) = oneshot::channel();
-        let sent = self.send(Entry::Wait(ack));
-        Receipt { sent, written }.written().await
+        self.check()
     }
 
     /// Tells watchers something that is not kept.
@@ -151,6 +152,17 @@ impl Scribe {
     }
 }
 
+/// A place in the order of truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Mark(u64);
+
+impl Mark {
+    /// So many facts earlier.
+    pub(crate) fn back(self, n_facts: u64) -> Self {
+        Self(self.0.saturating_sub(n_facts))
+    }
+}
+
 /// A fact that is on its way to the disk.
 pub(crate) struct Receipt {
     sent: Result<(), Arc<JournalError>>,
@@ -173,7 +185,7 @@ fn gone() -> Arc<JournalError> {
 /// What the thread tells the strategy's side.
 struct Told {
     seq_last: Arc<AtomicU64>,
-    n_awaited: Arc<AtomicUsize>,
+    n_durable: watch::Sender<u64>,
     broken: Broken,
 }
 
@@ -181,7 +193,7 @@ fn write_all(
     mut desk: Desk,
     mut entries: mpsc::UnboundedReceiver<Entry>,
     events: &broadcast::Sender<Event>,
-    Told { seq_last, n_awaited, broken }: &Told,
+    Told { seq_last, n_durable, broken }: &Told,
 ) {
     let mut batch = Vec::new();
     while let Some(entry) = entries.blocking_recv() {
@@ -191,7 +203,7 @@ fn write_all(
         {
             batch.push(entry);
         }
-        let Sorted { drafts, acks, n_awaited: n_written, chores } = sort(&mut batch);
+        let Sorted { drafts, acks, chores } = sort(&mut batch);
         let written = match broken.get() {
             Some(error) => Err(Arc::clone(error)),
             None => write_batch(&mut desk, drafts).map_err(Arc::new),
@@ -208,7 +220,8 @@ fn write_all(
             // Before anyone is told, so that whoever hears of it finds every door closed.
             broken.get_or_init(|| Arc::clone(error));
         }
-        n_awaited.fetch_sub(n_written, Ordering::SeqCst);
+        // Where a fact could not be written nobody waits any longer: they find the error.
+        n_durable.send_modify(|n_durable| *n_durable += acks.len() as u64);
         for ack in acks {
             drop(ack.send(outcome.clone()));
         }
@@ -222,22 +235,18 @@ fn write_all(
 struct Sorted {
     drafts: Vec<(FrameId, Draft)>,
     acks: Vec<Ack>,
-    /// How many of the drafts somebody must know durable.
-    n_awaited: usize,
     chores: Vec<Chore>,
 }
 
 fn sort(batch: &mut Vec<Entry>) -> Sorted {
     let drafts = Vec::with_capacity(batch.len());
-    let mut sorted = Sorted { drafts, acks: Vec::new(), n_awaited: 0, chores: Vec::new() };
+    let mut sorted = Sorted { drafts, acks: Vec::new(), chores: Vec::new() };
     for entry in batch.drain(..) {
         match entry {
             Entry::Fact { frame, draft, ack } => {
-                sorted.n_awaited += usize::from(ack.is_some());
                 sorted.acks.extend(ack);
                 sorted.drafts.push((frame, draft));
             }
-            Entry::Wait(ack) => sorted.acks.push(ack),
             Entry::Chore(chore) => sorted.chores.push(chore),
         }
     }

@@ -1,11 +1,13 @@
 //! Strategies: how a frame answers. A closed set and one function each; this is the whole dispatch.
 
 mod agent;
+mod close;
 mod direct;
 mod map;
 mod names;
 mod repl;
 mod search;
+mod trail;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
 pub use repl::{ConsoleCell, console};
@@ -50,6 +52,7 @@ pub(crate) fn prompts_digest() -> BlobId {
         &direct::PROMPTS[..],
         &repl::PROMPTS[..],
         &search::PROMPTS[..],
+        &close::PROMPTS[..],
         &analyst::PROMPTS[..],
         &synthesis::PROMPTS[..],
         &agent::PROMPTS[..],

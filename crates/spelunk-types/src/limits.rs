@@ -103,6 +103,8 @@ limits! {
     path children_depth2_max = 2;
     /// Below this, a context is answered in one call.
     path direct_tokens_max = 10_000;
+    /// Tokens a model reads at once without overlooking things; 0 goes by the size that its name tells.
+    path reader_tokens_max = 0;
     /// Tokens a root call may write.
     path root_output_tokens_max = 4096;
     /// Tokens a sub-call may write.

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::{Failure, Frame};
 use crate::purse::{BudgetExceeded, Reservation};
 use crate::run::Run;
+use crate::scribe::Mark;
 use crate::{FrameError, Stop, attempt, wire};
 
 /// What is asked of whom.
@@ -43,6 +44,8 @@ enum Paid {
 impl Frame {
     pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
         let run = self.run();
+        // The prompt is written: it cannot follow from what comes in while it waits for its turn.
+        let reasons = run.scribe.mark();
         let model = &ask.model;
         let digest = wire::prompt_digest(model.reference(), &ask.prompt);
         if run.replay.prompt(&call).is_some_and(|recorded| *recorded != digest) {
@@ -70,7 +73,7 @@ impl Frame {
             self.record_reply(&call, &reply, Usage::default(), Served::Cache);
             return Ok(reply);
         }
-        match self.ask_live(&call, &ask, &key).await? {
+        match self.ask_live(&call, &ask, &key, reasons).await? {
             Paid::Reply(reply) => {
                 if let Some(shared) = &mut shared {
                     **shared = Some(reply.clone());
@@ -86,15 +89,23 @@ impl Frame {
     }
 
     /// Pays for a reply: reserve, send, settle, keep.
-    async fn ask_live(&self, call: &CallId, ask: &Ask, key: &BlobId) -> Result<Paid, FrameError> {
+    async fn ask_live(
+        &self,
+        call: &CallId,
+        ask: &Ask,
+        key: &BlobId,
+        reasons: Mark,
+    ) -> Result<Paid, FrameError> {
         let run = self.run();
         let reservation = match self.reserve(ask) {
             Ok(reservation) => reservation,
             Err(exceeded) if ask.purpose != Purpose::Turn => return Ok(Paid::Refused(exceeded)),
             Err(exceeded) => return Err(Stop::Limit(exceeded).into()),
         };
-        // What is asked may follow from any reply so far: no power cut may leave a question without its reason.
-        run.scribe.all_written().await?;
+        // No power cut may leave a question without the replies that it follows from. Of others, no more may be lost with a
+        // full disk than half of those that are in flight at once.
+        let recent = run.scribe.mark().back(self.limits().calls_parallel_max / 2);
+        run.scribe.written_before(reasons.max(recent)).await?;
         let mut reply = match self.attempt_until_settled(call, ask).await? {
             Ok(reply) => reply,
             Err(error) => {
@@ -270,7 +281,7 @@ impl Frame {
             let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage, tool_calls };
             Ok(EventKind::CallSettled { call, outcome, served })
         };
-        // Not waited for here: `all_written` is.
+        // Not waited for here: what follows from it waits.
         drop(self.run().scribe.post(self.id(), Box::new(draft)));
     }
 }

@@ -68,12 +68,10 @@ struct Planned {
 }
 
 async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, FrameError> {
-    let options = PlanOptions {
-        limits: frame.limits().clone(),
-        detector: frame.detector().clone(),
-        mode: Mode::ByType,
-        files_left_out: 0,
-    };
+    let mut limits = frame.limits().clone();
+    limits.chunk_tokens_max = frame.reader().span(limits.chunk_tokens_max);
+    let options =
+        PlanOptions { limits, detector: frame.detector().clone(), mode: Mode::ByType, files_left_out: 0 };
     let likely = match reach {
         Reach::All => None,
         Reach::Likely => Some(likely::find(frame, task).await?),
@@ -103,9 +101,9 @@ async fn analyse(
     analyses: Vec<Analysis>,
     coverage: &mut Coverage,
 ) -> Result<Vec<AnalystReport>, FrameError> {
-    // An eighth more than calls, so that the next prompts are ready when a place is free.
+    // Half as many more than calls, so that the next prompts are ready, and their reasons on disk, when a place is free.
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
-    let width = parallel.saturating_add(parallel / 8);
+    let width = parallel.saturating_add(parallel / 2);
     let mut reports: Vec<(usize, AnalystReport)> = Vec::new();
     let mut failed = Vec::new();
     let mut running = stream::iter(analyses.into_iter().enumerate())

@@ -1,6 +1,8 @@
 //! Names in a question: words that can be looked for as they stand, because nobody writes them otherwise. Small models
 //! copy the first example that they see; an example with the names of their own question leads somewhere.
 
+use spelunk_context::{DocEntry, View};
+
 /// Names that one search asks for.
 const NAMES_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 60;
@@ -35,6 +37,32 @@ pub(super) fn first_block(question: &str) -> String {
     }
     format!("for hit in grep(r\"{}\", ignore_case=True):\n    print(hit)", names.join("|"))
 }
+
+/// A program that answers some other question about a view of this shape, for models that write one like it.
+pub(super) fn first_program(view: &View) -> &'static str {
+    let is_table = |document: &DocEntry| document.name.ends_with(".csv") || document.name.ends_with(".tsv");
+    let mut documents = view.documents();
+    match (documents.next(), documents.next()) {
+        (Some(only), None) if is_table(only) => TABLE_PROGRAM,
+        (Some(_), None) => LINES_PROGRAM,
+        _ => DOCUMENTS_PROGRAM,
+    }
+}
+
+const TABLE_PROGRAM: &str = r#"import csv
+rows = list(csv.DictReader(context.splitlines()))
+chosen = [row for row in rows if row["column"] == "value"]
+FINAL(len(chosen))"#;
+const LINES_PROGRAM: &str = r#"chosen = []
+for line in context.splitlines():
+    words = line.split()
+    if "value" in words:
+        chosen.append(line)
+FINAL(len(chosen))"#;
+const DOCUMENTS_PROGRAM: &str = r#"chosen = []
+for hit in grep(r"value", max=1000):
+    chosen.append((hit["doc"], hit["line"], hit["text"]))
+FINAL(len(chosen))"#;
 
 /// The name as a pattern that stands for itself, safe between double quotes.
 fn regex_syntax_free(name: &str) -> String {

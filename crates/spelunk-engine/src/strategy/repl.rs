@@ -20,7 +20,7 @@ pub use self::console::{ConsoleCell, console};
 use self::habits::Habits;
 pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
-use super::names::first_block;
+use super::names::{first_block, first_program};
 use crate::environment::{Environment, Opened, PRELUDE};
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Stop, Task};
@@ -29,8 +29,11 @@ const SYSTEM: &str = include_str!("../prompts/repl-system.md");
 const RLM: &str = include_str!("../prompts/repl-rlm.md");
 const MODELS: &str = include_str!("../prompts/repl-models.md");
 const USER: &str = include_str!("../prompts/repl-user.md");
+const SMALL_SYSTEM: &str = include_str!("../prompts/repl-small.md");
+const SMALL_USER: &str = include_str!("../prompts/repl-small-user.md");
 const SUMMARY: &str = include_str!("../prompts/repl-summary.md");
-pub(super) const PROMPTS: [&str; 7] = [SYSTEM, RLM, MODELS, USER, SUMMARY, conclude::PROMPT, PRELUDE];
+pub(super) const PROMPTS: [&str; 9] =
+    [SYSTEM, RLM, MODELS, USER, SMALL_SYSTEM, SMALL_USER, SUMMARY, conclude::PROMPT, PRELUDE];
 
 /// Answers by exploring.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
@@ -114,12 +117,13 @@ fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
 /// The standing instruction and the question. They stay as they are for the whole conversation.
 fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     let limits = frame.limits();
-    let may_descend = u64::from(frame.id().depth()) < limits.depth_max;
-    let system = SYSTEM
-        .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
-        .replace("{query_chars_max}", &limits.query_chars_max.to_string())
-        .replace("{rlm}", if may_descend { RLM } else { "" })
-        + &models_line(frame.roster().names());
+    // Small models copy what they are shown, again and again: they are shown a whole program, and no other tools.
+    let is_small = frame.reader().is_small();
+    let system = if is_small {
+        SMALL_SYSTEM.replace("{first_block}", first_program(&task.view))
+    } else {
+        system(frame)
+    };
     let question = task.question_shown();
     let schema = match &task.schema {
         Some(schema) => format!(
@@ -129,7 +133,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
         None => String::new(),
     };
     // What comes from outside goes in last, so that nothing in it is taken for a place to fill.
-    let user = USER
+    let user = if is_small { SMALL_USER } else { USER }
         .replace("{turns_max}", &limits.turns_max.to_string())
         .replace("{first_block}", &first_block(question))
         .replace("{schema}", &schema)
@@ -140,6 +144,16 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
         output_chars_max: limits.stdout_chars_max,
     };
     Transcript::new(system, user, bounds)
+}
+
+fn system(frame: &Frame) -> String {
+    let limits = frame.limits();
+    let may_descend = u64::from(frame.id().depth()) < limits.depth_max;
+    SYSTEM
+        .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
+        .replace("{query_chars_max}", &limits.query_chars_max.to_string())
+        .replace("{rlm}", if may_descend { RLM } else { "" })
+        + &models_line(frame.roster().names())
 }
 
 /// Which models code may name; nothing where there are none.

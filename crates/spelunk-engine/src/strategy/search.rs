@@ -9,6 +9,7 @@ use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::direct::{self, Material};
+use super::{close, trail};
 use crate::finder::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -34,6 +35,10 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         return Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited });
     }
     let passages = Arc::new(passages);
+    if frame.reader().is_small() {
+        return close::solve(frame, task, &passages).await;
+    }
+    let passages = with_trail(task, passages).await?;
     let material = gather(task, &passages, direct::bytes_max(frame)).await;
     match direct::answer_from(frame, task, &material).await {
         // The model's window is smaller than was thought: half as much is tried, once.
@@ -43,6 +48,39 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         }
         answered => answered,
     }
+}
+
+/// Rounds in which names are followed.
+const TRAIL_ROUNDS: usize = 3;
+
+/// The passages, and before them the lines to which the names of the question lead and that are in none of them.
+async fn with_trail(
+    task: &Task,
+    passages: Arc<Vec<FoundPassage>>,
+) -> Result<Arc<Vec<FoundPassage>>, FrameError> {
+    let (view, question) = (task.view.clone(), task.question.clone());
+    let following = tokio::task::spawn_blocking(move || {
+        let mut all = Vec::new();
+        for trail::Sentence { document, line, text } in trail::follow(&view, &question, TRAIL_ROUNDS)? {
+            let is_there = passages.iter().any(|passage| {
+                let lines = passage.line_start..passage.line_start + passage.text.lines().count() as u64;
+                passage.document == document && lines.contains(&line)
+            });
+            if let Some(doc_idx) = view.find(&document).map(|found| found.idx).filter(|_| !is_there) {
+                all.push(FoundPassage {
+                    document,
+                    doc_idx,
+                    line_start: line,
+                    text,
+                    score: 0.0,
+                    similarity: None,
+                });
+            }
+        }
+        all.extend(passages.iter().cloned());
+        Ok::<_, spelunk_context::SourceError>(Arc::new(all))
+    });
+    Ok(following.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
 }
 
 async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) -> Material {

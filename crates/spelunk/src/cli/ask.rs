@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use spelunk_context::{Corpus, Outline, ScanOptions, SourceInput, View};
-use spelunk_engine::{Choice, Engine, EngineError, RunRequest, Schema, choose};
+use spelunk_engine::{Choice, Engine, EngineError, Reader, RunRequest, Schema, choose};
 use spelunk_index::{RankOptions, rank};
 use spelunk_journal::{JournalError, Record};
+use spelunk_model::Model;
 use spelunk_types::{EventKind, Focus, SourceSpec, Strategy};
 
 use self::along::Asked;
@@ -98,7 +99,8 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     };
     // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
     let Sources { named, options, corpus } = read_sources(app, &args, along)?;
-    let (strategy, why) = decide(app, choice, &question, &corpus.outline(), schema.is_some())?;
+    let (strategy, why) =
+        decide(app, choice, &question, &corpus.outline(), chosen.model.as_ref(), schema.is_some())?;
     let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let sources = match named {
         Named::Now(inputs) => keep(&engine, inputs)?,
@@ -203,11 +205,14 @@ pub(crate) fn decide(
     choice: StrategyChoice,
     question: &str,
     outline: &Outline,
+    model: &dyn Model,
     is_typed: bool,
 ) -> Result<(Strategy, Option<String>), Failure> {
     let strategy = match choice {
         StrategyChoice::Auto => {
-            let Choice { strategy, why } = choose(question, outline, &app.settings.limits, is_typed);
+            let limits = &app.settings.limits;
+            let reader = Reader::of(model.reference(), limits);
+            let Choice { strategy, why } = choose(question, outline, limits, reader, is_typed);
             // One call over everything is nothing to explain.
             return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));
         }

@@ -219,7 +219,9 @@ fn start(
     models: &Models,
 ) -> Result<RunHandle, Failure> {
     let is_typed = query.schema.is_some();
-    let (strategy, _) = decide(&state.app, query.strategy, &query.question, &corpus.outline(), is_typed)?;
+    let outline = corpus.outline();
+    let (strategy, _) =
+        decide(&state.app, query.strategy, &query.question, &outline, models.root.as_ref(), is_typed)?;
     let engine = state.app.engine(options)?.with_sandbox(state.sandbox.clone());
     let sources = keep(&engine, inputs)?;
     Ok(engine.start(RunRequest {

@@ -141,7 +141,8 @@ async fn answer(
         Strategy::Direct
     } else {
         let choice = StrategyChoice::of(&cell.strategy).unwrap_or(StrategyChoice::Auto);
-        decide(app, choice, &cell.task.question, &corpus.outline(), false)?.0
+        let model = cell.asked.model(cell.repeat);
+        decide(app, choice, &cell.task.question, &corpus.outline(), model.as_ref(), false)?.0
     };
     trial.chose = (cell.strategy == "auto").then(|| strategy.name().to_owned());
     let request = RunRequest {

@@ -115,7 +115,8 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
         let (inputs, corpus) = wanted.material.scan(&server.mcp, &options)?;
         let app = &server.app;
         let is_typed = wanted.schema.is_some();
-        let (strategy, _) = decide(app, wanted.strategy, &wanted.question, &corpus.outline(), is_typed)?;
+        let (strategy, _) =
+            decide(app, wanted.strategy, &wanted.question, &corpus.outline(), model.as_ref(), is_typed)?;
         let engine = app.engine(options)?.with_sandbox(server.mcp.sandbox.clone());
         let sources = keep_sources(&engine, inputs)?;
         let request = RunRequest {

@@ -1,0 +1,101 @@
+//! The reader: how much text a model takes in at once without overlooking things. A large model reads what its window
+//! holds. A small one overlooks a line among ten thousand tokens that it finds among five hundred, so it is given less
+//! at a time, and other words.
+
+use spelunk_types::{Limits, ModelRef};
+
+/// Models of so many parameters and fewer are small, in millions.
+const SMALL_MILLIONS_MAX: f64 = 4_000.0;
+/// Less than this is not the size of a model: `1m` is often that of a window.
+const NAMED_MILLIONS_MIN: f64 = 20.0;
+/// What a small model reads at once.
+const SMALL_SPAN_TOKENS: u64 = 2_000;
+/// A span from which a model is read to as to a large one.
+const LARGE_SPAN_TOKENS_MIN: u64 = 6_000;
+
+/// How much a model takes in at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reader {
+    /// Tokens; none where only the window bounds them.
+    span_tokens: Option<u64>,
+}
+
+impl Reader {
+    /// A model that reads whatever its window holds.
+    pub const LARGE: Self = Self { span_tokens: None };
+
+    /// What is known of a model: by the settings, and else by the size that its name tells.
+    pub fn of(model: &ModelRef, limits: &Limits) -> Self {
+        let by_name = || is_small(&model.name).then_some(SMALL_SPAN_TOKENS);
+        let span_tokens =
+            if limits.reader_tokens_max > 0 { Some(limits.reader_tokens_max) } else { by_name() };
+        Self { span_tokens }
+    }
+
+    /// Whether it is given a few lines at a time.
+    pub fn is_small(self) -> bool {
+        self.span_tokens.is_some_and(|tokens| tokens < LARGE_SPAN_TOKENS_MIN)
+    }
+
+    /// How much of so much it takes in.
+    pub fn span(self, tokens_max: u64) -> u64 {
+        self.span_tokens.map_or(tokens_max, |tokens| tokens.min(tokens_max))
+    }
+}
+
+/// Whether a name tells of a small model: `qwen2.5-coder-1.5b`, `llama3.2:3b`, `smollm2-135m`. A name with several
+/// sizes is of its largest: `qwen3-30b-a3b`.
+fn is_small(name: &str) -> bool {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let sizes = words.filter_map(millions);
+    sizes.reduce(f64::max).is_some_and(|largest| largest <= SMALL_MILLIONS_MAX)
+}
+
+/// `1.5b`, `135M`, `a3b`, `8x7b`: parameters in millions.
+fn millions(word: &str) -> Option<f64> {
+    let word = word.to_ascii_lowercase();
+    let (number, unit) = match (word.strip_suffix('b'), word.strip_suffix('m')) {
+        (Some(number), _) => (number, 1_000.0),
+        (None, Some(number)) => (number, 1.0),
+        (None, None) => return None,
+    };
+    let number = number.trim_start_matches(['a', 'e']);
+    let factors = number.split('x').map(|factor| factor.parse::<f64>().ok());
+    let product = factors.reduce(|a, b| Some(a? * b?))??;
+    Some(product * unit).filter(|millions| millions.is_finite() && *millions >= NAMED_MILLIONS_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(name: &str, reader_tokens_max: u64) -> Reader {
+        let model = ModelRef { provider: "openai".into(), name: name.into(), base_url: String::new() };
+        Reader::of(&model, &Limits { reader_tokens_max, ..Limits::default() })
+    }
+
+    #[test]
+    fn names_tell_sizes() {
+        for name in
+            ["coder-1.5b", "Qwen2.5-Coder-1.5B-Instruct", "llama3.2:3b", "smollm2-135m", "local/half_0.5b-q4"]
+        {
+            assert!(reader(name, 0).is_small(), "{name}");
+        }
+        let large =
+            ["gpt-5", "qwen3-30b-a3b", "mixtral-8x7b", "llama-3.1-70b", "claude-opus-4-8", "gpt-oss-20b"];
+        for name in
+            large.into_iter().chain(["", "b", "m", "xb", "1xb", "infb", "nanb", "0b", "web", "opus[1m]"])
+        {
+            assert!(!reader(name, 0).is_small(), "{name}");
+        }
+    }
+
+    #[test]
+    fn settings_know_better_than_names() {
+        assert!(reader("gpt-5", 1_000).is_small());
+        assert!(!reader("coder-1.5b", 100_000).is_small());
+        assert_eq!(reader("coder-1.5b", 0).span(10_000), SMALL_SPAN_TOKENS);
+        assert_eq!(reader("coder-1.5b", 0).span(500), 500);
+        assert_eq!(Reader::LARGE.span(10_000), 10_000);
+    }
+}

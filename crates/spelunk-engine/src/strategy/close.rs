@@ -1,0 +1,193 @@
+//! Close reading: a small model is shown the few sentences that matter and nothing else. Where its answer rests on
+//! sentences that lack words of the question, it is shown these once more: a near miss is the commonest mistake.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use spelunk_model::Prompt;
+use spelunk_types::{Citation, EventKind};
+
+use super::trail::{Sentence, follow, sentences};
+use crate::finder::FoundPassage;
+use crate::{Answer, Frame, FrameError, Task, evidence};
+
+const SYSTEM: &str = include_str!("../prompts/close-system.md");
+const CHECK: &str = include_str!("../prompts/close-check.md");
+pub(super) const PROMPTS: [&str; 2] = [SYSTEM, CHECK];
+
+/// Sentences that share words with the question.
+const SENTENCES_MAX: usize = 12;
+/// Passages shown whole where no sentence has the words of the question.
+const PASSAGES_MAX: usize = 3;
+/// Rounds in which names are followed; more lead a small model astray.
+const ROUNDS: usize = 1;
+/// Small models that write more than this repeat themselves.
+const ANSWER_TOKENS_MAX: u64 = 600;
+/// Sentences that an answer is held against.
+const BASIS_MAX: usize = 4;
+const CITATIONS_MAX: usize = 10;
+
+/// Words that tell nothing about what is asked.
+const PLAIN: &[&str] = &[
+    "the", "a", "an", "of", "at", "in", "is", "are", "was", "were", "be", "been", "to", "and", "or", "not",
+    "does", "do", "did", "has", "have", "had", "it", "its", "this", "that", "these", "those", "which",
+    "what", "who", "whom", "whose", "when", "where", "why", "how", "many", "much", "if", "on", "for", "with",
+    "by", "from", "as", "there", "any", "all", "can", "will", "would", "should", "whatever", "every",
+    "other", "than", "so", "since", "before", "after",
+];
+
+/// Answers from the sentences of these passages and those that its names lead to.
+pub(super) async fn solve(
+    frame: &Frame,
+    task: &Task,
+    passages: &Arc<Vec<FoundPassage>>,
+) -> Result<Answer, FrameError> {
+    let shown = gather(task, passages).await?;
+    frame.note(chosen(task, &shown)).await?;
+    let question = task.question_shown();
+    let listed: Vec<String> = shown.iter().map(listed).collect();
+    let user = format!("{}\n\nQuestion: {question}", listed.join("\n"));
+    let tokens_max = ANSWER_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
+    let mut text = frame.ask(Prompt::single(SYSTEM, user, tokens_max)).await?.text;
+    if let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
+        let user =
+            format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());
+        text = frame.ask(Prompt::single(CHECK, user, tokens_max)).await?.text;
+    }
+    let claims = basis(question, &shown, &text).into_iter().take(CITATIONS_MAX).map(|sentence| Citation {
+        document: sentence.document.clone(),
+        line: sentence.line,
+        quote: sentence.text.clone(),
+    });
+    evidence::check_claims(frame, &task.view, &text, claims.collect()).await
+}
+
+async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>) -> Result<Vec<Sentence>, FrameError> {
+    let (view, question, passages) = (task.view.clone(), task.question.clone(), Arc::clone(passages));
+    // Following names reads the documents.
+    let gathering = tokio::task::spawn_blocking(move || {
+        let trail = follow(&view, &question, ROUNDS)?;
+        let mut shown = best(&passages, &question);
+        shown.retain(|sentence| !trail.contains(sentence));
+        // The best stand next to the question.
+        shown.reverse();
+        shown.extend(trail);
+        Ok(shown)
+    });
+    gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// The sentences of passages that share most with the question, the best first.
+fn best(passages: &[FoundPassage], question: &str) -> Vec<Sentence> {
+    let all: Vec<Sentence> = passages.iter().flat_map(sentences_of).collect();
+    let asked = asked_words(question);
+    let held: Vec<Vec<usize>> = all.iter().map(|sentence| held(&asked, &sentence.text)).collect();
+    #[expect(clippy::cast_precision_loss, reason = "sentences are few")]
+    let weight = |word: usize| {
+        let n_with = held.iter().filter(|held| held.contains(&word)).count();
+        (1.0 + all.len() as f64 / n_with.max(1) as f64).ln()
+    };
+    let weights: Vec<f64> = (0..asked.len()).map(weight).collect();
+    let score = |held: &[usize]| held.iter().map(|&word| weights[word]).sum::<f64>();
+    let mut order: Vec<usize> = (0..all.len()).filter(|&idx| !held[idx].is_empty()).collect();
+    order.sort_by(|&a, &b| score(&held[b]).total_cmp(&score(&held[a])).then(a.cmp(&b)));
+    let has_words = order.first().is_some_and(|&idx| held[idx].len() * 2 >= asked.len());
+    let mut shown: Vec<Sentence> = Vec::new();
+    let by_words = order.into_iter().map(|idx| all[idx].clone());
+    // The question is put in words of its own: what means the same is shown as a whole.
+    let whole = passages.iter().take(if has_words { 0 } else { PASSAGES_MAX }).flat_map(sentences_of);
+    for sentence in by_words.take(SENTENCES_MAX).chain(whole) {
+        if !shown.contains(&sentence) {
+            shown.push(sentence);
+        }
+    }
+    shown
+}
+
+fn sentences_of(passage: &FoundPassage) -> Vec<Sentence> {
+    let lines = passage.text.lines().enumerate();
+    let cut = lines.flat_map(|(idx, line)| {
+        sentences(line).map(move |text| Sentence {
+            document: passage.document.clone(),
+            line: passage.line_start + idx as u64,
+            text: text.to_owned(),
+        })
+    });
+    cut.collect()
+}
+
+fn listed(sentence: &Sentence) -> String {
+    let name = sentence.document.replace(['\n', '\r'], "?");
+    format!("{name}:{}: {}", sentence.line, sentence.text)
+}
+
+fn chosen(task: &Task, shown: &[Sentence]) -> EventKind {
+    let documents: BTreeSet<&str> = shown.iter().map(|sentence| sentence.document.as_str()).collect();
+    let bytes = shown.iter().map(|sentence| sentence.text.len() as u64).sum();
+    EventKind::PassagesChosen { documents: documents.len() as u64, bytes, of_bytes: task.view.bytes() }
+}
+
+/// The sentences that hold what an answer says and its question does not.
+fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sentence> {
+    let said = answer.rsplit_once("ANSWER:").map_or(answer, |(_, said)| said);
+    let is_value = |word: &&str| {
+        let tells =
+            word.contains(|c: char| c.is_ascii_digit() || c == '/') || word.starts_with(char::is_uppercase);
+        word.chars().count() > 1 && tells && !question.contains(*word)
+    };
+    let values = said.split(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)));
+    let values: Vec<&str> = values.map(|word| word.trim_matches(['.', '-'])).filter(is_value).collect();
+    let holds = |sentence: &&Sentence| values.iter().any(|value| sentence.text.contains(value));
+    shown.iter().filter(holds).collect()
+}
+
+/// The sentences of a basis, each with the words of the question that it lacks; none where one of them lacks nothing.
+fn doubts(question: &str, basis: &[&Sentence]) -> Option<String> {
+    let asked = asked_words(question);
+    let mut lines = Vec::new();
+    for sentence in basis.iter().take(BASIS_MAX) {
+        let held = held(&asked, &sentence.text);
+        let lacking: Vec<&str> =
+            (0..asked.len()).filter(|word| !held.contains(word)).map(|word| asked[word].as_str()).collect();
+        if lacking.is_empty() {
+            return None;
+        }
+        lines.push(format!("{}\n(not in this sentence: {})", sentence.text, lacking.join(", ")));
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The words of the question itself, without what is said about the form of the answer.
+fn asked_words(question: &str) -> Vec<String> {
+    let core = sentences(question.trim()).next().unwrap_or_default();
+    let mut asked: Vec<String> = Vec::new();
+    for word in words(core) {
+        if !PLAIN.contains(&word.as_str()) && !asked.contains(&word) {
+            asked.push(word);
+        }
+    }
+    asked
+}
+
+/// Which of the words stand in a text, in whatever form.
+fn held(asked: &[String], text: &str) -> Vec<usize> {
+    let there: Vec<String> = words(text).collect();
+    let stands = |word: &String| there.iter().any(|other| is_form_of(word, other));
+    (0..asked.len()).filter(|&idx| stands(&asked[idx])).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// Whether two words are forms of one: they begin alike and differ in a short ending.
+fn is_form_of(a: &str, b: &str) -> bool {
+    let alike = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let (a_chars, b_chars) = (a.chars().count(), b.chars().count());
+    a == b || (alike >= 4 && a_chars.max(b_chars) - alike <= 3)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! The trail: lines that hold the names of a question, and then lines that hold the names in those. Who was it that led
+//! the expedition, and where was she born? No search for the words of the question finds the second line; its name does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelunk_context::{SourceError, View};
+
+use super::names::names_in;
+
+/// Lines on which a name of the question may stand; one that stands on more tells nothing apart.
+const ASKED_LINES_MAX: usize = 30;
+/// The same for a name that was found on the way.
+const FOLLOWED_LINES_MAX: usize = 6;
+/// Names looked for in one round.
+const NAMES_MAX: usize = 60;
+/// Lines of the whole trail.
+const LINES_MAX: usize = 40;
+const SENTENCE_CHARS_MAX: usize = 400;
+
+/// A sentence of a document, or a line of one that has no sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sentence {
+    pub(super) document: String,
+    pub(super) line: u64,
+    pub(super) text: String,
+}
+
+/// Follows the names of a question through a view for so many rounds. What was found first comes first.
+pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Result<Vec<Sentence>, SourceError> {
+    let (mut seen, mut trail): (BTreeSet<String>, Vec<Sentence>) = (BTreeSet::new(), Vec::new());
+    let mut names: Vec<String> = names_in(question).into_iter().map(str::to_owned).collect();
+    for round in 0..=rounds {
+        names.retain(|name| seen.insert(name.clone()));
+        names.truncate(NAMES_MAX);
+        if names.is_empty() || trail.len() >= LINES_MAX {
+            break;
+        }
+        let lines_max = if round == 0 { ASKED_LINES_MAX } else { FOLLOWED_LINES_MAX };
+        let mut found = lines_with(view, &names, lines_max)?;
+        found.retain(|sentence| !trail.contains(sentence));
+        found.truncate(LINES_MAX - trail.len());
+        names = found.iter().flat_map(|sentence| names_on(&sentence.text)).collect();
+        trail.extend(found);
+    }
+    Ok(trail)
+}
+
+/// The sentences with each of these names, name by name, without those of a name that stands on too many lines.
+fn lines_with(view: &View, names: &[String], lines_max: usize) -> Result<Vec<Sentence>, SourceError> {
+    let mut by_name: BTreeMap<usize, Vec<Sentence>> = BTreeMap::new();
+    let mut too_common = BTreeSet::new();
+    for document in view.documents() {
+        let text = view.read(document)?;
+        for (idx, name) in names.iter().enumerate() {
+            if too_common.contains(&idx) || !text.contains(name.as_str()) {
+                continue;
+            }
+            let found = by_name.entry(idx).or_default();
+            for (line_idx, line) in text.lines().enumerate() {
+                let sentences = sentences(line).filter(|sentence| holds(sentence, name));
+                found.extend(sentences.map(|sentence| Sentence {
+                    document: document.name.clone(),
+                    line: line_idx as u64 + 1,
+                    text: shortened(sentence),
+                }));
+                if found.len() > lines_max {
+                    too_common.insert(idx);
+                    break;
+                }
+            }
+        }
+    }
+    let mut all: Vec<Sentence> = Vec::new();
+    for (idx, found) in by_name {
+        if !too_common.contains(&idx) {
+            all.extend(found.into_iter().filter(|sentence| !all.contains(sentence)).collect::<Vec<_>>());
+        }
+    }
+    Ok(all)
+}
+
+/// Whether a name stands in a text as a word of its own.
+fn holds(text: &str, name: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(name).any(|(start, _)| {
+        let (before, after) = (text.get(..start), text.get(start + name.len()..));
+        !is_part(before.and_then(|before| before.chars().next_back()))
+            && !is_part(after.and_then(|after| after.chars().next()))
+    })
+}
+
+/// The sentences of a line: it is cut behind `.`, `?` or `!` where a space and a capital letter follow.
+pub(super) fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    let mut cuts = vec![0];
+    let mut chars = line.char_indices().peekable();
+    while let Some((idx, c)) = chars.next() {
+        if matches!(c, '.' | '?' | '!') && line.get(idx + 1..).is_some_and(begins_anew) {
+            cuts.push(idx + 1);
+        }
+    }
+    cuts.push(line.len());
+    let pairs: Vec<(usize, usize)> = cuts.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    pairs
+        .into_iter()
+        .filter_map(|(start, end)| line.get(start..end))
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+}
+
+fn begins_anew(rest: &str) -> bool {
+    rest.strip_prefix(' ').is_some_and(|rest| rest.trim_start().starts_with(char::is_uppercase))
+}
+
+fn shortened(sentence: &str) -> String {
+    sentence.chars().take(SENTENCE_CHARS_MAX).collect()
+}
+
+/// Names on a line, as far as they can be told: neighbouring words with capital letters as one, and words with a digit
+/// in them. A single word with a capital letter at the beginning may be any word.
+fn names_on(line: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut run: Vec<&str> = Vec::new();
+    let mut run_begins_line = false;
+    let mut close = |run: &mut Vec<&str>, run_begins_line: bool| {
+        if run.len() > 1 || (run.len() == 1 && !run_begins_line) {
+            names.push(run.join(" "));
+        }
+        run.clear();
+    };
+    let mut numbered = Vec::new();
+    let mut end_before = 0;
+    for (start, word) in words_of(line) {
+        let touches = line.get(end_before..start) == Some(" ");
+        end_before = start + word.len();
+        let is_capital = word.starts_with(char::is_uppercase) && word.chars().count() > 2;
+        if !(is_capital && touches) {
+            close(&mut run, run_begins_line);
+        }
+        if is_capital {
+            if run.is_empty() {
+                run_begins_line = start == 0;
+            }
+            run.push(word);
+        } else if word.contains(|c: char| c.is_ascii_digit()) && word.len() > 2 {
+            numbered.push(word.to_owned());
+        }
+    }
+    close(&mut run, run_begins_line);
+    names.extend(numbered);
+    names
+}
+
+/// Runs of letters, digits and underscores, and where they begin.
+fn words_of(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest_start = 0;
+    std::iter::from_fn(move || {
+        let rest = line.get(rest_start..)?;
+        let start = rest_start + rest.find(is_word)?;
+        let tail = line.get(start..)?;
+        let length = tail.find(|c| !is_word(c)).unwrap_or(tail.len());
+        rest_start = start + length;
+        Some((start, tail.get(..length)?))
+    })
+}
+
+#[cfg(test)]
+mod tests;
