@@ -13,6 +13,7 @@ use axum::http::{StatusCode, header};
 use futures_util::Stream;
 use serde_json::{Value, json};
 use spelunk_context::SourceInput;
+use spelunk_engine::Conversation;
 use spelunk_types::{Focus, Limits};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -20,11 +21,13 @@ use super::super::Shared;
 use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
 use super::events::SEQ_MAX;
+use crate::asking::{
+    ATTACHED_BYTES_MAX, Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
+};
 use crate::cli::Failure;
 use crate::config::StrategyChoice;
-use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits, wrong};
+use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits};
 
-const QUESTION_CHARS_MAX: usize = 100_000;
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
 /// What stands before the text of a part.
@@ -43,15 +46,11 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads the members; `uploads` are texts that came beside them.
+    /// Reads the members; `uploads` are texts that came beside them, under the names they have from then on.
     pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
         let mut arguments = Arguments::new(request.as_object().cloned());
-        let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
-        if question.trim().is_empty() {
-            return Err(wrong("question", "is empty").into());
-        }
+        let Asked { question, along: mut given } = Asked::read(&mut arguments, uploads)?;
         let material = Material::of(&mut arguments)?;
-        let mut given = uploads;
         // The body as a whole is bounded already.
         if let Some(text) = arguments.text("text", usize::MAX)? {
             given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
@@ -162,9 +161,18 @@ async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem
                 let name = file_name(name.as_deref(), sent.files.len())?;
                 sent.files.push(File { name, bytes });
             }
-            "file" => return Err(bad_form(&format!("there are more than {FILES_MAX} files"))),
+            "attachment" if sent.files.len() < FILES_MAX => {
+                if bytes.len() as u64 > ATTACHED_BYTES_MAX {
+                    return Err(Problem::too_large(ATTACHED_BYTES_MAX));
+                }
+                let name = attachment_name(name.as_deref().unwrap_or_default(), &sent.files);
+                sent.files.push(File { name, bytes });
+            }
+            "file" | "attachment" => {
+                return Err(bad_form(&format!("there are more than {FILES_MAX} files")));
+            }
             "request" => return Err(bad_form("there are two parts `request`")),
-            _ => return Err(bad_form("a part is neither `request` nor `file`")),
+            _ => return Err(bad_form("a part is neither `request` nor `file` nor `attachment`")),
         }
     }
     if sent.request.is_null() {
@@ -176,7 +184,7 @@ async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem
 fn bad_form(what: &str) -> Problem {
     let title = "The form cannot be read.";
     Problem::new(StatusCode::BAD_REQUEST, "multipart-malformed", title, what)
-        .hint("send a part `request` of JSON and parts `file`")
+        .hint("send a part `request` of JSON, and parts `file` and `attachment`")
 }
 
 /// The name under which a file is cited. It is never a path on this machine, and does not look like one either.
@@ -192,6 +200,12 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
     Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
 }
 
+/// The name of an attachment, whatever the client calls it: harmless, and no other's.
+fn attachment_name(sent: &str, files: &[File]) -> String {
+    let taken = files.iter().filter_map(|file| file.name.strip_prefix("attachments/")).map(str::to_owned);
+    Conversation::attachment(sent, &taken.collect()).0
+}
+
 /// The body, described.
 pub(super) fn schema() -> Value {
     let texts = |about: &str, n_max: usize| {
@@ -201,9 +215,13 @@ pub(super) fn schema() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,
-        "required": ["question"],
+        "oneOf": [{ "required": ["question"] }, { "required": ["messages"] }],
+        "dependentRequired": { "system": ["messages"] },
         "properties": {
-            "question": { "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" },
+            "question": question_schema(),
+            "messages": messages_schema(),
+            "system": { "type": "string", "maxLength": SYSTEM_CHARS_MAX, "description": "The instructions of the conversation, with `messages`" },
+            "attachments": attachments_schema(),
             "paths": texts("Files and directories below the roots of the server", 100),
             "contexts": texts("Ids of registered contexts", 100),
             "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
@@ -217,10 +235,15 @@ pub(super) fn schema() -> Value {
     })
 }
 
+pub(super) fn question_schema() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" })
+}
+
 /// The body where nothing comes beside it: something must be named.
 pub(super) fn schema_alone() -> Value {
     let mut schema = schema();
-    schema["anyOf"] = ["paths", "contexts", "text"].map(|name| json!({ "required": [name] })).into();
+    let named = ["paths", "contexts", "text", "messages", "attachments"];
+    schema["anyOf"] = named.map(|name| json!({ "required": [name] })).into();
     schema
 }
 
@@ -236,6 +259,19 @@ pub(super) fn limits_schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_attachments_are_made_harmless_and_unlike() {
+        let mut files: Vec<File> = Vec::new();
+        for sent in ["../../etc/passwd", "PASSWD", "", "a\0b\n", "\\\\host\\x"] {
+            let name = attachment_name(sent, &files);
+            files.push(File { name, bytes: Vec::new() });
+        }
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let expected =
+            ["passwd", "PASSWD-2", "attachment", "ab", "x"].map(|name| format!("attachments/{name}"));
+        assert_eq!(names, expected);
+    }
 
     #[test]
     fn names_of_files_lead_nowhere() {
