@@ -4,6 +4,7 @@
 mod along;
 mod asked;
 
+use along::last_messages;
 pub(crate) use along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError};
 pub(crate) use asked::{Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema};
 
@@ -11,7 +12,8 @@ use std::sync::Arc;
 
 use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput};
 use spelunk_engine::{
-    Choice, Engine, EngineError, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView, choose,
+    Choice, Conversation, Engine, EngineError, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView,
+    choose,
 };
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
@@ -96,8 +98,12 @@ impl Asking {
             Named::Now(inputs) => keep(&engine, inputs)?,
             Named::Before(sources) => sources,
         };
+        let is_conversation = sources.iter().any(is_messages);
+        // An agent has all of it as a file, and is shown as much as it should see.
+        let is_cut = is_conversation && strategy != Strategy::Agent;
+        let question = if is_cut { last_messages(self.question) } else { self.question };
         let request = RunRequest {
-            question: self.question,
+            question,
             corpus,
             sources: sources.clone(),
             strategy,
@@ -111,6 +117,10 @@ impl Asking {
         };
         Ok(Ready { engine, sources, strategy, why, request })
     }
+}
+
+fn is_messages(source: &SourceSpec) -> bool {
+    matches!(source, SourceSpec::Text { name, .. } if name == Conversation::DOCUMENT)
 }
 
 impl Ready {

@@ -16,6 +16,22 @@ const TOTAL_BYTES_MAX: u64 = 200_000_000;
 /// Where attachments lie among the documents of a run.
 const FOLDER: &str = "attachments/";
 
+/// The longest conversation that is asked as it is, where the strategy shows a model the beginning of a question only.
+const CONVERSATION_BYTES_MAX: usize = 30_000;
+const EARLIER: &str = "[earlier messages are in `messages.json`]\n\n";
+
+/// The end of a conversation in words: what is to be answered stands there. All of it is a document of the run.
+pub(crate) fn last_messages(conversation: String) -> String {
+    if conversation.len() <= CONVERSATION_BYTES_MAX {
+        return conversation;
+    }
+    let from = conversation.ceil_char_boundary(conversation.len() - (CONVERSATION_BYTES_MAX - EARLIER.len()));
+    let tail = conversation.get(from..).unwrap_or_default();
+    // From the first message that is whole; one that is longer than all this is cut.
+    let whole = tail.find("\n## ").and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
+    format!("{EARLIER}{whole}")
+}
+
 /// What came along so far.
 #[derive(Debug, Default)]
 pub(crate) struct Along {
@@ -113,6 +129,17 @@ mod tests {
         let lower: BTreeSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
         assert_eq!(lower.len(), names.len(), "{names:?}");
         assert_eq!(names[1], "attachments/passwd");
+    }
+
+    #[test]
+    fn a_long_conversation_is_asked_by_its_end() {
+        let short = "## user\nWhy?\n".to_owned();
+        assert_eq!(last_messages(short.clone()), short);
+        let long = format!("## user\n{}\n\n## user\nWhy?\n", "é".repeat(20_000));
+        assert_eq!(last_messages(long), format!("{EARLIER}## user\nWhy?\n"));
+        let one = format!("## user\n{}Why?\n", "é".repeat(20_000));
+        let cut = last_messages(one);
+        assert!(cut.len() <= CONVERSATION_BYTES_MAX && cut.starts_with(EARLIER) && cut.ends_with("éWhy?\n"));
     }
 
     #[test]

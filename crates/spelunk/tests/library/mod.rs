@@ -10,7 +10,7 @@ use spelunk::{
 };
 use spelunk_testkit::{Gate, ModelServer, when};
 
-use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, to_all};
+use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, answering, n_calls, to_all};
 
 /// A program's own settings, and nothing of the machine's.
 fn builder(scene: &Scene, server: &ModelServer) -> Builder {
@@ -138,6 +138,36 @@ fn code_runs_in_a_worker_that_was_named() {
         spelunk.ask(note().strategy(Strategy::Repl)).await.unwrap()
     });
     assert_eq!((answer.answer.as_deref(), answer.metrics.cells > 0), (Some("42"), true));
+}
+
+/// The example, as `cargo test` builds it beside the tests: a program with the library in it that is its own worker.
+fn example() -> std::path::PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("examples/ask");
+    assert!(program.is_file(), "`{}` is missing: run `cargo test` without `--test`", program.display());
+    program
+}
+
+#[test]
+fn a_program_that_says_so_is_its_own_worker() {
+    let cell = "```repl\nFINAL('It is 42.', cite=grep('magic'))\n```";
+    let server = ModelServer::start_blocking([to_all().reply(cell).usage(100, 20)]);
+    let scene = Scene::new(&NOTE);
+    let mut program = std::process::Command::new(example());
+    program.args([QUESTION, "notes"]).current_dir(scene.path("")).env_clear().env("HOME", scene.home());
+    program.env("OPENAI_BASE_URL", server.base_url()).env("SPELUNK_ASK_STRATEGY", "repl");
+    let ran = Ran::of(&scene, program.output().unwrap());
+    ran.check(&expect![[r#"
+        It is 42.
+          a.md:3  The magic number is 42.
+        --- stderr
+        asking openai/scripted (0#0)
+        1 calls, 120 tokens, run SHORT
+        --- exit 0
+    "#]]);
+    let mut helpless = std::process::Command::new(example());
+    helpless.current_dir(scene.path("")).env_clear();
+    assert_eq!(Ran::of(&scene, helpless.output().unwrap()).code, 2);
 }
 
 #[test]

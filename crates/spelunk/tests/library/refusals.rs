@@ -95,5 +95,12 @@ fn only_an_agent_with_its_answer_is_asked_more() {
         said = said.replace(run.short(), "SHORT").replace(direct.run.short(), "SHORT");
         drop(agent);
     });
-    expect![""].assert_eq(&said);
+    expect![[r#"
+        not an agent: run `SHORT` cannot be asked more: its strategy `direct` keeps nothing to go on with [usage-wrong]
+          ask a new question about its files: name another strategy
+        no answer yet: run `SHORT` has no answer yet [usage-wrong]
+          finish it first with `spelunk resume SHORT`
+        at work: could not use the journal of run `SHORT` [run-locked]
+          watch it with `spelunk tail SHORT`
+    "#]].assert_eq(&said);
 }
