@@ -89,7 +89,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes_optionally(json!({
                 "type": "object",
                 "additionalProperties": false,
-                "properties": { "limits": request::limits_schema() },
+                "properties": { "limits": request::or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde_json::{Value, json};
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::{Limits, RunId};
@@ -18,8 +19,8 @@ use super::results::{Begun, with_journal};
 use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
 use super::{keep, promised_answer, request};
-use crate::asking::{QUESTION_CHARS_MAX, check_more};
-use crate::cli::{Usage, read_view};
+use crate::asking::{QUESTION_CHARS_MAX, check_more, require_question};
+use crate::cli::{Failure, Usage, read_view};
 use crate::mcp::{Arguments, read_limits};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -30,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["question"],
-                "properties": { "question": request::question_schema(), "limits": request::limits_schema() },
+                "properties": { "question": request::question_schema(), "limits": request::or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),
@@ -74,7 +75,10 @@ fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<
         return Err(at_work(&run));
     }
     let view = read_view(&workspace, &run)?;
-    check_more(&run, &view, &question)?;
+    require_question(&question)?;
+    // What is asked makes sense; it is the run that cannot be asked.
+    let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
+    check_more(&run, &view, &question).map_err(conflict)?;
     keep::resume_request(server, &run, &view, None)?;
     let ticket = Ticket {
         run: run.clone(),

@@ -11,7 +11,7 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::{StatusCode, header};
 use futures_util::Stream;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use spelunk_context::SourceInput;
 use spelunk_engine::Conversation;
 use spelunk_types::{Focus, Limits};
@@ -212,27 +212,60 @@ pub(super) fn schema() -> Value {
         let text = json!({ "type": "string", "minLength": 1 });
         json!({ "type": "array", "items": text, "minItems": 1, "maxItems": n_max, "description": about })
     };
+    let properties = json!({
+        "question": question_schema(),
+        "messages": messages_schema(),
+        "system": { "type": "string", "maxLength": SYSTEM_CHARS_MAX, "description": "The instructions of the conversation, with `messages`" },
+        "attachments": attached_schema(),
+        "paths": texts("Files and directories below the roots of the server", 100),
+        "contexts": texts("Ids of registered contexts", 100),
+        "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
+        "strategy": { "enum": StrategyChoice::WORDS },
+        "focus": { "enum": Focus::ALL.map(Focus::name) },
+        "schema": { "type": "object", "description": "The JSON Schema of the answer" },
+        "limits": limits_schema(),
+        "include": texts("Only files that one of these globs matches", 50),
+        "exclude": texts("No file that one of these globs matches", 50),
+    });
+    let members = properties.as_object().cloned().unwrap_or_default();
+    let properties: Map<String, Value> =
+        members.into_iter().map(|(name, schema)| (name, or_null(schema))).collect();
     json!({
         "type": "object",
         "additionalProperties": false,
-        "oneOf": [{ "required": ["question"] }, { "required": ["messages"] }],
-        "dependentRequired": { "system": ["messages"] },
-        "properties": {
-            "question": question_schema(),
-            "messages": messages_schema(),
-            "system": { "type": "string", "maxLength": SYSTEM_CHARS_MAX, "description": "The instructions of the conversation, with `messages`" },
-            "attachments": attachments_schema(),
-            "paths": texts("Files and directories below the roots of the server", 100),
-            "contexts": texts("Ids of registered contexts", 100),
-            "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
-            "strategy": { "enum": StrategyChoice::WORDS },
-            "focus": { "enum": Focus::ALL.map(Focus::name) },
-            "schema": { "type": "object", "description": "The JSON Schema of the answer" },
-            "limits": limits_schema(),
-            "include": texts("Only files that one of these globs matches", 50),
-            "exclude": texts("No file that one of these globs matches", 50),
-        },
+        "allOf": [one_of_these(&["question", "messages"])],
+        "properties": properties,
     })
+}
+
+/// At least one of the members is there; which of them go together is for the server to say.
+fn one_of_these(names: &[&str]) -> Value {
+    let required: Vec<Value> = names.iter().map(|name| json!({ "required": [name] })).collect();
+    json!({ "anyOf": required })
+}
+
+/// The same or `null`, which is as good as nothing.
+pub(super) fn or_null(mut schema: Value) -> Value {
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        words.push(Value::Null);
+    }
+    if let Some(kind) = schema["type"].as_str().map(str::to_owned) {
+        schema["type"] = json!([kind, "null"]);
+    }
+    schema
+}
+
+fn attached_schema() -> Value {
+    let mut schema = attachments_schema();
+    let entry = &mut schema["items"];
+    entry["anyOf"] = entry["oneOf"].take();
+    if let Some(entry) = entry.as_object_mut() {
+        entry.remove("oneOf");
+    }
+    for name in ["text", "base64"] {
+        schema["items"]["properties"][name] = or_null(schema["items"]["properties"][name].take());
+    }
+    schema
 }
 
 pub(super) fn question_schema() -> Value {
@@ -243,14 +276,16 @@ pub(super) fn question_schema() -> Value {
 pub(super) fn schema_alone() -> Value {
     let mut schema = schema();
     let named = ["paths", "contexts", "text", "messages", "attachments"];
-    schema["anyOf"] = named.map(|name| json!({ "required": [name] })).into();
+    if let Some(all) = schema.get_mut("allOf").and_then(Value::as_array_mut) {
+        all.push(one_of_these(&named));
+    }
     schema
 }
 
 /// Limits that a request may lower.
 pub(super) fn limits_schema() -> Value {
     let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
-    let properties: serde_json::Map<String, Value> =
+    let properties: Map<String, Value> =
         LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
     let about = "Lower limits than the server's; higher ones are taken as the server's";
     json!({ "type": "object", "additionalProperties": false, "properties": properties, "description": about })
