@@ -210,8 +210,9 @@ fn attachment_name(sent: &str, files: &[File]) -> String {
 pub(super) fn schema() -> Value {
     let texts = |about: &str, n_max: usize| {
         let text = json!({ "type": "string", "minLength": 1 });
-        json!({ "type": "array", "items": text, "minItems": 1, "maxItems": n_max, "description": about })
+        json!({ "type": "array", "items": text, "maxItems": n_max, "description": about })
     };
+    let globs = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "maxItems": 50, "description": about });
     let properties = json!({
         "question": question_schema(),
         "messages": messages_schema(),
@@ -224,8 +225,8 @@ pub(super) fn schema() -> Value {
         "focus": { "enum": Focus::ALL.map(Focus::name) },
         "schema": { "type": "object", "description": "The JSON Schema of the answer" },
         "limits": limits_schema(),
-        "include": texts("Only files that one of these globs matches", 50),
-        "exclude": texts("No file that one of these globs matches", 50),
+        "include": globs("Only files that one of these globs matches"),
+        "exclude": globs("No file that one of these globs matches"),
     });
     let members = properties.as_object().cloned().unwrap_or_default();
     let properties: Map<String, Value> =
