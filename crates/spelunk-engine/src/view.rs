@@ -4,9 +4,15 @@
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    Blame, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Event, EventKind, Found, FrameId,
-    FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
+    Blame, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Event, EventKind, FileChange, Found,
+    FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text,
+    Usage,
 };
+
+use crate::findings::{ReportError, error_of};
+
+/// The log of evidence on a desk.
+const EVIDENCE: &str = "state/evidence.jsonl";
 
 /// The state of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,6 +61,10 @@ pub struct RunView {
     pub warnings: Vec<(String, String)>,
     /// Citations that were looked up, and what the look said.
     pub citations: Vec<(Citation, Found)>,
+    /// What the agent of the root frame kept as evidence: lines of JSON, in pieces as they were added.
+    pub facts: Vec<Text>,
+    /// What went wrong, in calls, in frames and with the run.
+    pub errors: Vec<ReportError>,
     /// Limits that were reached.
     pub limits_reached: Vec<(String, u64)>,
     /// How it ended; none while it runs or after a crash.
@@ -204,6 +214,7 @@ impl RunView {
         self.updated_at_ms = event.at_ms;
         self.seq_last = self.seq_last.max(event.seq);
         let at_ms = event.at_ms;
+        self.errors.extend(error_of(event));
         match &event.kind {
             EventKind::RunStarted { .. } => self.start(&event.kind, at_ms),
             EventKind::RunResumed { .. } => {
@@ -250,10 +261,11 @@ impl RunView {
             EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
             EventKind::CellRan { .. } => self.add_cell(event),
-            EventKind::ToolRan { name, failed, .. } => {
+            EventKind::ToolRan { name, failed, files, .. } => {
                 let (n_calls, n_failed) = self.tools.entry(name.clone()).or_default();
                 *n_calls += 1;
                 *n_failed += u64::from(*failed);
+                self.add_facts(&event.frame, files);
             }
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
@@ -290,6 +302,20 @@ impl RunView {
         if let Some(frame) = self.frames.get_mut(&event.frame) {
             frame.question = question.clone();
             (frame.state, frame.closed_at_ms) = (FrameState::Open, None);
+        }
+    }
+
+    /// The log of evidence only grows; a sub-agent's own is not the run's.
+    fn add_facts(&mut self, frame: &FrameId, files: &[FileChange]) {
+        if *frame != FrameId::root() {
+            return;
+        }
+        for file in files.iter().filter(|file| file.path() == EVIDENCE) {
+            match file {
+                FileChange::Written { content, .. } => self.facts = vec![content.clone()],
+                FileChange::Appended { content, .. } => self.facts.push(content.clone()),
+                FileChange::Removed { .. } => self.facts.clear(),
+            }
         }
     }
 

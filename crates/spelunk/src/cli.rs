@@ -35,14 +35,16 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use app::{App, Failure, Usage};
-pub(crate) use ask::{decide, keep};
+pub(crate) use crate::asking::{decide, keep};
+pub(crate) use app::{App, Failure, Usage, model_values};
 pub(crate) use plan::{left_out, reader};
 pub(crate) use repl::Nobody;
 pub(crate) use report::{Format, render as render_report};
 pub(crate) use resume::recorded_result;
 pub(crate) use run::{STATES, row};
-pub(crate) use show::{read_view, state, view_json};
+pub(crate) use scan::source;
+pub(crate) use show::{find as find_run, read_view, state, view_json};
+pub(crate) use worker::WORD as WORKER;
 
 /// What the help ends with.
 const EXAMPLES: &str = "\

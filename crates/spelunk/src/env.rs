@@ -135,6 +135,12 @@ impl Environment {
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
     }
 
+    /// The same and these.
+    pub(crate) fn with(mut self, variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
+        self.variables.extend(variables);
+        self
+    }
+
     /// The value as text. An empty variable counts as unset; so does one that is not UTF-8.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.raw(name)?.to_str()

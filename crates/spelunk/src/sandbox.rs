@@ -1,16 +1,73 @@
 //! Where the code of models runs: in worker processes of this program, or in the `CPython` of the machine.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelunk_sandbox::{Python, PythonModules, Sandbox, WorkerCommand};
+use spelunk_types::{ErrorCode, Explain};
 
-use crate::cli::{Failure, Usage};
+use crate::cli::{Failure, Usage, WORKER};
 use crate::config::SandboxChoice;
 use crate::env::{self, Environment};
 
+/// The word that makes another program a worker: no command of its own is called so.
+pub(crate) const HOOK_WORD: &str = "spelunk-worker";
+
+/// Whether this process would become a worker if it were started with that word.
+static IS_HOOKED: AtomicBool = AtomicBool::new(false);
+
+/// From here on this program can be started as a worker.
+pub(crate) fn hook() {
+    IS_HOOKED.store(true, Ordering::Release);
+}
+
+/// Which program is started to run the code of models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WorkerPlace {
+    /// This one, which is `spelunk`.
+    Own,
+    /// This one, if it said that it can be; another program has the library in it.
+    Hooked,
+    /// A `spelunk` that lies there.
+    Program(PathBuf),
+}
+
+/// A program with the library in it that did not say how workers are started.
+#[derive(Debug, thiserror::Error)]
+#[error("this program cannot run the code of models: it has no worker")]
+pub(crate) struct NoWorker;
+
+impl Explain for NoWorker {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::SandboxFailed
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with \
+            `Builder::worker`, or choose a strategy that runs no code";
+        Some(hint.to_owned())
+    }
+}
+
+impl WorkerPlace {
+    fn command(&self) -> Result<WorkerCommand, Failure> {
+        let of = |program: PathBuf, word: &str| WorkerCommand { program, arguments: vec![word.into()] };
+        match self {
+            Self::Own => Ok(of(own_program()?, WORKER)),
+            Self::Hooked if IS_HOOKED.load(Ordering::Acquire) => Ok(of(own_program()?, HOOK_WORD)),
+            Self::Hooked => Err(NoWorker.into()),
+            Self::Program(program) => Ok(of(program.clone(), WORKER)),
+        }
+    }
+}
+
 /// The sandbox of this choice. Nothing is started before the first cell.
-pub(crate) fn open(choice: SandboxChoice, environment: &Environment) -> Result<Sandbox, Failure> {
-    let worker = WorkerCommand { program: own_program()?, arguments: vec!["worker".into()] };
+pub(crate) fn open(
+    choice: SandboxChoice,
+    environment: &Environment,
+    place: &WorkerPlace,
+) -> Result<Sandbox, Failure> {
+    let worker = place.command()?;
     Ok(match choice {
         SandboxChoice::Monty => Sandbox::monty(worker),
         SandboxChoice::CPython => Sandbox::cpython(worker, python(environment)?),

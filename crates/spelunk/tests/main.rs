@@ -9,6 +9,7 @@ mod bad_input;
 mod cli;
 mod http;
 mod kill;
+mod library;
 mod mcp;
 mod scene;
 mod secrets;

@@ -18,6 +18,7 @@ use crate::config::{self, ColorChoice, FlagValue, ProviderChoice, SandboxChoice,
 use crate::env::{self, Environment};
 use crate::provider;
 use crate::render::error::{Paint, error_json, error_text, exit_code};
+use crate::sandbox::WorkerPlace;
 
 /// An error on its way to the user.
 pub(crate) struct Failure(pub(crate) Box<dyn Explain + Send + Sync>);
@@ -53,6 +54,8 @@ pub(crate) struct App {
     pub(crate) current_dir: PathBuf,
     /// How fast models may be asked, over all runs of the process.
     paces: Paces,
+    /// Which program runs the code of models.
+    worker: WorkerPlace,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     /// Colours on stdout.
@@ -74,7 +77,8 @@ impl App {
             flags.push(FlagValue::set(argument)?);
         }
         flags.extend(common.workspace.map(|path| FlagValue::new("--workspace", "workspace.path", path)));
-        flags.extend(model.into_iter().flat_map(model_values));
+        let model_flags = |flags: ModelFlags| model_values(flags.model, flags.sub_model, flags.base_url);
+        flags.extend(model.into_iter().flat_map(model_flags));
         flags.extend(limits.values()?);
         let settings = config::load(&environment, &current_dir, &flags)?;
         let no_color = environment.text(env::NO_COLOR.name).is_some();
@@ -84,16 +88,30 @@ impl App {
             ColorChoice::Auto | ColorChoice::Never => Paint::Plain,
         };
         let (paint, paint_errors) = (paint(io::stdout().is_terminal()), paint(io::stderr().is_terminal()));
-        Ok(Self {
+        let app = Self::quiet(settings, environment, current_dir, WorkerPlace::Own);
+        Ok(Self { json: common.json, quiet: common.quiet, paint, paint_errors, ..app })
+    }
+
+    /// One that says nothing to anybody, for programs.
+    pub(crate) fn quiet(
+        settings: Settings,
+        environment: Environment,
+        current_dir: PathBuf,
+        worker: WorkerPlace,
+    ) -> Self {
+        let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
+        let paces = Paces::default();
+        Self {
             settings,
             environment,
             current_dir,
-            paces: Paces::default(),
-            json: common.json,
-            quiet: common.quiet,
+            paces,
+            worker,
+            json: false,
+            quiet: true,
             paint,
             paint_errors,
-        })
+        }
     }
 
     /// Where the workspace is or would be.
@@ -141,7 +159,7 @@ impl App {
             })?,
             None => self.settings.sandbox,
         };
-        crate::sandbox::open(choice, &self.environment)
+        crate::sandbox::open(choice, &self.environment, &self.worker)
     }
 
     /// What a run is held to.
@@ -201,9 +219,13 @@ pub(crate) fn report_plain(failure: &Failure, json: bool) -> ExitCode {
 }
 
 /// `--model anthropic/claude-x` names a provider too; `--model none` asks nobody.
-fn model_values(flags: ModelFlags) -> Vec<FlagValue> {
+pub(crate) fn model_values(
+    model: Option<String>,
+    sub_model: Option<String>,
+    base_url: Option<String>,
+) -> Vec<FlagValue> {
     let mut values = Vec::new();
-    if let Some(model) = flags.model {
+    if let Some(model) = model {
         let parts = model.strip_prefix("local:").map(|name| ("local", name));
         match parts.or_else(|| model.split_once('/')) {
             Some((provider, name))
@@ -216,7 +238,7 @@ fn model_values(flags: ModelFlags) -> Vec<FlagValue> {
             _ => values.push(FlagValue::new("--model", "model.name", model)),
         }
     }
-    values.extend(flags.sub_model.map(|model| FlagValue::new("--sub-model", "model.sub", model)));
-    values.extend(flags.base_url.map(|url| FlagValue::new("--base-url", "model.base_url", url)));
+    values.extend(sub_model.map(|model| FlagValue::new("--sub-model", "model.sub", model)));
+    values.extend(base_url.map(|url| FlagValue::new("--base-url", "model.base_url", url)));
     values
 }

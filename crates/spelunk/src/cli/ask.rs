@@ -7,19 +7,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{Corpus, Outline, ScanOptions, SourceInput, View};
-use spelunk_engine::{Choice, Engine, EngineError, Reader, RunRequest, Schema, choose};
+use spelunk_context::{SourceInput, View};
+use spelunk_engine::{EngineError, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_journal::{JournalError, Record};
-use spelunk_model::Model;
-use spelunk_types::{EventKind, Focus, SourceSpec, Strategy};
+use spelunk_types::{EventKind, Focus};
 
-use self::along::Asked;
 use super::app::{App, Failure, Usage, print};
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_status};
 use super::show::find;
 use super::{ModelFlags, open, report, watch};
+use crate::asking::{Asked, Asking, Named, Sources, require_question};
 use crate::config::StrategyChoice;
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
@@ -82,14 +81,11 @@ pub(crate) struct AskArgs {
 
 pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, Failure> {
     let Asked { question, along } = along::asked(app, &mut args)?;
-    if question.trim().is_empty() {
-        let hint = "ask something, such as `spelunk ask \"what is this?\" .`".to_owned();
-        return Err(Usage { message: "the question is empty".into(), hint }.into());
-    }
+    require_question(&question)?;
     if let Some(going_on) = more::of_agent(app, &args)? {
         return more::ask(app, &args, &question, going_on).await;
     }
-    let choice = strategy(app, args.strategy.as_deref())?;
+    let strategy = strategy(app, args.strategy.as_deref())?;
     let focus = focus(args.focus.as_deref())?;
     let targets = report::targets(app, &args.report)?;
     refuse_paths_with_run(&args)?;
@@ -97,59 +93,28 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
         return show_passages(app, &args, &question, along);
     };
-    // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
-    let Sources { named, options, corpus } = read_sources(app, &args, along)?;
-    let (strategy, why) =
-        decide(app, choice, &question, &corpus.outline(), chosen.model.as_ref(), schema.is_some())?;
-    let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
-    let sources = match named {
-        Named::Now(inputs) => keep(&engine, inputs)?,
-        Named::Before(sources) => sources,
-    };
-    app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
-    if let Some(why) = why {
-        app.say(&format!("strategy {strategy} ({why})"));
-    }
-    let roots = open::roots(&sources);
+    let because = format!("{} ({})", chosen.model.reference(), chosen.because);
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
-    let request = RunRequest {
-        question,
-        corpus,
-        sources,
-        strategy,
-        model: chosen.model,
-        sub_model: chosen.sub_model,
-        synthesis_model: chosen.synthesis_model,
-        schema,
-        focus,
-        settings,
-        program: None,
-    };
-    let handle = engine.start(request)?;
+    // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
+    let sources = read_sources(app, &args, along)?;
+    let models = chosen.into();
+    let asking = Asking { question, sources, models, strategy, focus, schema, settings };
+    let ready = asking.ready(app, |_| app.sandbox(args.sandbox.as_deref()))?;
+    app.say(&because);
+    if let Some(why) = &ready.why {
+        app.say(&format!("strategy {} ({why})", ready.strategy));
+    }
+    let (roots, workspace) = (open::roots(&ready.sources), ready.engine.workspace().clone());
+    let handle = ready.start()?;
     let run = handle.run.clone();
     let page = if args.open { Some(open::open(app, &run, roots).await?) } else { None };
     let code = watch::finish(app, handle, args.events).await?;
-    report::write(app, engine.workspace(), &run, &targets)?;
+    report::write(app, &workspace, &run, &targets)?;
     if let Some(page) = page {
         page.stay(app).await;
     }
     Ok(code)
-}
-
-/// What is asked about.
-struct Sources {
-    named: Named,
-    options: ScanOptions,
-    corpus: Corpus,
-}
-
-/// Where it was named.
-enum Named {
-    /// On this command line.
-    Now(Vec<SourceInput>),
-    /// By an earlier run.
-    Before(Vec<SourceSpec>),
 }
 
 fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
@@ -199,38 +164,6 @@ fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
     })
 }
 
-/// The strategy, and why, where it was left to us.
-pub(crate) fn decide(
-    app: &App,
-    choice: StrategyChoice,
-    question: &str,
-    outline: &Outline,
-    model: &dyn Model,
-    is_typed: bool,
-) -> Result<(Strategy, Option<String>), Failure> {
-    let strategy = match choice {
-        StrategyChoice::Auto => {
-            let limits = &app.settings.limits;
-            let reader = Reader::of(model.reference(), limits);
-            let Choice { strategy, why } = choose(question, outline, limits, reader, is_typed);
-            // One call over everything is nothing to explain.
-            return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));
-        }
-        StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
-        StrategyChoice::Agent => return Ok((Strategy::Agent, None)),
-        StrategyChoice::Direct => Strategy::Direct,
-        StrategyChoice::Search => Strategy::Search,
-        StrategyChoice::Map => Strategy::Map,
-        StrategyChoice::Hybrid => Strategy::Hybrid,
-    };
-    if is_typed {
-        let message = format!("the strategy `{strategy}` does not hold its answer to a schema");
-        let hint = "leave `--strategy` out, or choose `repl` or `agent`".to_owned();
-        return Err(Usage { message, hint }.into());
-    }
-    Ok((strategy, None))
-}
-
 fn focus(word: Option<&str>) -> Result<Focus, Failure> {
     let Some(word) = word else { return Ok(Focus::General) };
     Ok(word.parse().map_err(|_| Usage {
@@ -249,21 +182,6 @@ fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
     })?;
     Schema::parse(&text).map_err(EngineError::from)?;
     Ok(text)
-}
-
-/// What was named, in a form that a resumed run can open again.
-pub(crate) fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
-    let mut sources = Vec::new();
-    for input in inputs {
-        sources.push(match input {
-            SourceInput::Path(path) => SourceSpec::Path { path: path.display().to_string(), name: None },
-            SourceInput::Typed { path, typed } => {
-                SourceSpec::Path { path: path.display().to_string(), name: Some(typed.display().to_string()) }
-            }
-            SourceInput::Text { name, bytes } => engine.keep_text(&name, &bytes)?,
-        });
-    }
-    Ok(sources)
 }
 
 /// The job without a model: the passages that share most words with the question. Nothing is recorded.

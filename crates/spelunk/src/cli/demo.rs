@@ -47,7 +47,7 @@ pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
         "{REPLIES_BEFORE_CRASH} replies came from the journal, only {n_new} calls were made now\n"
     ));
     app.say(&tree(&view));
-    let code = watch::show_result(app, &result, &view, false);
+    let code = watch::show_result(app, &result, &view, false)?;
     app.say(&format!(
         "\nlook at it again:  spelunk show {short}   spelunk tail {short}",
         short = run.short()

@@ -15,8 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 use self::line::Editor;
 use super::ModelFlags;
 use super::app::{App, Failure, print};
-use super::ask::keep;
 use super::scan::{ScanFlags, inputs, scan};
+use crate::asking::keep;
 use crate::provider;
 
 const ALL_FILES: u64 = 0;

@@ -3,16 +3,16 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use spelunk_context::ScanOptions;
 use spelunk_engine::{Answer, ResumeRequest, RunResult, RunView};
 use spelunk_journal::Workspace;
-use spelunk_types::{ModelRef, RunId, RunOutcome};
+use spelunk_types::{RunId, RunOutcome};
 
 use super::app::{App, Failure, Usage};
 use super::limits::LimitFlags;
 use super::scan::scan_status;
 use super::show::{find, read_view};
 use super::{ModelFlags, demo, watch};
+use crate::asking::{begun, go_on, same_models};
 use crate::provider;
 use crate::render::progress::Progress;
 use crate::render::units::count;
@@ -39,17 +39,17 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     if view.outcome == Some(RunOutcome::Answered) || view.answer().is_some() {
         app.say(&format!("run {} has its answer already", run.short()));
         let result = recorded_result(&workspace, run, &view)?;
-        return Ok(watch::show_result(app, &result, &view, false));
+        return watch::show_result(app, &result, &view, false);
     }
     if view.model.is_none() {
         let message =
             format!("run `{}` died before its first event: there is nothing to go on with", run.short());
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     }
-    let request = request_of(app, &args.model, &view).await?;
-    let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
+    let request = request_of(app, &args.model, &run, &view).await?;
+    let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
-    let handle = engine.resume(&run, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    let handle = go_on(app, sandbox, &run, None, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
     let n_settled = view.n_paid_calls() + view.n_cached_calls();
     let settled = match n_settled {
@@ -64,10 +64,10 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
 pub(super) async fn request_of(
     app: &App,
     flags: &ModelFlags,
+    run: &RunId,
     view: &RunView,
 ) -> Result<ResumeRequest, Failure> {
-    let recorded = view.model.as_ref().expect("the caller looked for it");
-    if demo::is_demo(recorded) {
+    if demo::is_demo(begun(run, view)?) {
         return Ok(demo::resume_request(app));
     }
     let named = if flags.model.is_some() || flags.sub_model.is_some() || flags.base_url.is_some() {
@@ -75,16 +75,11 @@ pub(super) async fn request_of(
     } else {
         None
     };
-    let known = |model: &ModelRef| provider::recorded(model, &app.settings, &app.environment);
-    let (model, sub_model, synthesis_model) = match named {
-        Some(chosen) => (chosen.model, chosen.sub_model, chosen.synthesis_model),
-        None => (
-            known(recorded)?,
-            view.sub_model.as_ref().map(known).transpose()?,
-            view.synthesis_model.as_ref().map(known).transpose()?,
-        ),
+    let models = match named {
+        Some(chosen) => chosen.into(),
+        None => same_models(app, run, view)?,
     };
-    Ok(ResumeRequest { model, sub_model, synthesis_model, settings: app.run_settings(), program: None })
+    Ok(models.request(app.run_settings()))
 }
 
 /// The result of a run that has ended, as its journal holds it.

@@ -88,18 +88,16 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     let paths = if paths.is_empty() { &here[..] } else { paths };
     let input = |path: &String| match path.as_str() {
         "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
-        typed => {
-            let path = app.current_dir.join(typed);
-            // A file is cited by the path that was typed, so that it can be opened from here.
-            let is_named = Path::new(typed).is_relative() && path.is_file();
-            Ok(if is_named {
-                SourceInput::Typed { path, typed: typed.into() }
-            } else {
-                SourceInput::Path(path)
-            })
-        }
+        typed => Ok(source(app, Path::new(typed))),
     };
     paths.iter().map(input).collect()
+}
+
+/// A path. A file is cited by the path that was typed, so that it can be opened from here.
+pub(crate) fn source(app: &App, typed: &Path) -> SourceInput {
+    let path = app.current_dir.join(typed);
+    let is_named = typed.is_relative() && path.is_file();
+    if is_named { SourceInput::Typed { path, typed: typed.into() } } else { SourceInput::Path(path) }
 }
 
 pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {

@@ -20,7 +20,7 @@ const PARTIAL: u8 = 3;
 pub(crate) async fn finish(app: &App, handle: RunHandle, print_events: bool) -> Result<ExitCode, Failure> {
     let (result, view) = follow(app, handle, print_events).await?;
     spans::export(app, &result.run).await;
-    Ok(show_result(app, &result, &view, print_events))
+    show_result(app, &result, &view, print_events)
 }
 
 /// Follows a run to its end.
@@ -138,9 +138,15 @@ impl Interrupts {
 }
 
 /// Prints the result and gives the exit code.
-pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, print_events: bool) -> ExitCode {
+pub(crate) fn show_result(
+    app: &App,
+    result: &RunResult,
+    view: &RunView,
+    print_events: bool,
+) -> Result<ExitCode, Failure> {
     if app.json && !print_events {
-        print(&format!("{}\n", result_json(result, view)));
+        let blobs = app.workspace()?.blobs();
+        print(&format!("{}\n", result_json(result, view, &blobs)));
     } else if let Some(answer) = result.answer.as_ref().filter(|_| !print_events) {
         print(&answer_text(&answer.text, &answer.citations, app.paint));
     }
@@ -149,7 +155,7 @@ pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, print_e
     }
     app.say(&closing_line(view, &result.run));
     let short = result.run.short();
-    match (result.stopped_by(), &result.error) {
+    Ok(match (result.stopped_by(), &result.error) {
         (None, _) => ExitCode::SUCCESS,
         (Some(ErrorCode::Cancelled), _) => {
             app.say(&format!("resume with: spelunk resume {short}"));
@@ -170,5 +176,5 @@ pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, print_e
             }
             ExitCode::from(PARTIAL)
         }
-    }
+    })
 }

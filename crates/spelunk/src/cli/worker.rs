@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// The word that makes this program a worker. It is in no list of commands, because it is none for people.
-const WORD: &str = "worker";
+pub(crate) const WORD: &str = "worker";
 
 /// Whether the program was started as a worker.
 pub(crate) fn is_meant(arguments: &[OsString]) -> bool {

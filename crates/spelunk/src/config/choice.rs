@@ -2,10 +2,10 @@
 
 /// Declares an enum whose variants are the words a user may write.
 macro_rules! choice {
-    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
+    ($(#[doc = $doc:literal])+ $vis:vis $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum $name {
+        $vis enum $name {
             $($(#[doc = $variant_doc])+ $variant,)+
         }
 
@@ -26,7 +26,7 @@ macro_rules! choice {
 
 choice! {
     /// Who answers calls.
-    ProviderChoice {
+    pub(crate) ProviderChoice {
         /// Whoever there is a key for, or a local server.
         Auto = "auto",
         /// A server that speaks OpenAI's chat completions.
@@ -52,7 +52,7 @@ choice! {
 
 choice! {
     /// How a question is answered.
-    StrategyChoice {
+    pub StrategyChoice {
         /// What suits the question and the text.
         Auto = "auto",
         /// One call with everything that fits.
@@ -72,7 +72,7 @@ choice! {
 
 choice! {
     /// What runs the code that models write.
-    SandboxChoice {
+    pub(crate) SandboxChoice {
         /// The interpreter of the program itself, in a process of its own.
         Monty = "monty",
         /// The `CPython` of the machine, confined by the operating system.
@@ -82,7 +82,7 @@ choice! {
 
 choice! {
     /// When output is coloured.
-    ColorChoice {
+    pub(crate) ColorChoice {
         /// On a terminal, unless `NO_COLOR` is set.
         Auto = "auto",
         /// Everywhere.

@@ -21,7 +21,8 @@ mod tests;
 
 use std::path::Path;
 
-pub(crate) use choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
+pub use choice::StrategyChoice;
+pub(crate) use choice::{ColorChoice, ProviderChoice, SandboxChoice};
 pub(crate) use error::ConfigError;
 pub(crate) use file::{project_path, user_path};
 pub(crate) use layer::{FlagValue, Layer};
@@ -58,6 +59,15 @@ pub(crate) fn load(
         .over(user)
         .over(Layer::defaults());
     Settings::resolve(joined)
+}
+
+/// The same without any file: what is said here, what the environment says, and the defaults.
+pub(crate) fn load_without_files(
+    environment: &Environment,
+    flags: &[FlagValue],
+) -> Result<Settings, ConfigError> {
+    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
+    Settings::resolve(said.over(Layer::defaults()))
 }
 
 /// A project's workspace stays in one place wherever below the project the command runs.

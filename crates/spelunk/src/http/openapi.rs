@@ -95,9 +95,18 @@ fn schemas() -> Value {
             },
             "Result": {
                 "type": "object",
-                "required": ["run", "outcome", "answer", "citations", "grounding", "usage"],
+                "required": ["run", "outcome", "answer", "success", "citations", "evidence", "metrics", "errors", "grounding", "usage"],
                 "properties": {
                     "run": text, "outcome": { "type": "object" }, "answer": {}, "citations": {}, "grounding": {},
+                    "evidence": {
+                        "type": "array", "items": { "type": "object", "required": ["is"] },
+                        "description": "Citations that were looked up, and facts that an agent kept; the first thousand",
+                    },
+                    "metrics": { "type": "object", "description": "What was counted" },
+                    "errors": {
+                        "type": "array", "items": { "type": "object", "required": ["code", "message"] },
+                        "description": "What went wrong on the way; the first thousand things",
+                    },
                     "success": { "type": "boolean" }, "degraded": { "type": "boolean" }, "error": {}, "model": {}, "documents": whole,
                     "corpus_bytes": whole, "bytes_read": whole, "calls": whole, "calls_cached": whole,
                     "usage": { "type": "object" }, "active_ms": whole, "warnings": { "type": "array" },

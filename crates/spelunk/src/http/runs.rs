@@ -7,6 +7,7 @@ mod find;
 mod keep;
 mod lines;
 mod list;
+mod more;
 mod plan;
 mod queue;
 mod request;
@@ -72,6 +73,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "properties": {
                     "request": request::schema(),
                     "file": { "type": "array", "items": { "type": "string", "format": "binary" } },
+                    "attachment": { "type": "array", "items": { "type": "string", "format": "binary" } },
                 },
             }),
         )
@@ -87,7 +89,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes_optionally(json!({
                 "type": "object",
                 "additionalProperties": false,
-                "properties": { "limits": request::limits_schema() },
+                "properties": { "limits": request::or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),
@@ -95,6 +97,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_nothing(204, "It is gone")
             .problems(&[404, 409]),
     ]);
+    routes.extend(more::routes());
     routes.extend(events::routes());
     routes.extend(results::routes());
     routes.extend(files::routes());

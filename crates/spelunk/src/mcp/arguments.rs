@@ -21,6 +21,11 @@ impl Arguments {
         Self { given: given.unwrap_or_default(), taken: Vec::new() }
     }
 
+    /// Whether something is there under this name, and was not taken yet.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.given.get(name).is_some_and(|value| !value.is_null())
+    }
+
     /// Anything; `null` is as good as nothing.
     pub(crate) fn value(&mut self, name: &'static str) -> Option<Value> {
         self.taken.push(name);

@@ -6,22 +6,22 @@ use rmcp::model::CallToolResponse;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
-use spelunk_context::ScanOptions;
-use spelunk_engine::{ResumeRequest, RunView};
+use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Workspace};
-use spelunk_types::{ModelRef, RunId, SourceSpec};
+use spelunk_types::{Limits, ModelRef, RunId, SourceSpec};
 
 use super::answer::Said;
-use super::arguments::Arguments;
+use super::arguments::{Arguments, wrong};
 use super::blocking::blocking;
 use super::board;
 use super::models::{Models, of_client};
-use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, wait_for};
-use super::runs::Ended;
+use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, strategy, wait_for};
+use super::runs::{Ended, Live};
 use super::sampling;
 use super::state::State;
+use crate::asking::{self, QUESTION_CHARS_MAX, RoleModels, begun, check_more};
 use crate::cli::{Failure, Usage, read_view, recorded_result, row, state as state_of};
-use crate::provider;
+use crate::config::StrategyChoice;
 use crate::render::answer::{closing_line, result_json};
 use crate::render::units::{count, head};
 
@@ -68,7 +68,7 @@ pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
     let (workspace, run) = find(state, Some(name))?;
     let view = read_view(&workspace, &run)?;
     let result = recorded_result(&workspace, run, &view)?;
-    let mut data = result_json(&result, &view);
+    let mut data = result_json(&result, &view, &workspace.blobs());
     (data["outcome"], data["state"]) = (json!(view.outcome), json!(state_of(&view)));
     Ok(super::bound::bound(data, state.output_chars_max).0.to_string())
 }
@@ -164,7 +164,7 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure
     if let Some(answer) = &mut result.answer {
         answer.text = answer.text.chars().skip(usize::try_from(offset).unwrap_or(usize::MAX)).collect();
     }
-    Ok(Begun::Said(ended(&Ended { result, view })))
+    Ok(Begun::Said(ended(state, &Ended { result, view })?))
 }
 
 /// `rlm_resume`: goes on with a run that was cut off, cancelled or stopped at a limit.
@@ -192,34 +192,89 @@ async fn begin_again(
         return Ok(Begun::Run(live, wait_ms));
     }
     let view = read_view(&workspace, &run)?;
-    let Some(recorded) = &view.model else {
-        let message = format!("run `{}` died before its first event", run.short());
-        return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
-    };
+    let live = go_on(state, context, GoingOn { run, view, limits, more: None }).await?;
+    Ok(Begun::Run(live, wait_ms))
+}
+
+/// What a question cannot go with where it is put to a run: that has its own.
+const OF_THE_RUN: [&str; 11] = [
+    "paths",
+    "contexts",
+    "include",
+    "exclude",
+    "messages",
+    "system",
+    "attachments",
+    "focus",
+    "schema",
+    "model",
+    "thoughts",
+];
+
+/// `rlm_query` with `run`: asks an agent more; it goes on with its files, its variables and its conversation.
+pub(super) async fn ask_more(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    mut arguments: Arguments,
+) -> Result<Begun, Failure> {
+    if let Some(name) = OF_THE_RUN.into_iter().find(|name| arguments.has(name)) {
+        return Err(wrong(name, "cannot go with `run`, which has its own").into());
+    }
+    let name = arguments.needed("run", RUN_CHARS_MAX)?;
+    let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
+    // An agent stays one.
+    if strategy(&mut arguments)?.is_some_and(|strategy| strategy != StrategyChoice::Agent) {
+        return Err(wrong("strategy", "cannot go with `run`, which is that of an agent").into());
+    }
+    let limits = read_limits(state, &mut arguments)?;
+    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    arguments.finish()?;
+    let (workspace, run) = find(state, Some(&name))?;
+    if state.runs.find(&run).is_some() {
+        let message = format!("run `{}` is under way", run.short());
+        return Err(Usage { message, hint: "wait for its answer with `rlm_result`".into() }.into());
+    }
+    let view = read_view(&workspace, &run)?;
+    check_more(&run, &view, &question)?;
+    let live = go_on(state, context, GoingOn { run, view, limits, more: Some(question) }).await?;
+    Ok(Begun::Run(live, wait_ms))
+}
+
+/// A run that goes on.
+struct GoingOn {
+    run: RunId,
+    view: RunView,
+    limits: Limits,
+    /// What it is asked besides.
+    more: Option<String>,
+}
+
+async fn go_on(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    going_on: GoingOn,
+) -> Result<Arc<Live>, Failure> {
+    let GoingOn { run, view, limits, more } = going_on;
+    let recorded = begun(&run, &view)?;
     // A run of another day may have read what this server may not.
     for source in &view.sources {
         if let SourceSpec::Path { path, .. } = source {
             state.admit(path)?;
         }
     }
-    let models = same_models(state, context, recorded, &view)?;
+    let models = same_models(state, context, recorded, &run, &view)?;
     let settings = models.settings(state, limits);
-    let request = ResumeRequest {
-        model: models.root,
-        sub_model: models.sub,
-        synthesis_model: models.synthesis,
-        settings,
-        program: None,
-    };
-    let engine = state.app.engine(ScanOptions::default())?.with_sandbox(state.sandbox.clone());
+    let roles = RoleModels { root: models.root, sub: models.sub, synthesis: models.synthesis };
+    let (request, starting) = (roles.request(settings), Arc::clone(state));
     let runtime = tokio::runtime::Handle::current();
     let handle = blocking(move || {
         // Reading the sources again takes a while; the run is started on the runtime of the server.
         let _entered = runtime.enter();
-        Ok(engine.resume(&run, request, &mut |_| {})?)
+        let sandbox = starting.sandbox.clone();
+        asking::go_on(&starting.app, sandbox, &run, more.as_deref(), request, &mut |_| {})
     })
     .await?;
-    Ok(Begun::Run(state.runs.keep(handle, models.asked, None), wait_ms))
+    Ok(state.runs.keep(handle, models.asked, None))
 }
 
 /// The models that a run was begun with, as far as they can be had.
@@ -227,6 +282,7 @@ fn same_models(
     state: &State,
     context: &RequestContext<RoleServer>,
     root: &ModelRef,
+    run: &RunId,
     view: &RunView,
 ) -> Result<Models, Failure> {
     if root.provider == sampling::PROVIDER && root.name == board::MODEL {
@@ -238,10 +294,5 @@ fn same_models(
             hint: "ask again with `rlm_query` and a configured provider".into(),
         })?);
     }
-    let (settings, environment) = (&state.app.settings, &state.app.environment);
-    let known = |model| provider::recorded(model, settings, environment);
-    let mut models = Models::of(known(root)?);
-    models.sub = view.sub_model.as_ref().map(known).transpose()?;
-    models.synthesis = view.synthesis_model.as_ref().map(known).transpose()?;
-    Ok(models)
+    Ok(Models::of_roles(asking::same_models(&state.app, run, view)?))
 }

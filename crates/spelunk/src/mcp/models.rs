@@ -14,6 +14,7 @@ use super::board::{self, Board, BoardModel};
 use super::runs::Asked;
 use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
+use crate::asking::RoleModels;
 use crate::cli::{Failure, Usage};
 use crate::provider;
 
@@ -59,6 +60,11 @@ impl Models {
         Self { root, sub: None, synthesis: None, asked: Asked::default(), patience_ms: 0 }
     }
 
+    /// The same with others in some roles.
+    pub(super) fn of_roles(RoleModels { root, sub, synthesis }: RoleModels) -> Self {
+        Self { sub, synthesis, ..Self::of(root) }
+    }
+
     /// Agents of the host in the place of a model.
     pub(super) fn of_agents() -> Self {
         let board = Arc::new(Board::default());
@@ -92,8 +98,7 @@ pub(super) async fn models(
     if choice != ModelChoice::Client
         && let Some(chosen) = provider::choose(&state.app.settings, &state.app.environment).await?
     {
-        let (root, sub, synthesis) = (chosen.model, chosen.sub_model, chosen.synthesis_model);
-        return Ok(Some(Models { sub, synthesis, ..Models::of(root) }));
+        return Ok(Some(Models::of_roles(chosen.into())));
     }
     if choice == ModelChoice::Provider {
         return Ok(None);

@@ -7,7 +7,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
-use spelunk_engine::{EngineError, RunHandle, RunRequest, Schema};
+use spelunk_engine::{EngineError, RunHandle, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{Focus, Limits, RunOutcome};
 
@@ -20,14 +20,14 @@ use super::models::{ModelChoice, Models, models};
 use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live, Then};
 use super::state::State;
-use super::thoughts;
-use crate::cli::{Failure, Usage, decide, keep, state as state_of};
+use super::{later, thoughts};
+use crate::asking::{Asked, Asking, Named, RoleModels, Sources};
+use crate::cli::{Failure, Usage, state as state_of};
 use crate::config::StrategyChoice;
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::{Paint, error_text};
 use crate::render::passages::{passages_json, passages_text};
 
-const QUESTION_CHARS_MAX: usize = 100_000;
 const SCHEMA_CHARS_MAX: usize = 200_000;
 pub(super) const RUN_CHARS_MAX: usize = 100;
 const PASSAGES_MAX: u64 = 5;
@@ -89,10 +89,7 @@ struct Query {
 }
 
 fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure> {
-    let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
-    if question.trim().is_empty() {
-        return Err(wrong("question", "is empty").into());
-    }
+    let Asked { question, mut along } = Asked::read(&mut arguments, Vec::new())?;
     let material = Material::of(&mut arguments)?;
     let Manner { strategy, focus, schema } = Manner::of(state, &mut arguments)?;
     let model = ModelChoice::of(&mut arguments)?;
@@ -100,12 +97,13 @@ fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure>
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
     let with_thoughts = arguments.flag("thoughts")?;
     arguments.finish()?;
-    let (material, thought) = if with_thoughts {
+    let mut thought = None;
+    if with_thoughts {
         let (given, number) = thoughts::sources(state)?;
-        (material.with(given), Some(number))
-    } else {
-        (material, None)
-    };
+        along.extend(given);
+        thought = Some(number);
+    }
+    let material = material.with(along);
     Ok(Query { question, material, strategy, focus, schema, model, limits, wait_ms, thought })
 }
 
@@ -161,6 +159,9 @@ async fn begin(
     arguments: Arguments,
 ) -> Result<Begun, Failure> {
     state.runs.require_room()?;
+    if arguments.has("run") {
+        return later::ask_more(state, context, arguments).await;
+    }
     let query = read_query(state, arguments)?;
     let models = models(state, context, query.model).await?;
     let Some(models) = models else {
@@ -218,25 +219,21 @@ fn start(
     options: ScanOptions,
     models: &Models,
 ) -> Result<RunHandle, Failure> {
-    let is_typed = query.schema.is_some();
-    let outline = corpus.outline();
-    let (strategy, _) =
-        decide(&state.app, query.strategy, &query.question, &outline, models.root.as_ref(), is_typed)?;
-    let engine = state.app.engine(options)?.with_sandbox(state.sandbox.clone());
-    let sources = keep(&engine, inputs)?;
-    Ok(engine.start(RunRequest {
+    let roles = RoleModels {
+        root: Arc::clone(&models.root),
+        sub: models.sub.clone(),
+        synthesis: models.synthesis.clone(),
+    };
+    let asking = Asking {
         question: query.question,
-        corpus,
-        sources,
-        strategy,
-        model: Arc::clone(&models.root),
-        sub_model: models.sub.clone(),
-        synthesis_model: models.synthesis.clone(),
-        schema: query.schema,
+        sources: Sources { named: Named::Now(inputs), options, corpus },
+        models: roles,
+        strategy: query.strategy,
         focus: query.focus,
+        schema: query.schema,
         settings: models.settings(state, query.limits),
-        program: None,
-    })?)
+    };
+    asking.ready(&state.app, |_| Ok(state.sandbox.clone()))?.start()
 }
 
 /// The answer without a model: the passages that share most words with the question.
@@ -256,9 +253,9 @@ fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
 }
 
 /// What came of a run.
-pub(super) fn ended(ended: &Ended) -> Said {
+pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
     let Ended { result, view } = ended;
-    let mut data = result_json(result, view);
+    let mut data = result_json(result, view, &state.app.workspace()?.blobs());
     data["state"] = json!(state_of(view));
     let mut text = String::new();
     if let Some(answer) = &result.answer {
@@ -273,7 +270,7 @@ pub(super) fn ended(ended: &Ended) -> Said {
         text += &format!("[{remark}]\n");
     }
     text += &format!("[{}]", closing_line(view, &result.run));
-    if result.answer.is_none() { Said::failed(text, data) } else { Said::new(text, data) }
+    Ok(if result.answer.is_none() { Said::failed(text, data) } else { Said::new(text, data) })
 }
 
 /// A run that goes on.

@@ -166,7 +166,7 @@ impl Wait<'_> {
                     return Ok(self.suspend(work, requests, past).into());
                 }
                 Came::Ended(ended) => match &work {
-                    Work::Run(_) => super::query::ended(&ended),
+                    Work::Run(_) => Said::from(super::query::ended(self.state, &ended)),
                     Work::Cell { console, .. } => console.ended(&ended),
                 },
                 Came::Said(text) => match &work {

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use spelunk_engine::{RunResult, RunView};
+use spelunk_journal::Blobs;
 use spelunk_types::{Citation, Found, Grounding, RunId};
 
 use super::error::{Paint, error_json};
 use super::markdown::for_terminal;
 use super::units::{bytes, count, dollars, head, listed, safe, time, tokens};
+use crate::told::{self, Evidence, Metrics};
 
 const QUOTE_CHARS_MAX: usize = 100;
 
@@ -87,9 +89,11 @@ pub(crate) fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<Stri
     remarks
 }
 
-/// The result for programs.
-pub(crate) fn result_json(result: &RunResult, view: &RunView) -> Value {
+/// The result for programs. Evidence that cannot be read any more is left out: the answer is worth more.
+pub(crate) fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> Value {
     let answer = result.answer.as_ref();
+    let cited = answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
+    let evidence = Evidence::of(view, cited, blobs).unwrap_or_default();
     let grounding = answer.map(|answer| match answer.grounding {
         Grounding::Cited => "cited",
         Grounding::Uncited => "uncited",
@@ -103,6 +107,9 @@ pub(crate) fn result_json(result: &RunResult, view: &RunView) -> Value {
         "grounding": grounding,
         "degraded": false,
         "success": answer.is_some_and(|answer| !answer.text.trim().is_empty()),
+        "evidence": evidence.iter().map(Evidence::json).collect::<Vec<_>>(),
+        "metrics": Metrics::of(view).json(),
+        "errors": told::errors(view).iter().map(told::error_json).collect::<Vec<_>>(),
         "error": result.error.as_ref().map(|error| error_json(error)),
         "model": view.model.as_ref().map(ToString::to_string),
         "documents": view.n_documents,

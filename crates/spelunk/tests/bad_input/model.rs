@@ -281,7 +281,30 @@ fn json_holds_the_error_of_a_failed_run() {
             "hint": "check that the model takes such requests (`spelunk model test`), or name another with `--model`",
             "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400"
           },
+          "errors": [
+            {
+              "call": null,
+              "code": "model-request-refused",
+              "frame": "0",
+              "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400",
+              "seq": 6
+            }
+          ],
+          "evidence": [],
           "grounding": null,
+          "metrics": {
+            "active_ms": 0,
+            "calls": 0,
+            "calls_cached": 0,
+            "calls_failed": 0,
+            "cells": 0,
+            "cost_microusd": 0,
+            "frames": 1,
+            "resumed": 0,
+            "retries": 0,
+            "tokens": 0,
+            "tools": {}
+          },
           "model": "openai/tiny",
           "outcome": {
             "code": "model-request-refused",

@@ -164,7 +164,30 @@ fn json_is_one_object() {
           "degraded": false,
           "documents": 1,
           "error": null,
+          "errors": [],
+          "evidence": [
+            {
+              "document": "a.md",
+              "found": "exact",
+              "is": "citation",
+              "line": 3,
+              "quote": "The magic number is 42."
+            }
+          ],
           "grounding": "cited",
+          "metrics": {
+            "active_ms": 0,
+            "calls": 1,
+            "calls_cached": 0,
+            "calls_failed": 0,
+            "cells": 0,
+            "cost_microusd": 0,
+            "frames": 1,
+            "resumed": 0,
+            "retries": 0,
+            "tokens": 120,
+            "tools": {}
+          },
           "model": "openai/scripted",
           "outcome": {
             "is": "answered"

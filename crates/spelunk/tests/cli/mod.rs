@@ -31,6 +31,7 @@ mod plan_files;
 mod pull;
 mod repl;
 mod report;
+mod result;
 mod scan;
 mod search;
 mod show;

@@ -2,6 +2,7 @@
 
 mod access;
 mod agents;
+mod along;
 pub(crate) mod client;
 mod compat;
 mod compat_hostile;
@@ -12,6 +13,7 @@ mod docs;
 mod hostile;
 mod looks;
 mod open;
+mod questions;
 mod queue;
 mod runs;
 mod spans;

@@ -28,7 +28,7 @@ fn a_question_is_answered_and_the_events_are_those_of_the_journal() {
     let shown = scene.spelunk(["show", &run, "--json"]).run();
     assert_eq!(server.get(&format!("/v1/runs/{run}")).body.trim(), shown.stdout.trim());
     let result = server.get(&format!("/v1/runs/{run}/result")).json();
-    expect![[r#"{"active_ms":0,"answer":"The magic number is 42.","bytes_read":35,"calls":1,"calls_cached":0,"citations":[{"document":"a.md","line":3,"quote":"The magic number is 42."}],"corpus_bytes":35,"degraded":false,"documents":1,"error":null,"grounding":"cited","model":"openai/scripted","outcome":{"is":"answered"},"redacted":{},"run":"RUN","skipped":{},"success":true,"usage":{"input_tokens":100,"output_tokens":20},"warnings":[]}"#]]
+    expect![[r#"{"active_ms":0,"answer":"The magic number is 42.","bytes_read":35,"calls":1,"calls_cached":0,"citations":[{"document":"a.md","line":3,"quote":"The magic number is 42."}],"corpus_bytes":35,"degraded":false,"documents":1,"error":null,"errors":[],"evidence":[{"document":"a.md","found":"exact","is":"citation","line":3,"quote":"The magic number is 42."}],"grounding":"cited","metrics":{"active_ms":0,"calls":1,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":120,"tools":{}},"model":"openai/scripted","outcome":{"is":"answered"},"redacted":{},"run":"RUN","skipped":{},"success":true,"usage":{"input_tokens":100,"output_tokens":20},"warnings":[]}"#]]
     .assert_eq(&scene.normalise_json(&result.to_string()).to_string());
     let evidence = server.get(&format!("/v1/runs/{run}/evidence")).json();
     assert_eq!(

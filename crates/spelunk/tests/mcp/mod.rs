@@ -3,6 +3,7 @@
 pub(crate) mod client;
 mod contexts;
 mod hostile;
+mod more;
 mod notes;
 mod protocol;
 mod repl;

@@ -26,7 +26,7 @@ fn a_question_is_answered_with_its_evidence() {
     let data = json_without_times(
         serde_json::from_str(&scene.normalise(&result["structuredContent"].to_string())).unwrap(),
     );
-    expect![[r#"{"active_ms":0,"answer":"The magic number is 42.","bytes_read":35,"calls":1,"calls_cached":0,"citations":[{"document":"a.md","line":3,"quote":"The magic number is 42."}],"corpus_bytes":35,"degraded":false,"documents":1,"error":null,"grounding":"cited","model":"openai/scripted","outcome":{"is":"answered"},"redacted":{},"run":"RUN","skipped":{},"state":"answered","success":true,"usage":{"input_tokens":100,"output_tokens":20},"warnings":[]}"#]]
+    expect![[r#"{"active_ms":0,"answer":"The magic number is 42.","bytes_read":35,"calls":1,"calls_cached":0,"citations":[{"document":"a.md","line":3,"quote":"The magic number is 42."}],"corpus_bytes":35,"degraded":false,"documents":1,"error":null,"errors":[],"evidence":[{"document":"a.md","found":"exact","is":"citation","line":3,"quote":"The magic number is 42."}],"grounding":"cited","metrics":{"active_ms":0,"calls":1,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":120,"tools":{}},"model":"openai/scripted","outcome":{"is":"answered"},"redacted":{},"run":"RUN","skipped":{},"state":"answered","success":true,"usage":{"input_tokens":100,"output_tokens":20},"warnings":[]}"#]]
     .assert_eq(&data.to_string());
     // The same run, from its journal.
     let run = scene.only_run();

@@ -1,32 +1,19 @@
-//! What comes along with a question: a conversation in its place, and files that are attached to it. Both become texts of
-//! the run, so that a resumed run finds them again and answers can cite them.
+//! Reading what comes along with a question on the command line: the file of a conversation, and files to attach.
 #![expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use spelunk_context::SourceInput;
 use spelunk_engine::Conversation;
 
 use super::AskArgs;
+use crate::asking::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError, Asked};
 use crate::cli::app::{App, Failure, Usage};
-
-/// The largest file that is attached; larger ones are named as paths, and stay where they are.
-const ATTACHED_BYTES_MAX: u64 = 16_000_000;
-/// Files that are attached at once.
-const ATTACHED_MAX: usize = 200;
-
-/// What is asked, and what came along.
-pub(super) struct Asked {
-    pub(super) question: String,
-    pub(super) along: Vec<SourceInput>,
-}
 
 /// Reads what is asked. With a conversation, everything that is named besides is a path.
 pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<Asked, Failure> {
     let mut along = attached(app, &args.attach)?;
     let Some(file) = args.messages.clone() else {
-        return Ok(Asked { question: args.question.clone().unwrap_or_default(), along });
+        return Ok(Asked { question: args.question.clone().unwrap_or_default(), along: along.into_inputs() });
     };
     args.paths.splice(0..0, args.question.take());
     let read = std::fs::read_to_string(app.current_dir.join(&file)).map_err(|error| Usage {
@@ -37,27 +24,24 @@ pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<Asked, Failure> {
         message: format!("`{file}` is no conversation: {error}"),
         hint: "write it as `[{\"role\": \"user\", \"content\": \"...\"}]`".into(),
     })?;
-    let bytes = conversation.json().into_bytes();
-    along.push(SourceInput::Text { name: Conversation::DOCUMENT.to_owned(), bytes });
-    Ok(Asked { question: conversation.rendered(), along })
+    let question = along.converse(&conversation);
+    Ok(Asked { question, along: along.into_inputs() })
 }
 
-fn attached(app: &App, files: &[String]) -> Result<Vec<SourceInput>, Failure> {
+fn attached(app: &App, files: &[String]) -> Result<Along, Failure> {
     if files.len() > ATTACHED_MAX {
         let message = format!("{} files are attached, at most {ATTACHED_MAX} can be", files.len());
         return Err(Usage { message, hint: "name their directory as a path".into() }.into());
     }
-    let mut taken = BTreeSet::new();
-    let mut along = Vec::new();
+    let mut along = Along::default();
     for file in files {
-        let bytes = read(&app.current_dir.join(file)).map_err(|why| Usage {
+        let refused = |why: String| Usage {
             message: format!("could not attach `{file}`: {why}"),
             hint: "name a file; directories and large files are named as paths".into(),
-        })?;
+        };
+        let bytes = read(&app.current_dir.join(file)).map_err(refused)?;
         let given = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-        let (document, name) = Conversation::attachment(&given, &taken);
-        taken.insert(name);
-        along.push(SourceInput::Text { name: document, bytes });
+        along.attach(&given, bytes).map_err(|error| refused(error.to_string()))?;
     }
     Ok(along)
 }
@@ -68,7 +52,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         return Err("it is not a file".to_owned());
     }
     if found.len() > ATTACHED_BYTES_MAX {
-        return Err(format!("it has {} bytes, at most {ATTACHED_BYTES_MAX} are attached", found.len()));
+        return Err(AlongError::Size { bytes: found.len() }.to_string());
     }
     std::fs::read(path).map_err(|error| error.to_string())
 }

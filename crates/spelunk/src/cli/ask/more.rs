@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use spelunk_context::ScanOptions;
 use spelunk_engine::RunView;
 use spelunk_types::{RunId, Strategy};
 
 use super::AskArgs;
+use crate::asking::go_on;
 use crate::cli::app::{App, Failure};
 use crate::cli::scan::scan_status;
 use crate::cli::show::{find, read_view};
@@ -35,11 +35,11 @@ pub(super) async fn ask(
     question: &str,
     GoingOn { run, view }: GoingOn,
 ) -> Result<ExitCode, Failure> {
-    let request = resume::request_of(app, &args.model, &view).await?;
-    let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
+    let request = resume::request_of(app, &args.model, &run, &view).await?;
+    let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
     let handle =
-        engine.ask_more(&run, question, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+        go_on(app, sandbox, &run, Some(question), request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
     app.say(&format!("going on with run {}", run.short()));
     watch::finish(app, handle, args.events).await

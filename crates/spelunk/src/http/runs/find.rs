@@ -62,11 +62,16 @@ pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
     let workspace = server.app.existing_workspace()?;
     let has_journal =
         workspace.as_ref().is_some_and(|workspace| workspace.runs().is_ok_and(|runs| runs.contains(run)));
+    let settled = server.runs.settled_as(run);
     if let (Some(workspace), true) = (workspace, has_journal) {
-        return Ok(state(&read_view(&workspace, run)?));
+        return match settled.map(|ticket| ticket.progress) {
+            Some(Progress::Refused(refusal)) if refusal.is_of_question => {
+                Ok(format!("failed: {}", refusal.code))
+            }
+            Some(_) | None => Ok(state(&read_view(&workspace, run)?)),
+        };
     }
-    let ticket =
-        server.runs.settled_as(run).ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
+    let ticket = settled.ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
     Ok(settled_word(&ticket))
 }
 
@@ -75,6 +80,6 @@ pub(super) fn settled_word(ticket: &Ticket) -> String {
     match &ticket.progress {
         Progress::Refused(refusal) => format!("failed: {}", refusal.code),
         Progress::Withdrawn => "cancelled".to_owned(),
-        Progress::Waiting | Progress::Begun | Progress::Ended => "open".to_owned(),
+        Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Ended => "open".to_owned(),
     }
 }

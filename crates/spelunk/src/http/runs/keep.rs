@@ -5,19 +5,21 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value;
-use spelunk_context::{ScanOptions, SourceInput};
-use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView};
+use spelunk_context::SourceInput;
+use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunSettings, RunView};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{Durability, ErrorCode, Explain, Limits, RunId, RunOutcome, SourceSpec};
 use tokio::sync::watch;
 
 use super::super::problem::Problem;
 use super::super::{Server, Shared};
+use super::more::More;
 use super::request::Wanted;
 use super::service::{Job, JobKind, Live, Phase, Piece};
 use super::tickets::{Progress, Refusal, Ticket};
-use crate::cli::{Failure, Usage, decide, keep as keep_sources, read_view};
-use crate::mcp::blocking;
+use crate::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
+use crate::cli::{Failure, read_view};
+use crate::mcp::{Arguments, blocking};
 use crate::provider::{self, Chosen};
 use crate::render::progress::run_status;
 use crate::spans;
@@ -47,6 +49,7 @@ pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
 pub(super) async fn keep(server: Shared, job: Job) {
     let Job { mut ticket, kind, live, .. } = job;
     let mut stop = server.runs.stop.subscribe();
+    let is_question = kind == JobKind::More;
     let begun = tokio::select! {
         begun = begin(&server, &ticket, kind) => begun,
         () = stopped(&mut stop) => return,
@@ -65,14 +68,30 @@ pub(super) async fn keep(server: Shared, job: Job) {
         Err(failure) => {
             let problem = Problem::from(failure);
             server.app.say(&format!("warning: run {} could not begin: {}", live.run.short(), problem.detail));
-            ticket.progress = Progress::Refused(Box::new(Refusal::of(&problem)));
+            let refusal = Refusal { is_of_question: is_question, ..Refusal::of(&problem) };
+            ticket.progress = Progress::Refused(Box::new(refusal));
             Some(ticket.clone())
         }
     };
-    if let Err(failure) = put_away(&server, ticket).await {
+    let put_away = if is_question && settled.is_some() {
+        forget_question(&server, &live.run).await
+    } else {
+        put_away(&server, ticket).await
+    };
+    if let Err(failure) = put_away {
         server.app.say(&format!("warning: the ticket of run {} stays: {}", live.run.short(), failure.0));
     }
     server.runs.leave(&server, &live, settled);
+}
+
+/// A question that could not be put to a run is not put again: the run is as it was, and whoever asked is told.
+async fn forget_question(server: &Shared, run: &RunId) -> Result<(), Failure> {
+    let (server, run) = (Arc::clone(server), run.clone());
+    blocking(move || {
+        server.runs.tickets.remove(&run);
+        Ok(())
+    })
+    .await
 }
 
 /// Removes the ticket, unless it is still good for something.
@@ -97,13 +116,14 @@ async fn put_away(server: &Shared, ticket: Ticket) -> Result<(), Failure> {
 async fn begin(server: &Shared, ticket: &Ticket, kind: JobKind) -> Result<RunHandle, Failure> {
     match kind {
         JobKind::Begin => start(server, ticket).await,
-        JobKind::GoOn => go_on(server, &ticket.run, None).await,
-        JobKind::GoOnWithin(limits) => go_on(server, &ticket.run, Some(*limits)).await,
+        JobKind::More => go_on(server, &ticket.run, Further::More).await,
+        JobKind::GoOn => go_on(server, &ticket.run, Further::AsBefore).await,
+        JobKind::GoOnWithin(limits) => go_on(server, &ticket.run, Further::Within(limits)).await,
     }
 }
 
 async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
-    let Chosen { model, sub_model, synthesis_model, .. } = model(server).await?;
+    let chosen = model(server).await?;
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let runtime = tokio::runtime::Handle::current();
     blocking(move || {
@@ -114,27 +134,19 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
         let options = wanted.material.scan_options(0);
         let (inputs, corpus) = wanted.material.scan(&server.mcp, &options)?;
         let app = &server.app;
-        let is_typed = wanted.schema.is_some();
-        let (strategy, _) =
-            decide(app, wanted.strategy, &wanted.question, &corpus.outline(), model.as_ref(), is_typed)?;
-        let engine = app.engine(options)?.with_sandbox(server.mcp.sandbox.clone());
-        let sources = keep_sources(&engine, inputs)?;
-        let request = RunRequest {
+        let asking = Asking {
             question: wanted.question,
-            corpus,
-            sources,
-            strategy,
-            model,
-            sub_model,
-            synthesis_model,
-            schema: wanted.schema,
+            sources: Sources { named: Named::Now(inputs), options, corpus },
+            models: chosen.into(),
+            strategy: wanted.strategy,
             focus: wanted.focus,
+            schema: wanted.schema,
             settings: RunSettings { limits: wanted.limits, ..app.run_settings() },
-            program: None,
         };
+        let ready = asking.ready(app, |_| Ok(server.mcp.sandbox.clone()))?;
         // The run is driven by the runtime of the server.
         let _entered = runtime.enter();
-        Ok(engine.start_as(ticket.run, request)?)
+        ready.start_as(ticket.run)
     })
     .await
 }
@@ -148,16 +160,36 @@ fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, Journal
     numbered.map(of).collect()
 }
 
-async fn go_on(server: &Shared, run: &RunId, limits: Option<Limits>) -> Result<RunHandle, Failure> {
+/// How a run goes on.
+enum Further {
+    /// Under the limits it had.
+    AsBefore,
+    /// Under these.
+    Within(Box<Limits>),
+    /// With the question of its ticket, and the limits that came with it.
+    More,
+}
+
+async fn go_on(server: &Shared, run: &RunId, further: Further) -> Result<RunHandle, Failure> {
     let (server, run) = (Arc::clone(server), run.clone());
     let runtime = tokio::runtime::Handle::current();
     blocking(move || {
         let app = &server.app;
-        let engine = app.engine(ScanOptions::default())?.with_sandbox(server.mcp.sandbox.clone());
-        let view = read_view(engine.workspace(), &run)?;
+        let view = read_view(&app.workspace()?, &run)?;
+        let (limits, question) = match further {
+            Further::AsBefore => (None, None),
+            Further::Within(limits) => (Some(*limits), None),
+            Further::More => {
+                let ticket = server.runs.tickets.read(&run)?;
+                let arguments = Arguments::new(ticket.request.as_object().cloned());
+                let More { question, limits } = More::read(&server, arguments)?;
+                (Some(limits), Some(question))
+            }
+        };
         let request = resume_request(&server, &run, &view, limits)?;
         let _entered = runtime.enter();
-        Ok(engine.resume(&run, request, &mut |_| {})?)
+        let sandbox = server.mcp.sandbox.clone();
+        asking::go_on(app, sandbox, &run, question.as_deref(), request, &mut |_| {})
     })
     .await
 }
@@ -169,19 +201,13 @@ pub(super) fn resume_request(
     view: &RunView,
     limits: Option<Limits>,
 ) -> Result<ResumeRequest, Failure> {
-    let Some(recorded) = &view.model else {
-        let message = format!("run `{}` died before its first event", run.short());
-        return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
-    };
+    begun_before(run, view)?;
     require_roots(server, view)?;
-    let known = |model| provider::recorded(model, &server.app.settings, &server.app.environment);
     let mut settings = server.app.run_settings();
     if let Some(limits) = limits.or_else(|| view.limits.clone()) {
         settings.limits = limits;
     }
-    let sub_model = view.sub_model.as_ref().map(known).transpose()?;
-    let synthesis_model = view.synthesis_model.as_ref().map(known).transpose()?;
-    Ok(ResumeRequest { model: known(recorded)?, sub_model, synthesis_model, settings, program: None })
+    Ok(same_models(&server.app, run, view)?.request(settings))
 }
 
 /// A run of another day may have read what this server may not.

@@ -205,7 +205,9 @@ fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
             json!({ "is": "failed", "code": refusal.code, "message": refusal.message })
         }
         Some(Progress::Withdrawn) => json!({ "is": "cancelled" }),
-        Some(Progress::Waiting | Progress::Begun | Progress::Ended) | None => Value::Null,
+        Some(Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Ended) | None => {
+            Value::Null
+        }
     };
     Ok(shown)
 }

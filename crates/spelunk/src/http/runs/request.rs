@@ -11,8 +11,9 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::{StatusCode, header};
 use futures_util::Stream;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use spelunk_context::SourceInput;
+use spelunk_engine::Conversation;
 use spelunk_types::{Focus, Limits};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -20,11 +21,13 @@ use super::super::Shared;
 use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
 use super::events::SEQ_MAX;
+use crate::asking::{
+    ATTACHED_BYTES_MAX, Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
+};
 use crate::cli::Failure;
 use crate::config::StrategyChoice;
-use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits, wrong};
+use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits};
 
-const QUESTION_CHARS_MAX: usize = 100_000;
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
 /// What stands before the text of a part.
@@ -43,15 +46,11 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads the members; `uploads` are texts that came beside them.
+    /// Reads the members; `uploads` are texts that came beside them, under the names they have from then on.
     pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
         let mut arguments = Arguments::new(request.as_object().cloned());
-        let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
-        if question.trim().is_empty() {
-            return Err(wrong("question", "is empty").into());
-        }
+        let Asked { question, along: mut given } = Asked::read(&mut arguments, uploads)?;
         let material = Material::of(&mut arguments)?;
-        let mut given = uploads;
         // The body as a whole is bounded already.
         if let Some(text) = arguments.text("text", usize::MAX)? {
             given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
@@ -162,9 +161,18 @@ async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem
                 let name = file_name(name.as_deref(), sent.files.len())?;
                 sent.files.push(File { name, bytes });
             }
-            "file" => return Err(bad_form(&format!("there are more than {FILES_MAX} files"))),
+            "attachment" if sent.files.len() < FILES_MAX => {
+                if bytes.len() as u64 > ATTACHED_BYTES_MAX {
+                    return Err(Problem::too_large(ATTACHED_BYTES_MAX));
+                }
+                let name = attachment_name(name.as_deref().unwrap_or_default(), &sent.files);
+                sent.files.push(File { name, bytes });
+            }
+            "file" | "attachment" => {
+                return Err(bad_form(&format!("there are more than {FILES_MAX} files")));
+            }
             "request" => return Err(bad_form("there are two parts `request`")),
-            _ => return Err(bad_form("a part is neither `request` nor `file`")),
+            _ => return Err(bad_form("a part is neither `request` nor `file` nor `attachment`")),
         }
     }
     if sent.request.is_null() {
@@ -176,7 +184,7 @@ async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem
 fn bad_form(what: &str) -> Problem {
     let title = "The form cannot be read.";
     Problem::new(StatusCode::BAD_REQUEST, "multipart-malformed", title, what)
-        .hint("send a part `request` of JSON and parts `file`")
+        .hint("send a part `request` of JSON, and parts `file` and `attachment`")
 }
 
 /// The name under which a file is cited. It is never a path on this machine, and does not look like one either.
@@ -192,42 +200,93 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
     Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
 }
 
+/// The name of an attachment, whatever the client calls it: harmless, and no other's.
+fn attachment_name(sent: &str, files: &[File]) -> String {
+    let taken = files.iter().filter_map(|file| file.name.strip_prefix("attachments/")).map(str::to_owned);
+    Conversation::attachment(sent, &taken.collect()).0
+}
+
 /// The body, described.
 pub(super) fn schema() -> Value {
     let texts = |about: &str, n_max: usize| {
         let text = json!({ "type": "string", "minLength": 1 });
-        json!({ "type": "array", "items": text, "minItems": 1, "maxItems": n_max, "description": about })
+        json!({ "type": "array", "items": text, "maxItems": n_max, "description": about })
     };
+    let globs = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "maxItems": 50, "description": about });
+    let properties = json!({
+        "question": question_schema(),
+        "messages": messages_schema(),
+        "system": { "type": "string", "maxLength": SYSTEM_CHARS_MAX, "description": "The instructions of the conversation, with `messages`" },
+        "attachments": attached_schema(),
+        "paths": texts("Files and directories below the roots of the server", 100),
+        "contexts": texts("Ids of registered contexts", 100),
+        "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
+        "strategy": { "enum": StrategyChoice::WORDS },
+        "focus": { "enum": Focus::ALL.map(Focus::name) },
+        "schema": { "type": "object", "description": "The JSON Schema of the answer" },
+        "limits": limits_schema(),
+        "include": globs("Only files that one of these globs matches"),
+        "exclude": globs("No file that one of these globs matches"),
+    });
+    let members = properties.as_object().cloned().unwrap_or_default();
+    let properties: Map<String, Value> =
+        members.into_iter().map(|(name, schema)| (name, or_null(schema))).collect();
     json!({
         "type": "object",
         "additionalProperties": false,
-        "required": ["question"],
-        "properties": {
-            "question": { "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" },
-            "paths": texts("Files and directories below the roots of the server", 100),
-            "contexts": texts("Ids of registered contexts", 100),
-            "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
-            "strategy": { "enum": StrategyChoice::WORDS },
-            "focus": { "enum": Focus::ALL.map(Focus::name) },
-            "schema": { "type": "object", "description": "The JSON Schema of the answer" },
-            "limits": limits_schema(),
-            "include": texts("Only files that one of these globs matches", 50),
-            "exclude": texts("No file that one of these globs matches", 50),
-        },
+        "allOf": [one_of_these(&["question", "messages"])],
+        "properties": properties,
     })
+}
+
+/// At least one of the members is there; which of them go together is for the server to say.
+fn one_of_these(names: &[&str]) -> Value {
+    let required: Vec<Value> = names.iter().map(|name| json!({ "required": [name] })).collect();
+    json!({ "anyOf": required })
+}
+
+/// The same or `null`, which is as good as nothing.
+pub(super) fn or_null(mut schema: Value) -> Value {
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        words.push(Value::Null);
+    }
+    if let Some(kind) = schema["type"].as_str().map(str::to_owned) {
+        schema["type"] = json!([kind, "null"]);
+    }
+    schema
+}
+
+fn attached_schema() -> Value {
+    let mut schema = attachments_schema();
+    let entry = &mut schema["items"];
+    entry["anyOf"] = entry["oneOf"].take();
+    if let Some(entry) = entry.as_object_mut() {
+        entry.remove("oneOf");
+    }
+    for name in ["text", "base64"] {
+        schema["items"]["properties"][name] = or_null(schema["items"]["properties"][name].take());
+    }
+    schema
+}
+
+pub(super) fn question_schema() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" })
 }
 
 /// The body where nothing comes beside it: something must be named.
 pub(super) fn schema_alone() -> Value {
     let mut schema = schema();
-    schema["anyOf"] = ["paths", "contexts", "text"].map(|name| json!({ "required": [name] })).into();
+    let named = ["paths", "contexts", "text", "messages", "attachments"];
+    if let Some(all) = schema.get_mut("allOf").and_then(Value::as_array_mut) {
+        all.push(one_of_these(&named));
+    }
     schema
 }
 
 /// Limits that a request may lower.
 pub(super) fn limits_schema() -> Value {
     let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
-    let properties: serde_json::Map<String, Value> =
+    let properties: Map<String, Value> =
         LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
     let about = "Lower limits than the server's; higher ones are taken as the server's";
     json!({ "type": "object", "additionalProperties": false, "properties": properties, "description": about })
@@ -236,6 +295,19 @@ pub(super) fn limits_schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_attachments_are_made_harmless_and_unlike() {
+        let mut files: Vec<File> = Vec::new();
+        for sent in ["../../etc/passwd", "PASSWD", "", "a\0b\n", "\\\\host\\x"] {
+            let name = attachment_name(sent, &files);
+            files.push(File { name, bytes: Vec::new() });
+        }
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let expected =
+            ["passwd", "PASSWD-2", "attachment", "ab", "x"].map(|name| format!("attachments/{name}"));
+        assert_eq!(names, expected);
+    }
 
     #[test]
     fn names_of_files_lead_nowhere() {

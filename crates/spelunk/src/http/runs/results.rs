@@ -16,6 +16,7 @@ use super::find::{Found, find, word};
 use super::keep::require_roots;
 use crate::cli::{Format, read_view, recorded_result, render_report};
 use crate::render::answer::result_json;
+use crate::told::Evidence;
 
 pub(super) fn routes() -> Vec<Route> {
     let text = json!({ "type": "string" });
@@ -23,17 +24,24 @@ pub(super) fn routes() -> Vec<Route> {
         get("/v1/runs/{id}/result", "What came of a run: what `spelunk ask --json` prints", result)
             .answers(200, "The result", json!({ "$ref": "#/components/schemas/Result" }))
             .problems(&[404, 409]),
-        get("/v1/runs/{id}/evidence", "Every citation that was looked up, and what the look said", evidence)
-            .answers(
-                200,
-                "The citations",
-                json!({
-                    "type": "object",
-                    "required": ["citations"],
-                    "properties": { "citations": { "type": "array", "items": { "type": "object" } } },
-                }),
-            )
-            .problems(&[404, 409]),
+        get(
+            "/v1/runs/{id}/evidence",
+            "Every citation that was looked up, what the look said, and the facts that an agent kept",
+            evidence,
+        )
+        .answers(
+            200,
+            "The evidence",
+            json!({
+                "type": "object",
+                "required": ["citations", "facts"],
+                "properties": {
+                    "citations": { "type": "array", "items": { "type": "object" } },
+                    "facts": { "type": "array", "items": { "type": "object" } },
+                },
+            }),
+        )
+        .problems(&[404, 409]),
         get("/v1/runs/{id}/report", "The report of a run", report)
             .query("format", json!({ "enum": Format::WORDS, "default": "json" }), "How it is written")
             .answers_as(200, "The report", "application/json", json!({ "type": "object" }))
@@ -73,7 +81,7 @@ async fn result(State(server): State<Shared>, Part(id): Part<String>, params: Pa
             return Err(problem.hint("watch its events, or resume it if it was cut off"));
         }
         let result = recorded_result(&workspace, run, &view)?;
-        let mut told = result_json(&result, &view);
+        let mut told = result_json(&result, &view, &workspace.blobs());
         if let Some(RunOutcome::Failed { code, message }) = &view.outcome {
             told["error"] = json!({ "code": code, "message": message, "causes": [], "hint": code.hint() });
         }
@@ -96,7 +104,10 @@ async fn evidence(
             told["found"] = json!(looked);
             told
         });
-        Ok(json!({ "run": run, "citations": citations.collect::<Vec<_>>() }))
+        let kept = Evidence::of(&view, &[], &workspace.blobs())?;
+        let facts = kept.iter().filter(|row| matches!(row, Evidence::Fact { .. })).map(Evidence::json);
+        let facts: Vec<Value> = facts.collect();
+        Ok(json!({ "run": run, "citations": citations.collect::<Vec<_>>(), "facts": facts }))
     });
     Ok(Json(told.await?))
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use spelunk_engine::{Cancel, Clock as _, SystemClock};
-use spelunk_types::RunId;
+use spelunk_journal::{Record, Workspace};
+use spelunk_types::{EventKind, RunId};
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
 
@@ -76,6 +77,8 @@ pub(super) struct Job {
 pub(super) enum JobKind {
     /// It has no journal yet.
     Begin,
+    /// It is asked what its ticket says.
+    More,
     /// It goes on under the limits it had.
     GoOn,
     /// It goes on under these.
@@ -347,24 +350,18 @@ impl RunService {
         let with_journal: HashSet<RunId> = workspace.runs()?.into_iter().collect();
         let mut n_recovered = 0;
         for mut ticket in self.tickets.read_all()? {
-            let is_promise = matches!(ticket.progress, Progress::Waiting | Progress::Begun);
-            let has_journal = is_promise && with_journal.contains(&ticket.run);
-            // A journal that cannot be read is for a person to look at: going on with it will say why.
-            let view = has_journal.then(|| read_view(&workspace, &ticket.run).unwrap_or_default());
-            let has_ended = view.as_ref().is_some_and(|view| view.outcome.is_some());
-            if is_promise && !has_ended {
-                let kind = if view.is_some() { JobKind::GoOn } else { JobKind::Begin };
-                if kind == JobKind::Begin && ticket.progress == Progress::Begun {
-                    // It was resumed, and somebody removed it meanwhile.
+            match left(&workspace, &ticket, with_journal.contains(&ticket.run)) {
+                Left::Job(kind) => {
+                    self.requeue(&ticket, kind);
+                    n_recovered += 1;
+                    continue;
+                }
+                Left::Gone => {
                     self.tickets.remove(&ticket.run);
                     continue;
                 }
-                self.requeue(&ticket, kind);
-                n_recovered += 1;
-                continue;
-            }
-            if has_ended {
-                ticket.progress = Progress::Ended;
+                Left::Ended => ticket.progress = Progress::Ended,
+                Left::Settled => {}
             }
             self.remember(&ticket, now_ms)?;
         }
@@ -401,7 +398,7 @@ impl RunService {
                     self.tickets.remove(&run);
                 }
             }
-            Progress::Waiting | Progress::Begun => {}
+            Progress::Waiting | Progress::Begun | Progress::More { .. } => {}
         }
         Ok(())
     }
@@ -413,6 +410,42 @@ impl RunService {
         let mut keepers = std::mem::take(&mut *self.keepers.lock().unwrap_or_else(PoisonError::into_inner));
         while keepers.join_next().await.is_some() {}
     }
+}
+
+/// What is left of a promise.
+enum Left {
+    Job(JobKind),
+    /// It was to go on, and somebody removed it meanwhile.
+    Gone,
+    /// It was kept.
+    Ended,
+    /// It was settled before.
+    Settled,
+}
+
+fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Left {
+    match &ticket.progress {
+        Progress::Ended | Progress::Refused(_) | Progress::Withdrawn => Left::Settled,
+        Progress::Waiting if !has_journal => Left::Job(JobKind::Begin),
+        Progress::Begun | Progress::More { .. } if !has_journal => Left::Gone,
+        Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => Left::Job(JobKind::More),
+        Progress::Waiting | Progress::Begun | Progress::More { .. } => {
+            // A journal that cannot be read is for a person to look at: going on with it will say why.
+            let view = read_view(workspace, &ticket.run).unwrap_or_default();
+            if view.outcome.is_some() { Left::Ended } else { Left::Job(JobKind::GoOn) }
+        }
+    }
+}
+
+/// Whether the journal has the question of the ticket already: the server may have died between the two.
+fn was_asked(workspace: &Workspace, ticket: &Ticket, after_seq: u64) -> bool {
+    let blobs = workspace.blobs();
+    let is_it = |record: &Record| {
+        let Record::Known(event) = record else { return false };
+        let EventKind::QuestionAdded { question } = &event.kind else { return false };
+        event.seq > after_seq && blobs.text(question).is_ok_and(|question| question == ticket.question())
+    };
+    workspace.read_journal(&ticket.run).is_ok_and(|records| records.iter().any(is_it))
 }
 
 fn promised(table: &Table, client: &str, key: &Key) -> Result<Option<RunId>, Problem> {

@@ -25,6 +25,8 @@ pub(super) enum Progress {
     Waiting,
     /// It has a journal and is to be finished.
     Begun,
+    /// It has its answer and is to be asked more: nothing in its journal behind this event says so yet.
+    More { after_seq: u64 },
     /// It has ended; only the key is remembered.
     Ended,
     /// It could not begin, or not go on.
@@ -33,9 +35,11 @@ pub(super) enum Progress {
     Withdrawn,
 }
 
-/// Why a run could not begin.
+/// Why a run could not begin, or not go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
+    /// Whether only a question could not be put to it: the run is as it was, and its journal knows nothing of that.
+    pub(super) is_of_question: bool,
     pub(super) code: String,
     pub(super) message: String,
     pub(super) hint: Option<String>,
@@ -43,7 +47,8 @@ pub(super) struct Refusal {
 
 impl Refusal {
     pub(super) fn of(problem: &Problem) -> Self {
-        Self { code: problem.code.clone(), message: problem.detail.clone(), hint: problem.hint.clone() }
+        let Problem { code, detail, hint, .. } = problem.clone();
+        Self { is_of_question: false, code, message: detail, hint }
     }
 
     pub(super) fn json(&self) -> Value {
@@ -74,8 +79,11 @@ pub(super) struct Key {
 }
 
 impl Ticket {
+    /// What is asked, or what was last said in a conversation.
     pub(super) fn question(&self) -> &str {
-        self.request["question"].as_str().unwrap_or_default()
+        let said = self.request["messages"].as_array().and_then(|messages| messages.last());
+        let said = said.map(|message| &message["content"]);
+        self.request["question"].as_str().or_else(|| said?.as_str()).unwrap_or_default()
     }
 
     /// The same with no more than lists show: what was asked may be long, and is on disk.
@@ -88,9 +96,18 @@ impl Ticket {
         let (progress, refusal) = match &self.progress {
             Progress::Waiting => ("waiting", None),
             Progress::Begun => ("begun", None),
+            Progress::More { .. } => ("more", None),
             Progress::Ended => ("ended", None),
             Progress::Refused(refusal) => ("refused", Some(refusal.json())),
             Progress::Withdrawn => ("withdrawn", None),
+        };
+        let after_seq = match self.progress {
+            Progress::More { after_seq } => Some(after_seq),
+            Progress::Waiting
+            | Progress::Begun
+            | Progress::Ended
+            | Progress::Refused(_)
+            | Progress::Withdrawn => None,
         };
         json!({
             "format": FORMAT,
@@ -98,6 +115,7 @@ impl Ticket {
             "client": self.client,
             "at_ms": self.at_ms,
             "progress": progress,
+            "after_seq": after_seq,
             "refusal": refusal,
             "key": self.key.as_ref().map(|key| json!({ "key": key.key, "digest": key.digest })),
             "request": self.request,
@@ -115,9 +133,11 @@ impl Ticket {
         let progress = match value["progress"].as_str()? {
             "waiting" => Progress::Waiting,
             "begun" => Progress::Begun,
+            "more" => Progress::More { after_seq: value["after_seq"].as_u64()? },
             "ended" => Progress::Ended,
             "withdrawn" => Progress::Withdrawn,
             "refused" => Progress::Refused(Box::new(Refusal {
+                is_of_question: false,
                 code: text(&refusal["code"])?,
                 message: text(&refusal["message"])?,
                 hint: text(&refusal["hint"]),
@@ -246,10 +266,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let tickets = Tickets::new(dir.path().to_owned());
         assert_eq!(tickets.read_all().unwrap(), []);
-        let refusal = Refusal { code: "c".into(), message: "m".into(), hint: None };
+        let refusal = Refusal { is_of_question: false, code: "c".into(), message: "m".into(), hint: None };
         let written: Vec<Ticket> = [
             Progress::Waiting,
             Progress::Begun,
+            Progress::More { after_seq: 7 },
             Progress::Ended,
             Progress::Withdrawn,
             Progress::Refused(Box::new(refusal)),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use spelunk_types::Focus;
 
 use super::{Action, Effect, Entry, Waiting};
+use crate::asking::{attachments_schema, messages_schema};
 use crate::config::StrategyChoice;
 use crate::mcp::models::ModelChoice;
 use crate::mcp::query::LIMITS;
@@ -65,6 +66,10 @@ fn run_output() -> rmcp::model::JsonObject {
                 "citations",
                 json!({ "type": ["array", "null"], "items": { "type": "object" }, "description": "Evidence that was found in the sources" }),
             ),
+            ("success", flag("Whether there is an answer")),
+            ("evidence", objects("Citations that were looked up, and facts that an agent kept")),
+            ("metrics", object("What was counted: calls, tokens, cost, time")),
+            ("errors", objects("What went wrong")),
             ("degraded", flag("Whether there was no model, so that these are passages only")),
             (
                 "passages",
@@ -75,7 +80,18 @@ fn run_output() -> rmcp::model::JsonObject {
 }
 
 fn ask() -> Entry {
-    let mut properties = vec![("question", text("What you want to know"))];
+    let mut properties = vec![
+        ("question", text("What you want to know; needed unless there are `messages`")),
+        ("messages", messages_schema()),
+        ("system", text("The instructions of the conversation, with `messages`")),
+        ("attachments", attachments_schema()),
+        (
+            "run",
+            text(
+                "Ask the run of an agent more, by its name or the end of it: it goes on with its files, variables and conversation. Goes with `question`, `limits` and `wait_ms` only",
+            ),
+        ),
+    ];
     properties.extend(material());
     properties.extend([
         ("strategy", choice("How to answer; auto unless said", StrategyChoice::WORDS)),
@@ -94,7 +110,7 @@ fn ask() -> Entry {
         title: "Ask a question of text of any size",
         doc: "Starts a run: models read text that is too large for any window, by code and by parts, and one answer with checked evidence comes back. Costs calls of a model. Only call it when it was asked for.",
         effect: Effect::Ask,
-        input: input(&["question"], &properties),
+        input: input(&[], &properties),
         output: run_output(),
         action: Action::Waiting(Waiting::Query),
     }

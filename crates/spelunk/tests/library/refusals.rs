@@ -1,0 +1,106 @@
+//! What is refused, with which code, and what to try. Nothing of it is sent or recorded.
+
+use expect_test::expect;
+use spelunk::{Error, Question, RunId, Spelunk, Strategy};
+
+use spelunk_testkit::{Gate, ModelServer, when};
+
+use super::{block_on, builder, note};
+use crate::scene::{NOTE, REPLY, Scene, answering, n_calls, to_all};
+
+fn told(what: &str, error: &Error) -> String {
+    format!("{what}: {error} [{}]\n  {}\n", error.code().name(), error.hint().unwrap_or_else(|| "-".into()))
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let mut said = String::new();
+    block_on(async {
+        let spelunk = builder(&scene, &server).build().unwrap();
+        let questions = [
+            ("no words", Question::new(" ").path("notes")),
+            ("no text", Question::new("why?")),
+            ("no messages", Question::messages([]).path("notes")),
+            ("nothing there", Question::new("why?").path("gone")),
+            ("a large attachment", Question::new("why?").attach("a", vec![0; 16_000_001])),
+            ("no schema", Question::new("why?").path("notes").schema("{\"type\": 7}")),
+            ("a schema nobody keeps", note().schema("{\"type\": \"object\"}")),
+            ("code without a worker", note().strategy(Strategy::Repl)),
+            ("an agent without a worker", note().strategy(Strategy::Agent)),
+        ];
+        for (what, question) in questions {
+            said += &told(what, &spelunk.ask(question).await.unwrap_err());
+        }
+        let nobody =
+            Spelunk::builder().isolated().directory(scene.path("")).set("model.probe_local", "false");
+        said += &told("no model", &nobody.build().unwrap().ask(note()).await.unwrap_err());
+        assert!(!scene.exists(".spelunk"), "nothing was recorded");
+        let run: RunId = "rlm-20260101T000000Z-00000000".parse().unwrap();
+        said += &told("no run", &spelunk.ask_more(&run, "why?").await.unwrap_err());
+    });
+    said += &told("no setting", &builder(&scene, &server).set("limits.x", "1").build().unwrap_err());
+    said += &told("no number", &builder(&scene, &server).set("limits.calls_max", "x").build().unwrap_err());
+    said += &told("no program", &builder(&scene, &server).worker("/nowhere/spelunk").build().unwrap_err());
+    expect![[r#"
+        no words: the question is empty [usage-wrong]
+          ask something, such as `spelunk ask "what is this?" .`
+        no text: the question is about nothing [usage-wrong]
+          name paths or texts, or attach files
+        no messages: the messages are no conversation: it has no messages [usage-wrong]
+          give every message a role, and at least one message
+        nothing there: there is nothing at `DIR/work/gone` [source-not-found]
+          look in `DIR/work`, the nearest directory that exists
+        a large attachment: could not attach `a`: it has 16000001 bytes, at most 16000000 are attached [usage-wrong]
+          name large files as paths
+        no schema: the schema's `type` at `/` must be the name of a type, or an array of such [schema-invalid]
+          write it in the part of JSON Schema that `docs/schemas.md` names
+        a schema nobody keeps: the strategy `direct` does not hold its answer to a schema [usage-wrong]
+          leave `--strategy` out, or choose `repl` or `agent`
+        code without a worker: this program cannot run the code of models: it has no worker [sandbox-failed]
+          call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with `Builder::worker`, or choose a strategy that runs no code
+        an agent without a worker: this program cannot run the code of models: it has no worker [sandbox-failed]
+          call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with `Builder::worker`, or choose a strategy that runs no code
+        no model: no model was found to ask [model-not-configured]
+          name one with `Builder::model`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY
+        no run: there are no runs here [run-not-found]
+          ask something first, such as `spelunk ask "what is this?" .`
+        no setting: there is no setting `limits.x` (Builder::set) [setting-unknown]
+          run `spelunk config show` to see every setting
+        no number: `limits.calls_max` must be a whole number, not `x` (Builder::set) [setting-invalid]
+          -
+        no program: there is no program at `/nowhere/spelunk` to run the code of models [usage-wrong]
+          name a `spelunk` program by its path
+    "#]].assert_eq(&scene.normalise(&said));
+    assert_eq!(n_calls(&server), 0);
+}
+
+#[test]
+fn only_an_agent_with_its_answer_is_asked_more() {
+    let (scene, gate) = (Scene::new(&NOTE), Gate::new());
+    let server = ModelServer::start_blocking([
+        when(|prompt| prompt.contains("Who waits?")).gate(&gate).reply("Nobody."),
+        to_all().reply(REPLY),
+    ]);
+    let mut said = String::new();
+    block_on(async {
+        let spelunk = builder(&scene, &server).worker(env!("CARGO_BIN_EXE_spelunk")).build().unwrap();
+        let direct = spelunk.ask(note()).await.unwrap();
+        said += &told("not an agent", &spelunk.ask_more(&direct.run, "why?").await.unwrap_err());
+        let question = Question::new("Who waits?").path("notes").strategy(Strategy::Agent);
+        let agent = spelunk.start(question).await.unwrap();
+        let run = agent.run().clone();
+        said += &told("no answer yet", &spelunk.ask_more(&run, "why?").await.unwrap_err());
+        said += &told("at work", &spelunk.start_again(&run).await.unwrap_err());
+        said = said.replace(run.short(), "SHORT").replace(direct.run.short(), "SHORT");
+        drop(agent);
+    });
+    expect![[r#"
+        not an agent: run `SHORT` cannot be asked more: its strategy `direct` keeps nothing to go on with [usage-wrong]
+          ask a new question about its files: name another strategy
+        no answer yet: run `SHORT` has no answer yet [usage-wrong]
+          finish it first with `spelunk resume SHORT`
+        at work: could not use the journal of run `SHORT` [run-locked]
+          watch it with `spelunk tail SHORT`
+    "#]].assert_eq(&said);
+}
