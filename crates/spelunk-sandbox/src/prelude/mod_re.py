@@ -72,7 +72,7 @@ def __sp_re_subn(pattern, repl, string, count=0, flags=0):
     if __sp_is_handle(string):
         pattern, flags = __sp_pattern_of(pattern, flags)
         if isinstance(repl, str):
-            return __sp_re_handle(string, "sub", pattern, flags, repl, count), 0
+            return __sp_re_handle(string, "subn", pattern, flags, repl, count)
         string = __sp_str(string)
     if flags:
         pattern, flags = __sp_pattern(pattern, flags)
