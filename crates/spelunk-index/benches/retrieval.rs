@@ -80,7 +80,10 @@ fn is_best_over(corpus: &Path, what: &str) -> bool {
         measure(&hybrid) > measure(&words) && measure(&hybrid) > measure(&meaning)
     };
     let is_better = is_best(|figures| figures.recall) && is_best(|figures| figures.reciprocal_rank);
-    println!("{}\n", if is_better { "" } else { "hybrid is not better than words and meaning alone  BROKEN" });
+    println!(
+        "{}\n",
+        if is_better { "" } else { "hybrid is not better than words and meaning alone  BROKEN" }
+    );
     is_better
 }
 

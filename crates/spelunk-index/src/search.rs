@@ -15,6 +15,7 @@ use crate::index::{Index, Snapshot, embed_checked, embedder_for};
 use crate::lean::leaning;
 use crate::lookup::words_query;
 use crate::mark::Mark;
+use crate::notice::Notice;
 use crate::present::{Described, Presenter};
 use crate::query::{Mode, Parsed, Query};
 use crate::refine::{Refined, refine};
@@ -39,19 +40,6 @@ pub struct Found {
     pub documents_missing: u64,
     /// What the user should know.
     pub notices: Vec<Notice>,
-}
-
-/// Something the user should know about a search.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
-    /// The query was too long, and a part of it was not looked for.
-    QueryCut,
-    /// There is no word in the query.
-    NothingAsked,
-    /// It was searched by words alone, because of this.
-    WordsOnly(String),
-    /// A document could not be read, so its hits are not shown.
-    Unreadable(String),
 }
 
 /// A passage that has to do with a query.
@@ -142,7 +130,7 @@ pub(crate) fn search(
             Err(error) if query.mode == Mode::Meaning => return Err(error),
             Err(error) => {
                 found.mode = Mode::Words;
-                found.notices.push(Notice::WordsOnly(error.to_string()));
+                found.notices.push(Notice::words_only(&error));
             }
         }
     }

@@ -33,5 +33,6 @@ mod repl;
 mod report;
 mod scan;
 mod search;
+mod search_faces;
 mod show;
 mod tail;
