@@ -165,7 +165,13 @@ impl Plain {
         let schema = self.index.schema();
         let (text, place) = (schema.get_field("text").unwrap(), schema.get_field("place").unwrap());
         let searcher = self.index.reader().unwrap().searcher();
-        let (parsed, _) = QueryParser::for_index(&self.index, vec![text]).parse_query_lenient(query);
+        // Any of the words: what looks like the syntax of the library is none.
+        let bare: String = query
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { ' ' })
+            .collect::<String>()
+            .to_lowercase();
+        let (parsed, _) = QueryParser::for_index(&self.index, vec![text]).parse_query_lenient(&bare);
         let top = searcher.search(&parsed, &TopDocs::with_limit(HITS_MAX).order_by_score()).unwrap();
         let to_place = |at| {
             let stored: TantivyDocument = searcher.doc(at).unwrap();

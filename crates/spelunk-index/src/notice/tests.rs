@@ -39,7 +39,8 @@ fn notices_have_codes_and_texts() {
         index-other-model: the index was built anew for another embedding model
         settings-changed: the index was built anew because content types are told otherwise
         -: the index was built anew to give back room
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[test]
