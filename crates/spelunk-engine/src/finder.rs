@@ -114,11 +114,6 @@ impl Finder {
         notices.extend(found.notices);
         Ok(FoundPassages { passages: found.hits.into_iter().map(FoundPassage::from).collect(), notices })
     }
-
-    /// The best passages by words alone, without an index.
-    pub(crate) fn read(&self, view: &View, text: &str, hits_max: usize) -> FoundPassages {
-        FoundPassages { passages: by_reading(view, text, hits_max), notices: Vec::new() }
-    }
 }
 
 impl From<Hit> for FoundPassage {
@@ -204,8 +199,8 @@ impl Finder {
     }
 }
 
-/// The same by words alone. A document that cannot be read any more has no passages.
-fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundPassage> {
+/// The best passages by words alone, without an index. A document that cannot be read any more has no passages.
+pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundPassage> {
     let options = RankOptions::new(hits_max as u64, RANKED_BYTES_MAX);
     let ranking = rank(view, text, &options, &mut |_| {});
     let passages = ranking.map(|ranking| ranking.passages).unwrap_or_default();

@@ -17,6 +17,8 @@ pub enum Notice {
     QueryCut,
     /// There is no word in the query.
     NothingAsked,
+    /// The model knows no word of the query, so nothing was found by meaning.
+    UnknownWords,
     /// It was searched by words alone.
     WordsOnly {
         /// What kept it from being searched by meaning.
@@ -58,7 +60,16 @@ impl Notice {
             Self::Rebuilt(Rebuilt::Damaged(_)) => Some(ErrorCode::IndexDamaged),
             Self::Rebuilt(Rebuilt::OtherModel) => Some(ErrorCode::IndexOtherModel),
             Self::Rebuilt(Rebuilt::OtherCut) => Some(ErrorCode::SettingsChanged),
-            Self::Rebuilt(Rebuilt::Compacted) => None,
+            Self::UnknownWords | Self::Rebuilt(Rebuilt::Compacted) => None,
+        }
+    }
+
+    /// The next step, where there is one.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::QueryCut | Self::WordsOnly { .. } => self.code()?.hint(),
+            Self::UnknownWords => Some("search by words"),
+            Self::NothingAsked | Self::Unreadable(_) | Self::Rebuilt(_) => None,
         }
     }
 }
@@ -68,6 +79,7 @@ impl fmt::Display for Notice {
         match self {
             Self::QueryCut => f.write_str("the query is too long; only its beginning was looked for"),
             Self::NothingAsked => f.write_str("there is no word in the query"),
+            Self::UnknownWords => f.write_str("the embedding model knows no word of the query"),
             Self::WordsOnly { why, .. } => write!(f, "searched by words alone: {why}"),
             Self::Unreadable(name) => {
                 let shown: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();

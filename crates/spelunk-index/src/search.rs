@@ -126,7 +126,12 @@ pub(crate) fn search(
     let mut looking = Looking { index, snapshot, parsed: &parsed, scope: &scope, vector: None, query };
     if query.mode != Mode::Words {
         match looking.embed() {
-            Ok(vector) => looking.vector = Some(vector),
+            Ok(vector) => {
+                if vector.numbers.iter().all(|&number| number == 0) {
+                    found.notices.push(Notice::UnknownWords);
+                }
+                looking.vector = Some(vector);
+            }
             Err(error) if query.mode == Mode::Meaning => return Err(error),
             Err(error) => {
                 found.mode = Mode::Words;

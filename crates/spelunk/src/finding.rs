@@ -114,7 +114,7 @@ impl Finder<'_> {
         };
         let found = indexed.search(&texts.view, &query, all)?;
         let ranked = match found.mode {
-            Mode::Meaning => paragraphs(self.app.embedder()?.as_ref(), &wanted.query, found.hits)?,
+            Mode::Meaning => paragraphs(self.app.embedder()?.as_ref(), &wanted.query, &found.hits)?,
             Mode::Words | Mode::Hybrid => found.hits,
         };
         let mut hits: Vec<ContextHit> = Vec::new();
@@ -151,7 +151,7 @@ impl Finder<'_> {
 }
 
 /// The paragraphs of passages, each by what it means: a passage may be a page long and speak of many things.
-fn paragraphs(embedder: &dyn Embedder, query: &str, passages: Vec<Hit>) -> Result<Vec<Hit>, Failure> {
+fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<Vec<Hit>, Failure> {
     let parts: Vec<(&Hit, Paragraph<'_>)> = passages
         .iter()
         .flat_map(|passage| split(&passage.text).into_iter().map(move |part| (passage, part)))

@@ -9,7 +9,7 @@ use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::direct::{self, Material};
-use crate::finder::FoundPassage;
+use crate::finder::{FoundPassage, FoundPassages, by_reading};
 use crate::{Answer, Frame, FrameError, Task};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
@@ -82,7 +82,7 @@ async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<Fo
     let looking = async {
         let (passages, notices, mode) = look_first(frame, task, queries.clone()).await?;
         for notice in notices {
-            let hint = notice.code().and_then(ErrorCode::hint).unwrap_or_default().to_owned();
+            let hint = notice.hint().unwrap_or_default().to_owned();
             frame.warn(notice.to_string(), hint).await?;
         }
         at_hand = Some(passages);
@@ -121,7 +121,9 @@ async fn look(
         let (mut rankings, mut notices) = (Vec::new(), Vec::new());
         for query in &queries {
             let found = match mode {
-                Mode::Words => here.finder().read(&view, query, HITS_MAX),
+                Mode::Words => {
+                    FoundPassages { passages: by_reading(&view, query, HITS_MAX), notices: Vec::new() }
+                }
                 Mode::Meaning | Mode::Hybrid => {
                     here.finder().find(&view, query, mode, HITS_MAX, &mut here.show_indexing())?
                 }
@@ -144,7 +146,7 @@ async fn look(
 /// A query is ours here: what it holds is of no interest to the user.
 fn is_told(notice: &Notice) -> bool {
     match notice {
-        Notice::QueryCut | Notice::NothingAsked => false,
+        Notice::QueryCut | Notice::NothingAsked | Notice::UnknownWords => false,
         Notice::WordsOnly { .. } | Notice::Unreadable(_) | Notice::Rebuilt(_) => true,
     }
 }

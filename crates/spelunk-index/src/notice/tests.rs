@@ -16,6 +16,7 @@ fn notices_have_codes_and_texts() {
     let notices = [
         Notice::QueryCut,
         Notice::NothingAsked,
+        Notice::UnknownWords,
         Notice::words_only(&embed),
         Notice::words_only(&no_vectors),
         Notice::Unreadable(format!("a\u{1b}[2Jb{}", "x".repeat(300))),
@@ -27,7 +28,8 @@ fn notices_have_codes_and_texts() {
     let mut shown = String::new();
     for notice in notices {
         let code = notice.code().map_or("-", ErrorCode::name);
-        writeln!(shown, "{code}: {}", notice.to_string().replace("xxxxxxxxxx", "")).unwrap();
+        let hint = notice.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+        writeln!(shown, "{code}: {}{hint}", notice.to_string().replace("xxxxxxxxxx", "")).unwrap();
     }
     expect![[r#"
         query-too-long: the query is too long; only its beginning was looked for
@@ -64,10 +66,8 @@ fn errors_have_codes_texts_and_hints() {
     ];
     let mut shown = String::new();
     for error in errors {
-        let text = match &error {
-            IndexError::Embed { source } => source.to_string(),
-            other => other.to_string(),
-        };
+        let text =
+            if let IndexError::Embed { source } = &error { source.to_string() } else { error.to_string() };
         writeln!(shown, "{}: {text}; {}", error.code(), error.hint().unwrap_or_default()).unwrap();
     }
     expect![[r#"

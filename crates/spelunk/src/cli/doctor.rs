@@ -53,6 +53,7 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
         }
         Err(error) => checks.push(bad("model", &error)),
     }
+    checks.extend(embedding(app).await);
     let is_sound = checks.iter().all(|check| check.outcome != Outcome::Bad);
     if app.json {
         let shown: Vec<_> = checks
@@ -79,7 +80,6 @@ async fn other_roles(app: &App, root: &Found, with_question: bool) -> Vec<Check>
             Err(error) => checks.push(bad(name, &error)),
         }
     }
-    checks.extend(embedding(app).await);
     checks
 }
 

@@ -2,7 +2,7 @@
 //! folder of models, instead of by the table that ships with the program. The index asks from threads of its own and
 //! waits; one thread here talks to the network.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -73,13 +73,13 @@ pub(crate) fn table(
         return Some(Err(EmbedError::Missing { path: folder.join("local:").join(name) }));
     }
     let (directory, file) = (folder.join(name), folder.join(format!("{name}{TABLE_EXTENSION}")));
-    Some(table_at(directory, file))
+    Some(table_at(&directory, &file))
 }
 
-fn table_at(directory: PathBuf, file: PathBuf) -> Result<StaticEmbedder, EmbedError> {
-    match StaticEmbedder::from_file(&file) {
-        Err(EmbedError::Missing { .. }) if directory.is_dir() => StaticEmbedder::from_dir(&directory),
-        Err(EmbedError::Missing { .. }) => Err(EmbedError::Missing { path: directory }),
+fn table_at(directory: &Path, file: &Path) -> Result<StaticEmbedder, EmbedError> {
+    match StaticEmbedder::from_file(file) {
+        Err(EmbedError::Missing { .. }) if directory.is_dir() => StaticEmbedder::from_dir(directory),
+        Err(EmbedError::Missing { .. }) => Err(EmbedError::Missing { path: directory.to_owned() }),
         opened => opened,
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn found_text(found: &FoundInContexts, paint: Paint) -> String {
         text += &format!("[{}: {}]\n", head(id, 200), head(reason, REASON_CHARS_MAX));
     }
     for notice in &found.notices {
-        text += &format!("[{}]\n", notice);
+        text += &format!("[{notice}]\n");
     }
     let n_hits = count(found.hits.len() as u64, "passage");
     text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), found.mode.name())

@@ -16,15 +16,19 @@ const FILES: [(&str, &str); 2] = [
 /// A scene whose index is made by a server at that address.
 fn with_vectors(base_url: &str) -> Scene {
     let scene = Scene::new(&FILES);
+    set_vectors(&scene, base_url);
+    for name in ["retry", "keys"] {
+        assert_eq!(scene.spelunk(["context", "add", &format!("docs/{name}.md")]).run().code, 0);
+    }
+    scene
+}
+
+fn set_vectors(scene: &Scene, base_url: &str) {
     let toml = format!(
         "roles.embedding = 'vectors'\n[models.vectors]\nprovider = 'openai'\nname = 'tiny-embed'\nbase_url = '{base_url}'\n"
     );
     std::fs::create_dir_all(scene.home().join(".config/spelunk")).unwrap();
     std::fs::write(scene.home().join(".config/spelunk/config.toml"), toml).unwrap();
-    for name in ["retry", "keys"] {
-        assert_eq!(scene.spelunk(["context", "add", &format!("docs/{name}.md")]).run().code, 0);
-    }
-    scene
 }
 
 /// How many texts each request for vectors had.
@@ -97,15 +101,60 @@ fn code_and_strategies_ask_it_too() {
 fn words_are_looked_for_where_it_cannot_be_reached() {
     let port = ClosedPort::reserve();
     let scene = with_vectors(&port.base_url());
-    scene.spelunk(["search", "password", "docs", "-k", "1"]).run().check(&expect![[""]]);
+    scene.spelunk(["search", "password", "docs", "-k", "1"]).run().check(&expect![[r#"
+        keys.md:3
+            The password is read from the environment.
+        --- stderr
+        searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+        1 passage · 2 documents searched by words
+        --- exit 0
+    "#]]);
     scene
         .spelunk(["search", "password", "docs", "-k", "1", "--mode", "words", "--json"])
         .run()
-        .check(&expect![[""]]);
-    scene.spelunk(["context", "search", "password", "--semantic"]).run().check(&expect![[""]]);
+        .check(&expect![[r##"
+            {"documents":2,"hits":[{"document":"keys.md","line":3,"line_end":3,"line_start":1,"matched":["password"],"scope":null,"score":1.443790316581726,"similarity":null,"text":"# Keys\n\nThe password is read from the environment.\n","twins":0}],"mode":"words","notices":[{"code":"model-unreachable","message":"searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it"}]}
+            --- stderr
+            searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+            1 passage · 2 documents searched by words
+            --- exit 0
+        "##]]);
+    scene.spelunk(["context", "search", "password", "--semantic"]).run().check(&expect![[r#"
+        --- stderr
+        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+
+        hint: search by words, or check that the model answers
+        --- exit 1
+    "#]]);
     let http = Server::start(&scene, &["--root", "docs"], None);
     let found = http.get("/api/context/search/all?q=password&mode=hybrid").json();
-    expect![[""]].assert_eq(&without_port(&found, &port));
+    expect![[r##"
+        {
+          "mode": "words",
+          "notices": [
+            {
+              "code": "model-unreachable",
+              "message": "searched by words alone: the embedding model `openai/tiny-embed URL` did not answer: could not reach `URL`: Connection refused (os error 111); unset `roles.embedding` to search without it"
+            }
+          ],
+          "results": [
+            {
+              "chunk": "# Keys\n\nThe password is read from the environment.\n",
+              "context_id": "keys",
+              "full_length": 51,
+              "line": 3,
+              "line_end": 3,
+              "line_start": 1,
+              "name": "keys.md",
+              "position": 0,
+              "score": 1.4438,
+              "similarity": null,
+              "type": "document"
+            }
+          ],
+          "searched": 2,
+          "unread": []
+        }"##]].assert_eq(&without_port(&found, &port));
     assert_eq!(
         http.get("/api/context/search/all?q=password&mode=meaning").problem(),
         (502, "model-unreachable".into())
@@ -113,7 +162,11 @@ fn words_are_looked_for_where_it_cannot_be_reached() {
     drop(http);
     let mut client = Client::plain(&scene);
     let told = client.text("context_search", &json!({ "query": "password", "mode": "hybrid" }));
-    expect![[""]].assert_eq(&told.replace(&port.base_url(), "URL"));
+    expect![[r#"
+        keys:3
+            The password is read from the environment.
+        [searched by words alone: the embedding model `openai/tiny-embed URL` did not answer: could not reach `URL`: Connection refused (os error 111); unset `roles.embedding` to search without it]
+        [1 passage in 2 contexts by words]"#]].assert_eq(&told.replace(&port.base_url(), "URL"));
 }
 
 fn without_port(value: &Value, port: &ClosedPort) -> String {
@@ -129,12 +182,32 @@ fn a_run_that_began_by_words_goes_on_by_words() {
         when(|_| true).reply("From the environment.").usage(10, 5),
     ]);
     let ask = ["ask", "Where does it come from?", "docs", "--strategy", "search"];
-    scene.spelunk(ask).server(&model).run().check(&expect![[""]]);
+    let asked = scene.spelunk(ask).server(&model).arg("--set").arg("limits.calls_max=1").run();
+    assert_eq!(asked.code, 3, "{}", asked.stderr);
     let run = scene.only_run();
-    let journal = scene.spelunk(["show", &run, "--events"]).run().stdout;
-    let how: Vec<&str> = journal.lines().filter(|line| line.contains("searched by")).collect();
-    assert_eq!(how.len(), 2, "{journal}");
+    let observed: Vec<String> = scene
+        .journal(&run)
+        .iter()
+        .filter(|event| event["type"] == "value.observed")
+        .map(|event| format!("{} {}", event["what"], event["value"]))
+        .collect();
+    assert_eq!(observed, [r#""searched by" "words""#]);
+    // The model of the index is there again, and is not asked.
+    let vectors = ModelServer::start_blocking([]);
+    set_vectors(&scene, &vectors.base_url());
+    let resumed = scene.spelunk(["resume", &run, "--set", "limits.calls_max=10"]).server(&model).run();
+    resumed.check(&expect![[""]]);
+    assert_eq!(n_texts(&vectors), Vec::<usize>::new());
+}
+
+#[test]
+fn code_is_told_by_words_and_the_user_why() {
+    let port = ClosedPort::reserve();
+    let scene = with_vectors(&port.base_url());
     let cell = "```repl\nFINAL(str(search('password', mode='hybrid')[0]['similarity']))\n```";
+    let model = ModelServer::start_blocking([when(|_| true).reply(cell).usage(10, 5)]);
+    scene.spelunk(["ask", "Where?", "docs", "--strategy", "repl"]).server(&model).run().check(&expect![[""]]);
+    let cell = "```repl\ntry:\n    search('password', mode='meaning')\nexcept RuntimeError as error:\n    FINAL(str(error))\n```";
     let model = ModelServer::start_blocking([when(|_| true).reply(cell).usage(10, 5)]);
     scene.spelunk(["ask", "Where?", "docs", "--strategy", "repl"]).server(&model).run().check(&expect![[""]]);
 }

@@ -82,7 +82,7 @@ pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'
     Some(Box::pin(async move {
         let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         for notice in here.take_untold() {
-            let hint = notice.code().and_then(ErrorCode::hint).unwrap_or_default().to_owned();
+            let hint = notice.hint().unwrap_or_default().to_owned();
             // A journal that cannot be written ends the run at its next call.
             drop(frame.warn(notice.to_string(), hint).await);
         }
