@@ -196,7 +196,14 @@ fn a_run_that_began_by_words_goes_on_by_words() {
     let vectors = ModelServer::start_blocking([]);
     set_vectors(&scene, &vectors.base_url());
     let resumed = scene.spelunk(["resume", &run, "--set", "limits.calls_max=10"]).server(&model).run();
-    resumed.check(&expect![[""]]);
+    resumed.check(&expect![[r#"
+        From the environment.
+        --- stderr
+        resuming run SHORT after event 11: 1 settled call not made again
+        warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server runs and that `--base-url` is right, then `spelunk doctor`)
+        2 files · 51 B read of 113 B · 2 calls · 30 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
     assert_eq!(n_texts(&vectors), Vec::<usize>::new());
 }
 
@@ -206,8 +213,21 @@ fn code_is_told_by_words_and_the_user_why() {
     let scene = with_vectors(&port.base_url());
     let cell = "```repl\nFINAL(str(search('password', mode='hybrid')[0]['similarity']))\n```";
     let model = ModelServer::start_blocking([when(|_| true).reply(cell).usage(10, 5)]);
-    scene.spelunk(["ask", "Where?", "docs", "--strategy", "repl"]).server(&model).run().check(&expect![[""]]);
+    scene.spelunk(["ask", "Where?", "docs", "--strategy", "repl"]).server(&model).run().check(&expect![[r#"
+        None
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server runs and that `--base-url` is right, then `spelunk doctor`)
+        2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
     let cell = "```repl\ntry:\n    search('password', mode='meaning')\nexcept RuntimeError as error:\n    FINAL(str(error))\n```";
     let model = ModelServer::start_blocking([when(|_| true).reply(cell).usage(10, 5)]);
-    scene.spelunk(["ask", "Where?", "docs", "--strategy", "repl"]).server(&model).run().check(&expect![[""]]);
+    scene.spelunk(["ask", "Where?", "docs", "--strategy", "repl"]).server(&model).run().check(&expect![[r#"
+        the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · run SHORT2
+        --- exit 0
+    "#]]);
 }
