@@ -274,6 +274,14 @@ pub(crate) fn unusable(directory: &Path, source: io::Error) -> IndexError {
     IndexError::Disk { directory: directory.to_owned(), source }
 }
 
+/// An error of the search library.
+pub(crate) fn words_error(directory: &Path, error: tantivy::TantivyError) -> IndexError {
+    if let tantivy::TantivyError::IoError(source) = error {
+        return unusable(directory, io::Error::new(source.kind(), source.to_string()));
+    }
+    IndexError::Damaged { directory: directory.to_owned(), why: error.to_string() }
+}
+
 /// Held by whoever changes what is committed, so that nobody opens an index between two states.
 pub(crate) fn hold_commit(directory: &Path) -> io::Result<File> {
     let file = files::open_private(&directory.join(COMMIT_LOCK))?;

@@ -11,7 +11,7 @@ use tantivy::{DocAddress, Searcher};
 use crate::IndexError;
 use crate::catalogue::DocumentRecord;
 use crate::fuse::{Ranking, fuse};
-use crate::index::{Index, Snapshot, embed_checked, embedder_for};
+use crate::index::{Index, Snapshot, embed_checked, embedder_for, words_error};
 use crate::lean::leaning;
 use crate::lookup::words_query;
 use crate::mark::Mark;
@@ -20,7 +20,7 @@ use crate::present::{Described, Presenter};
 use crate::query::{Mode, Parsed, Query};
 use crate::refine::{Refined, refine};
 use crate::rows::Quantised;
-use crate::update::{version_of, words_error};
+use crate::update::version_of;
 use crate::words_index::{Bits, StoredPassage, passages};
 
 /// Candidates of each kind, for a start and at most. More are looked at where many say the same.

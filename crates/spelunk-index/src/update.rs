@@ -15,7 +15,7 @@ use crate::catalogue::{Catalogue, DocumentRecord, Vectors, language_name};
 use crate::cut::CUT_VERSION;
 use crate::index::{
     Index, IndexProgress, Rebuilt, State, UpdateOptions, UpdateReport, VECTORS_DIRECTORY, hold_commit,
-    unusable, wipe, write_catalogue,
+    unusable, wipe, words_error, write_catalogue,
 };
 use crate::known::Known;
 use crate::prepare::{Prepared, Preparer, Vector};
@@ -491,11 +491,4 @@ fn read_share(
             return;
         }
     }
-}
-
-pub(crate) fn words_error(directory: &Path, error: tantivy::TantivyError) -> IndexError {
-    if let tantivy::TantivyError::IoError(source) = error {
-        return unusable(directory, std::io::Error::new(source.kind(), source.to_string()));
-    }
-    IndexError::Damaged { directory: directory.to_owned(), why: error.to_string() }
 }
