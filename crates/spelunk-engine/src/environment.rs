@@ -11,6 +11,7 @@ mod objects;
 use std::sync::Arc;
 
 use spelunk_context::{DocEntry, SourceError, View};
+use spelunk_index::Notice;
 use spelunk_sandbox::{HostCall, HostFunction, SandboxLimits, Setup, Value};
 use spelunk_types::Limits;
 
@@ -18,7 +19,7 @@ pub(crate) use self::arguments::{Arguments, Refusal};
 pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 use crate::Task;
-use crate::finder::Finder;
+use crate::finder::FrameFinder;
 
 /// Python that stands before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -55,7 +56,7 @@ pub(crate) struct Environment {
     limits: Limits,
     objects: Arc<Objects>,
     /// Finds by meaning, where somebody gave it.
-    finder: Option<Arc<Finder>>,
+    finder: Option<FrameFinder>,
 }
 
 /// What `context` is.
@@ -86,7 +87,7 @@ impl Environment {
     pub(crate) fn open(
         task: &Task,
         limits: &Limits,
-        finder: Option<Arc<Finder>>,
+        finder: Option<FrameFinder>,
     ) -> Result<Opened, SourceError> {
         let mut environment = Self {
             view: task.view.clone(),
@@ -100,6 +101,11 @@ impl Environment {
         environment.shape = shape;
         let description = describe::describe(&environment, &variables);
         Ok(Opened { environment, variables, description })
+    }
+
+    /// What the user should know about searches by now.
+    pub(crate) fn take_untold(&self) -> Vec<Notice> {
+        self.finder.as_ref().map(FrameFinder::take_untold).unwrap_or_default()
     }
 
     fn bind(&self) -> Result<(Shape, Vec<(String, Value)>), SourceError> {

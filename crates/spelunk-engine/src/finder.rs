@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use spelunk_context::{Detector, View};
 use spelunk_index::{
-    EmbedError, Embedder, Index, IndexError, IndexOptions, IndexProgress, Mode, Query, RankOptions,
-    UpdateOptions, rank,
+    EmbedError, Embedder, Hit, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Query,
+    RankOptions, UpdateOptions, rank,
 };
+
+use crate::Frame;
 
 /// Names that tell one corpus from another.
 const NAMES_MAX: usize = 1000;
@@ -40,6 +42,13 @@ pub(crate) struct FoundPassage {
     pub(crate) similarity: Option<f32>,
 }
 
+/// Passages, the best first, and what the user should know about how they were found.
+#[derive(Debug, Default)]
+pub(crate) struct FoundPassages {
+    pub(crate) passages: Vec<FoundPassage>,
+    pub(crate) notices: Vec<Notice>,
+}
+
 /// Finds passages of one corpus.
 pub(crate) struct Finder {
     /// Where its index is kept, if there is a place for it.
@@ -51,11 +60,24 @@ pub(crate) struct Finder {
     pub(crate) detector_key: String,
     /// The whole corpus: an index holds all of it, and a search looks at part of it.
     pub(crate) whole: View,
-    pub(crate) index: Mutex<Option<Index>>,
+    pub(crate) index: Mutex<Opened>,
+}
+
+/// What became of the index of a run.
+#[derive(Default)]
+pub(crate) enum Opened {
+    /// Nobody has searched yet.
+    #[default]
+    NotYet,
+    Ready(Box<Index>),
+    /// There is none, because the model that makes its vectors cannot be had. A run does not ask twice, so that all of
+    /// its searches go the same way.
+    Without(Notice),
 }
 
 impl Finder {
-    /// The best passages of a view. Brings the index level first; `progress` is told how far that is.
+    /// The best passages of a view. Brings the index level first; `progress` is told how far that is. Where meaning
+    /// cannot be asked for and need not be, words are looked for, and a notice says so.
     pub(crate) fn find(
         &self,
         view: &View,
@@ -63,27 +85,83 @@ impl Finder {
         mode: Mode,
         hits_max: usize,
         progress: &mut dyn FnMut(IndexProgress),
-    ) -> Result<Vec<FoundPassage>, IndexError> {
-        let Some(directory) = &self.directory else { return Ok(by_reading(view, text, hits_max)) };
-        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        if index.is_none() {
-            *index = self.open_level(directory, progress)?;
+    ) -> Result<FoundPassages, IndexError> {
+        let without =
+            |notices: Vec<Notice>| FoundPassages { passages: by_reading(view, text, hits_max), notices };
+        let Some(directory) = &self.directory else { return Ok(without(Vec::new())) };
+        let mut opened = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notices = Vec::new();
+        if matches!((&*opened, mode), (Opened::NotYet, _) | (Opened::Without(_), Mode::Meaning)) {
+            match self.open_level(directory, progress) {
+                Ok(Some((index, rebuilt))) => {
+                    notices.extend(rebuilt);
+                    *opened = Opened::Ready(Box::new(index));
+                }
+                Ok(None) => return Ok(without(Vec::new())),
+                Err(IndexError::Embed { source }) if mode != Mode::Meaning => {
+                    *opened = Opened::Without(Notice::not_embedded(&source));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        let Some(index) = index.as_ref() else { return Ok(by_reading(view, text, hits_max)) };
+        let index = match &*opened {
+            Opened::Ready(index) => index,
+            Opened::Without(notice) => return Ok(without(vec![notice.clone()])),
+            Opened::NotYet => return Ok(without(Vec::new())),
+        };
         let query = Query { mode, hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(text) };
         let found = index.search(view, &query)?;
-        Ok(found
-            .hits
-            .into_iter()
-            .map(|hit| FoundPassage {
-                document: hit.document,
-                doc_idx: hit.doc_idx,
-                line_start: hit.line_start,
-                text: hit.text,
-                score: hit.score,
-                similarity: hit.similarity,
-            })
-            .collect())
+        notices.extend(found.notices);
+        Ok(FoundPassages { passages: found.hits.into_iter().map(FoundPassage::from).collect(), notices })
+    }
+}
+
+impl From<Hit> for FoundPassage {
+    fn from(hit: Hit) -> Self {
+        Self {
+            document: hit.document,
+            doc_idx: hit.doc_idx,
+            line_start: hit.line_start,
+            text: hit.text,
+            score: hit.score,
+            similarity: hit.similarity,
+        }
+    }
+}
+
+/// A finder for the code of a frame, which looks without waiting: what the user should know is kept until somebody can
+/// say it.
+#[derive(Clone)]
+pub(crate) struct FrameFinder {
+    frame: Frame,
+    untold: Arc<Mutex<Vec<Notice>>>,
+}
+
+impl FrameFinder {
+    pub(crate) fn new(frame: &Frame) -> Self {
+        Self { frame: frame.clone(), untold: Arc::default() }
+    }
+
+    /// The best passages of a view.
+    pub(crate) fn find(
+        &self,
+        view: &View,
+        text: &str,
+        mode: Mode,
+        hits_max: usize,
+    ) -> Result<Vec<FoundPassage>, IndexError> {
+        let mut show = self.frame.show_indexing();
+        let FoundPassages { passages, notices } =
+            self.frame.finder().find(view, text, mode, hits_max, &mut show)?;
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
+        Ok(passages)
+    }
+
+    /// What the user should know by now, each thing once.
+    pub(crate) fn take_untold(&self) -> Vec<Notice> {
+        let mut notices = std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner));
+        notices.dedup();
+        notices
     }
 }
 
@@ -98,7 +176,7 @@ impl Finder {
         &self,
         directory: &Path,
         progress: &mut dyn FnMut(IndexProgress),
-    ) -> Result<Option<Index>, IndexError> {
+    ) -> Result<Option<(Index, Option<Notice>)>, IndexError> {
         let embedder = (self.embedder)()?;
         let options = UpdateOptions {
             detector: self.detector.clone(),
@@ -112,7 +190,7 @@ impl Finder {
                 ControlFlow::Continue(())
             });
             match updated {
-                Ok(_) => return Ok(Some(opened)),
+                Ok(report) => return Ok(Some((opened, report.rebuilt.map(Notice::Rebuilt)))),
                 Err(IndexError::Locked { .. }) => std::thread::sleep(POLL),
                 Err(error) => return Err(error),
             }
@@ -121,8 +199,8 @@ impl Finder {
     }
 }
 
-/// The same by words alone. A document that cannot be read any more has no passages.
-fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundPassage> {
+/// The best passages by words alone, without an index. A document that cannot be read any more has no passages.
+pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundPassage> {
     let options = RankOptions::new(hits_max as u64, RANKED_BYTES_MAX);
     let ranking = rank(view, text, &options, &mut |_| {});
     let passages = ranking.map(|ranking| ranking.passages).unwrap_or_default();

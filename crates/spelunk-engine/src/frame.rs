@@ -132,10 +132,23 @@ impl Frame {
         self.run().scribe.show(self.id(), kind);
     }
 
-    /// Shows how far an index is.
-    pub(crate) fn show_indexing(&self, so_far: IndexProgress) {
-        let IndexProgress { bytes_done: done, bytes_total: total, .. } = so_far;
-        self.show(EventKind::ProgressTicked { what: "indexing".to_owned(), done, total });
+    /// Shows how far an index is, a thousand times at most: it is told of every few passages.
+    pub(crate) fn show_indexing(&self) -> impl FnMut(IndexProgress) {
+        let mut shown = None;
+        move |so_far| {
+            let IndexProgress { bytes_done: done, bytes_total: total, .. } = so_far;
+            let share = done.saturating_mul(1000) / total.max(1);
+            if shown.replace(share) == Some(share) {
+                return;
+            }
+            self.show(EventKind::ProgressTicked {
+                what: "indexing".to_owned(),
+                done,
+                total,
+                documents_done: Some(so_far.documents_done),
+                documents_total: Some(so_far.documents_total),
+            });
+        }
     }
 
     /// Tells the types of documents.

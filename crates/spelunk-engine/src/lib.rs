@@ -56,5 +56,5 @@ pub use run::{RunResult, RunSettings};
 pub use schema::{Schema, SchemaError};
 pub use strategy::{AGENT_GUIDE, AGENT_SKILL, ConsoleCell, console, written_answer};
 pub use task::{Answer, Assignment, Program, Task};
-pub use view::{CallState, CallView, CellView, FrameState, FrameView, RunView, TasksView};
+pub use view::{CallState, CallView, CellView, FrameState, FrameView, RunView, TasksView, Ticked};
 pub use watch::EventStream;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    Blame, CallId, CallOutcome, CellOutcome, Citation, ErrorCode, Event, EventKind, FileChange, Found,
-    FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text,
-    Usage,
+    Blame, CallId, CallOutcome, CellOutcome, Citation, Durability, ErrorCode, Event, EventKind, FileChange,
+    Found, FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy,
+    Text, Usage,
 };
 
 use crate::findings::{ReportError, error_of};
@@ -55,6 +55,8 @@ pub struct RunView {
     pub tools: BTreeMap<String, (u64, u64)>,
     /// The tasks of analysts, where there are some.
     pub tasks: Option<TasksView>,
+    /// Long work that is under way and is not on record; until the next event that is.
+    pub ticked: Option<Ticked>,
     /// What was paid.
     pub spent: Usage,
     /// What people should know.
@@ -79,6 +81,23 @@ pub struct RunView {
     earlier_ms: u64,
     /// When the current process began.
     segment_at_ms: u64,
+    /// When the long work that is under way was first heard of.
+    ticked_since_ms: u64,
+}
+
+/// How far long work is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ticked {
+    /// What is being done.
+    pub what: String,
+    /// Documents that are done, and all of them.
+    pub documents: Option<(u64, u64)>,
+    /// Bytes that are done.
+    pub done: u64,
+    /// All of them.
+    pub total: u64,
+    /// Time since the first that was heard of it.
+    pub took_ms: u64,
 }
 
 /// How far analysts have come.
@@ -215,6 +234,9 @@ impl RunView {
         self.seq_last = self.seq_last.max(event.seq);
         let at_ms = event.at_ms;
         self.errors.extend(error_of(event));
+        if event.kind.durability() != Durability::Ephemeral {
+            self.ticked = None;
+        }
         match &event.kind {
             EventKind::RunStarted { .. } => self.start(&event.kind, at_ms),
             EventKind::RunResumed { .. } => {
@@ -271,11 +293,28 @@ impl RunView {
             EventKind::FindingsRecalled { .. }
             | EventKind::TasksPlanned { .. }
             | EventKind::TaskReported { .. } => self.tasks.get_or_insert_default().apply(&event.kind),
-            EventKind::ValueObserved { .. }
-            | EventKind::DeskLaid { .. }
-            | EventKind::CallStreamed { .. }
-            | EventKind::ProgressTicked { .. } => {}
+            EventKind::ValueObserved { .. } | EventKind::DeskLaid { .. } | EventKind::CallStreamed { .. } => {
+            }
+            EventKind::ProgressTicked { .. } => self.tick(event),
         }
+    }
+
+    fn tick(&mut self, event: &Event) {
+        let EventKind::ProgressTicked { what, done, total, documents_done, documents_total } = &event.kind
+        else {
+            return;
+        };
+        let is_first = self.ticked.as_ref().is_none_or(|before| before.what != *what || before.done > *done);
+        if is_first {
+            self.ticked_since_ms = event.at_ms;
+        }
+        self.ticked = Some(Ticked {
+            what: what.clone(),
+            documents: documents_done.zip(*documents_total),
+            done: *done,
+            total: *total,
+            took_ms: event.at_ms.saturating_sub(self.ticked_since_ms),
+        });
     }
 
     fn start(&mut self, kind: &EventKind, at_ms: u64) {

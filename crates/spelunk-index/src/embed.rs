@@ -54,9 +54,9 @@ pub enum EmbedError {
 impl Explain for EmbedError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::Missing { .. } => ErrorCode::SourceNotFound,
+            Self::Missing { .. } => ErrorCode::EmbeddingMissing,
             Self::Unreadable { .. } | Self::Checksum { .. } | Self::Form { .. } => {
-                ErrorCode::SourceUnreadable
+                ErrorCode::EmbeddingDamaged
             }
             Self::Remote { .. } => ErrorCode::ModelUnreachable,
             Self::Shape { .. } => ErrorCode::ModelReplyMalformed,

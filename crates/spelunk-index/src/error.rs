@@ -48,9 +48,9 @@ impl Explain for IndexError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Disk { .. } => ErrorCode::WorkspaceUnusable,
-            Self::Damaged { .. } => ErrorCode::BlobDamaged,
-            Self::Locked { .. } => ErrorCode::RunLocked,
-            Self::NoVectors { .. } | Self::OtherModel { .. } => ErrorCode::SettingsChanged,
+            Self::Damaged { .. } => ErrorCode::IndexDamaged,
+            Self::Locked { .. } => ErrorCode::IndexLocked,
+            Self::NoVectors { .. } | Self::OtherModel { .. } => ErrorCode::IndexOtherModel,
             Self::Embed { source } => source.code(),
         }
     }
@@ -58,8 +58,8 @@ impl Explain for IndexError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Disk { .. } => "make room there, or check who may write there".to_owned(),
-            Self::Damaged { .. } => "update it: it is built anew from the documents".to_owned(),
-            Self::Locked { .. } => "wait for it, or search what was indexed so far".to_owned(),
+            Self::Damaged { .. } => "search again: it is built anew from the documents".to_owned(),
+            Self::Locked { .. } => "wait until it is done, then search again".to_owned(),
             Self::NoVectors { .. } => "search by words, or update it with an embedding model".to_owned(),
             Self::OtherModel { .. } => "update it, or search with the model it was made with".to_owned(),
             Self::Embed { source } => return source.hint(),

@@ -9,14 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use spelunk_context::{Detector, SourceError, View};
+use spelunk_context::{Detector, DocEntry, SourceError, View};
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
 use crate::query::Query;
 use crate::rows::Rows;
 use crate::search::{Found, search};
-use crate::update::Update;
+use crate::update::{Update, version_of, would_rebuild};
 use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
 use crate::{EmbedError, Embedder, IndexError};
 
@@ -223,12 +223,23 @@ impl Index {
                 let held = &snapshot.catalogue.documents;
                 held.len() == view.documents().len()
                     && view.documents().all(|document| {
-                        let version = crate::update::version_of(document);
+                        let version = version_of(document);
                         held.get(&document.name).is_some_and(|record| record.version == version)
                     })
             }
             State::Empty | State::Damaged(_) => false,
         }
+    }
+
+    /// Whether every document of the view is in the index as it is now, and was put there as an update would: other
+    /// documents may be in it, too.
+    pub fn holds(&self, view: &View, options: &UpdateOptions) -> bool {
+        let State::Ready(snapshot) = &self.state else { return false };
+        let held = &snapshot.catalogue.documents;
+        let is_held = |document: &DocEntry| {
+            held.get(&document.name).is_some_and(|record| record.version == version_of(document))
+        };
+        !would_rebuild(self, options) && view.documents().all(is_held)
     }
 
     pub(crate) fn damaged(&self, why: String) -> IndexError {
@@ -261,6 +272,14 @@ impl Index {
 
 pub(crate) fn unusable(directory: &Path, source: io::Error) -> IndexError {
     IndexError::Disk { directory: directory.to_owned(), source }
+}
+
+/// An error of the search library.
+pub(crate) fn words_error(directory: &Path, error: tantivy::TantivyError) -> IndexError {
+    if let tantivy::TantivyError::IoError(source) = error {
+        return unusable(directory, io::Error::new(source.kind(), source.to_string()));
+    }
+    IndexError::Damaged { directory: directory.to_owned(), why: error.to_string() }
 }
 
 /// Held by whoever changes what is committed, so that nobody opens an index between two states.

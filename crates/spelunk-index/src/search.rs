@@ -11,15 +11,16 @@ use tantivy::{DocAddress, Searcher};
 use crate::IndexError;
 use crate::catalogue::DocumentRecord;
 use crate::fuse::{Ranking, fuse};
-use crate::index::{Index, Snapshot, embed_checked, embedder_for};
+use crate::index::{Index, Snapshot, embed_checked, embedder_for, words_error};
 use crate::lean::leaning;
 use crate::lookup::words_query;
 use crate::mark::Mark;
+use crate::notice::Notice;
 use crate::present::{Described, Presenter};
 use crate::query::{Mode, Parsed, Query};
 use crate::refine::{Refined, refine};
 use crate::rows::Quantised;
-use crate::update::{version_of, words_error};
+use crate::update::version_of;
 use crate::words_index::{Bits, StoredPassage, passages};
 
 /// Candidates of each kind, for a start and at most. More are looked at where many say the same.
@@ -39,19 +40,6 @@ pub struct Found {
     pub documents_missing: u64,
     /// What the user should know.
     pub notices: Vec<Notice>,
-}
-
-/// Something the user should know about a search.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
-    /// The query was too long, and a part of it was not looked for.
-    QueryCut,
-    /// There is no word in the query.
-    NothingAsked,
-    /// It was searched by words alone, because of this.
-    WordsOnly(String),
-    /// A document could not be read, so its hits are not shown.
-    Unreadable(String),
 }
 
 /// A passage that has to do with a query.
@@ -138,11 +126,16 @@ pub(crate) fn search(
     let mut looking = Looking { index, snapshot, parsed: &parsed, scope: &scope, vector: None, query };
     if query.mode != Mode::Words {
         match looking.embed() {
-            Ok(vector) => looking.vector = Some(vector),
+            Ok(vector) => {
+                if vector.numbers.iter().all(|&number| number == 0) {
+                    found.notices.push(Notice::UnknownWords);
+                }
+                looking.vector = Some(vector);
+            }
             Err(error) if query.mode == Mode::Meaning => return Err(error),
             Err(error) => {
                 found.mode = Mode::Words;
-                found.notices.push(Notice::WordsOnly(error.to_string()));
+                found.notices.push(Notice::words_only(&error));
             }
         }
     }

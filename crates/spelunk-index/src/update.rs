@@ -15,7 +15,7 @@ use crate::catalogue::{Catalogue, DocumentRecord, Vectors, language_name};
 use crate::cut::CUT_VERSION;
 use crate::index::{
     Index, IndexProgress, Rebuilt, State, UpdateOptions, UpdateReport, VECTORS_DIRECTORY, hold_commit,
-    unusable, wipe, write_catalogue,
+    unusable, wipe, words_error, write_catalogue,
 };
 use crate::known::Known;
 use crate::prepare::{Prepared, Preparer, Vector};
@@ -73,8 +73,7 @@ impl<'a> Update<'a> {
     ) -> Result<Self, IndexError> {
         let directory = index.directory.clone();
         let embedder = index.options.embedder.as_deref();
-        let cut =
-            blake3::hash(format!("{CUT_VERSION} {}", options.detector_key).as_bytes()).to_hex().to_string();
+        let cut = cut_of(options);
         let rebuilt = reason_to_rebuild(&index.state, embedder, &cut);
         let mut report = UpdateReport::default();
         let (mut catalogue, words) = match &index.state {
@@ -145,6 +144,16 @@ impl<'a> Update<'a> {
         let rows = Rows::new(self.directory.join(VECTORS_DIRECTORY), dimensions, n_rows);
         Ok(Some(OpenVectors { appender: rows.append().map_err(unusable)? }))
     }
+}
+
+/// How documents are cut under these options.
+fn cut_of(options: &UpdateOptions) -> String {
+    blake3::hash(format!("{CUT_VERSION} {}", options.detector_key).as_bytes()).to_hex().to_string()
+}
+
+/// Whether an update would begin anew.
+pub(crate) fn would_rebuild(index: &Index, options: &UpdateOptions) -> bool {
+    reason_to_rebuild(&index.state, index.options.embedder.as_deref(), &cut_of(options)).is_some()
 }
 
 /// Why the index cannot be gone on with, if so.
@@ -431,7 +440,12 @@ impl Writing<'_> {
     }
 }
 
-fn record_of(id: u64, document: &DocEntry, n_passages: u64, detected: Option<&Detected>) -> DocumentRecord {
+pub(crate) fn record_of(
+    id: u64,
+    document: &DocEntry,
+    n_passages: u64,
+    detected: Option<&Detected>,
+) -> DocumentRecord {
     let content_type =
         detected.map_or(spelunk_context::ContentType::Unknown, |detected| detected.content_type);
     let custom = detected.and_then(|detected| detected.custom.as_ref()).map(|kind| kind.name.clone());
@@ -477,11 +491,4 @@ fn read_share(
             return;
         }
     }
-}
-
-pub(crate) fn words_error(directory: &Path, error: tantivy::TantivyError) -> IndexError {
-    if let tantivy::TantivyError::IoError(source) = error {
-        return unusable(directory, std::io::Error::new(source.kind(), source.to_string()));
-    }
-    IndexError::Damaged { directory: directory.to_owned(), why: error.to_string() }
 }

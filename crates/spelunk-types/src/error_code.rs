@@ -188,6 +188,18 @@ error_codes! {
     WorkspaceUnusable = "workspace-unusable", Damage;
     /// The registry of contexts was written by a newer engine.
     RegistryNewer = "registry-newer", User;
+    /// An index is damaged.
+    IndexDamaged = "index-damaged", Damage, "search again: it is built anew from the documents";
+    /// Another process is updating the index.
+    IndexLocked = "index-locked", User, "wait until it is done, then search again";
+    /// An index has no vectors, or those of another embedding model.
+    IndexOtherModel = "index-other-model", Settings, "search again: it is built anew, or set `roles.embedding` as it was";
+    /// The file of an embedding model is not there.
+    EmbeddingMissing = "embedding-model-missing", Settings;
+    /// The file of an embedding model is not as it should be.
+    EmbeddingDamaged = "embedding-model-damaged", Damage;
+    /// A query is longer than what is looked for.
+    QueryTooLong = "query-too-long", User, "ask with fewer words";
     /// A resumed run asked something else than before.
     ReplayDiverged = "replay-diverged", Bug;
     /// Spelunk itself broke.

@@ -221,9 +221,17 @@ pub enum EventKind {
     /// A piece of a reply arrived.
     #[serde(rename = "call.streamed")]
     CallStreamed { call: CallId, text: String },
-    /// Long work moved on.
+    /// Long work moved on; `done` and `total` are bytes.
     #[serde(rename = "progress.ticked")]
-    ProgressTicked { what: String, done: u64, total: u64 },
+    ProgressTicked {
+        what: String,
+        done: u64,
+        total: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        documents_done: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        documents_total: Option<u64>,
+    },
 }
 
 impl EventKind {

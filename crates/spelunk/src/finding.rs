@@ -3,25 +3,28 @@
 //! the HTTP server all search here.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use spelunk_context::{
     Context, ContextSource, ContextStore, Corpus, ScanOptions, SourceError, SourceInput, View,
 };
-use spelunk_index::{
-    Embedder as _, Hit, Index, IndexError, IndexOptions, Mode, Notice, Passage, Query, StaticEmbedder,
-    UpdateOptions, mark,
-};
+use spelunk_index::{Embedder, Hit, IndexError, IndexProgress, Mode, Notice, Passage, Query, mark};
 use spelunk_journal::digest;
 
 use crate::cli::{App, Failure, Usage};
+
+mod indexed;
+
+pub(crate) use indexed::{Indexed, Level};
 
 /// Where the index of all contexts is, in the workspace.
 const FOLDER: &str = "index-v1/contexts";
 /// Contexts that could not be read and are named.
 const UNREAD_MAX: usize = 20;
+/// Paragraphs that are compared with a query by what they mean: a model at a server is paid for each.
+const PARAGRAPHS_MAX: usize = 256;
 
 /// What is looked for.
 #[derive(Debug)]
@@ -84,12 +87,13 @@ pub(crate) struct Finder<'a> {
     pub(crate) admit: &'a dyn Fn(&Path) -> Result<PathBuf, Failure>,
 }
 
-/// One writer of the index in this process; another process is told to wait by the index itself.
-static LEVELLING: Mutex<()> = Mutex::new(());
-
 impl Finder<'_> {
-    /// The best passages. Blocking.
-    pub(crate) fn find(&self, wanted: &Wanted) -> Result<FoundInContexts, Failure> {
+    /// The best passages. `progress` is told how far the index is where it has to be brought level. Blocking.
+    pub(crate) fn find(
+        &self,
+        wanted: &Wanted,
+        progress: &mut dyn FnMut(IndexProgress),
+    ) -> Result<FoundInContexts, Failure> {
         if wanted.query.trim().is_empty() {
             let message = "the query is empty".to_owned();
             return Err(Usage { message, hint: "say what to look for".into() }.into());
@@ -101,18 +105,16 @@ impl Finder<'_> {
             return Ok(FoundInContexts::nothing(wanted, unread));
         };
         let query = Query { mode: wanted.mode, hits_max: Query::HITS_MAX, ..Query::new(&*wanted.query) };
-        let mut index = self.open()?;
-        let found = match index.search(&texts.view, &query) {
-            Ok(found) if found.documents_missing == 0 => found,
-            Ok(_) | Err(IndexError::Damaged { .. }) => {
-                self.level(&mut index, &texts, wanted)?;
-                index.search(&texts.view, &query)?
-            }
-            Err(error) => return Err(error.into()),
+        let (folder, level) = (Path::new(FOLDER), Level::WhereNeeded);
+        let mut indexed = Indexed { app: self.app, folder, level, progress };
+        // The index holds all contexts, whichever are searched: what it is not shown is taken out.
+        let all = || match wanted.ids.as_slice() {
+            [] => Ok(None),
+            [..] => Ok(Texts::read(self, self.store.list(), false)?.0.map(|all| all.view)),
         };
-        let n_searched = texts.n_contexts;
-        let ranked = match wanted.mode {
-            Mode::Meaning => paragraphs(&wanted.query, found.hits)?,
+        let found = indexed.search(&texts.view, &query, all)?;
+        let ranked = match found.mode {
+            Mode::Meaning => paragraphs(self.app.embedder()?.as_ref(), &wanted.query, &found.hits)?,
             Mode::Words | Mode::Hybrid => found.hits,
         };
         let mut hits: Vec<ContextHit> = Vec::new();
@@ -123,6 +125,7 @@ impl Finder<'_> {
                 hits.push(ContextHit { context, hit });
             }
         }
+        let n_searched = texts.n_contexts;
         Ok(FoundInContexts { hits, mode: found.mode, n_searched, unread, notices: found.notices })
     }
 
@@ -131,26 +134,6 @@ impl Finder<'_> {
             return Ok(self.store.list());
         }
         ids.iter().map(|id| Ok(self.store.get(id)?)).collect()
-    }
-
-    fn open(&self) -> Result<Index, Failure> {
-        let workspace = self.app.workspace()?;
-        let root = workspace.root().map_or_else(|| self.app.workspace_root(), Path::to_path_buf);
-        Ok(Index::open(&root.join(FOLDER), IndexOptions { embedder: Some(embedder()?) })?)
-    }
-
-    /// Brings the index level with all contexts, whichever are searched: it holds what it is shown and nothing else.
-    fn level(&self, index: &mut Index, texts: &Texts, wanted: &Wanted) -> Result<(), Failure> {
-        let _one_at_a_time = LEVELLING.lock().unwrap_or_else(PoisonError::into_inner);
-        let options = UpdateOptions {
-            detector: self.app.settings.detector(),
-            detector_key: self.app.detector_key(),
-            ..UpdateOptions::default()
-        };
-        let all = if wanted.ids.is_empty() { None } else { Texts::read(self, self.store.list(), false)?.0 };
-        let view = all.as_ref().map_or(&texts.view, |all| &all.view);
-        index.update(view, &options, &mut |_| ControlFlow::Continue(()))?;
-        Ok(())
     }
 
     /// A context as a source: a file is read where it is, any other text is taken as it is now.
@@ -167,31 +150,21 @@ impl Finder<'_> {
     }
 }
 
-/// The model that knows what words mean, read once.
-fn embedder() -> Result<Arc<StaticEmbedder>, Failure> {
-    static EMBEDDER: OnceLock<Arc<StaticEmbedder>> = OnceLock::new();
-    if let Some(embedder) = EMBEDDER.get() {
-        return Ok(Arc::clone(embedder));
-    }
-    let made = Arc::new(StaticEmbedder::embedded().map_err(IndexError::from)?);
-    Ok(Arc::clone(EMBEDDER.get_or_init(|| made)))
-}
-
 /// The paragraphs of passages, each by what it means: a passage may be a page long and speak of many things.
-fn paragraphs(query: &str, passages: Vec<Hit>) -> Result<Vec<Hit>, Failure> {
-    let embedder = embedder()?;
-    let asked = embedder.embed(&[query]).map_err(IndexError::from)?;
-    let asked = asked.first().map(Vec::as_slice).unwrap_or_default();
+fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<Vec<Hit>, Failure> {
+    let parts: Vec<(&Hit, Paragraph<'_>)> = passages
+        .iter()
+        .flat_map(|passage| split(&passage.text).into_iter().map(move |part| (passage, part)))
+        .take(PARAGRAPHS_MAX)
+        .collect();
+    let texts: Vec<&str> = std::iter::once(query).chain(parts.iter().map(|(_, part)| part.text)).collect();
+    let vectors = embedder.embed(&texts).map_err(IndexError::from)?;
+    let Some((asked, vectors)) = vectors.split_first() else { return Ok(Vec::new()) };
     let mut found: Vec<Hit> = Vec::new();
-    for passage in passages {
-        let parts = split(&passage.text);
-        let texts: Vec<&str> = parts.iter().map(|part| part.text).collect();
-        let vectors = embedder.embed(&texts).map_err(IndexError::from)?;
-        for (part, vector) in parts.iter().zip(vectors) {
-            let similarity = cosine(asked, &vector);
-            if similarity > 0.0 {
-                found.push(part.of(&passage, query, similarity));
-            }
+    for ((passage, part), vector) in parts.iter().zip(vectors) {
+        let similarity = cosine(asked, vector);
+        if similarity > 0.0 {
+            found.push(part.of(passage, query, similarity));
         }
     }
     // The order of passages decides between equals.

@@ -17,7 +17,7 @@ use spelunk_model::{
 use spelunk_types::{ErrorCode, Explain, ModelRef};
 
 use self::bounded::BoundedModel;
-pub(crate) use self::embedding::{client as embedding_client, embedder};
+pub(crate) use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
 use self::keys::{Commands, Keys, OPENROUTER_URL, Place, place, probe};
 use self::open::open;
 use self::survey::usual;

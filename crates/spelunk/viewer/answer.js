@@ -3,7 +3,7 @@
 
 import { el, fill } from './dom.js';
 import { answerOf, openCalls, stateOf } from './fold.js';
-import { count, head, listed, total } from './units.js';
+import { bytes, count, head, listed, total } from './units.js';
 import { textOf } from './api.js';
 import { prose } from './prose.js';
 import { citationKey, citationList } from './source.js';
@@ -84,9 +84,7 @@ function underWay(run) {
           { class: 'empty' },
           run.nEvents === 0 ? 'Waiting for the first event…' : `${count(openCalls(run), 'call')} under way.`,
         ),
-    run.progress
-      ? el('p', { class: 'hint' }, `${run.progress.what}: ${run.progress.done} of ${run.progress.total}`)
-      : null,
+    run.progress ? el('p', { class: 'hint' }, ticked(run.progress)) : null,
     speaking(run).map((call) =>
       el(
         'section',
@@ -96,6 +94,12 @@ function underWay(run) {
       ),
     ),
   ];
+}
+
+/** How far long work is, such as an index that is being built. */
+function ticked({ what, documents, done, total: all }) {
+  const counted = documents ? `${documents[0]} of ${count(documents[1], 'document')} · ` : '';
+  return `${what}: ${counted}${bytes(done)} of ${bytes(all)}`;
 }
 
 /** How far analysts have come, and what the latest of them found. */

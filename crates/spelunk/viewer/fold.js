@@ -72,7 +72,10 @@ export function apply(run, event) {
   if (event.type === 'run.resumed') run.earlierMs = activeMs(run);
   run.updatedAtMs = whole(event.at_ms);
   run.seqLast = Math.max(run.seqLast, whole(event.seq));
-  if (!isEphemeral) run.nEvents += 1;
+  if (!isEphemeral) {
+    run.nEvents += 1;
+    run.progress = null;
+  }
   const step = STEPS[event.type];
   if (step && Object.hasOwn(STEPS, event.type)) step(run, event);
   else run.nUnknown += 1;
@@ -105,7 +108,6 @@ const STEPS = {
   },
   'run.finished': (run, event) => {
     run.outcome = event.outcome ?? null;
-    run.progress = null;
   },
   'source.scanned': (run, event) => {
     run.documents += whole(event.documents);
@@ -164,7 +166,8 @@ const STEPS = {
   },
   'warning.raised': warn,
   'progress.ticked': (run, event) => {
-    run.progress = { what: event.what, done: whole(event.done), total: whole(event.total) };
+    const documents = event.documents_total ? [whole(event.documents_done), whole(event.documents_total)] : null;
+    run.progress = { what: event.what, documents, done: whole(event.done), total: whole(event.total) };
   },
 };
 

@@ -8,12 +8,12 @@ use spelunk_context::{
     ContentType, Detector, DocEntry, Extent, GrepQuery, LazyText, Reader, SourceError, grep_view, pack,
     splitter,
 };
-use spelunk_index::{Mode, RankOptions, rank};
+use spelunk_index::{IndexError, Mode, RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
 
 use super::objects::Part;
 use super::{Arguments, Environment, Refusal};
-use crate::finder::Finder;
+use crate::finder::FrameFinder;
 
 /// Every function with its documentation, the signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 6] = [
@@ -259,14 +259,14 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
 /// Through the index, which is made when it is first asked for.
 fn by_meaning(
     environment: &Environment,
-    finder: &Finder,
+    finder: &FrameFinder,
     query: &str,
     mode: Mode,
     k: u64,
 ) -> Result<Value, Refusal> {
     let hits_max = usize::try_from(k).unwrap_or(usize::MAX);
-    let found = finder.find(&environment.view, query, mode, hits_max, &mut |_| {});
-    let found = found.map_err(|error| Refusal::new("RuntimeError", error.to_string()))?;
+    let found = finder.find(&environment.view, query, mode, hits_max);
+    let found = found.map_err(|error| Refusal::new("RuntimeError", refused_search(&error)))?;
     let passages = found.iter().map(|passage| {
         let similarity = passage.similarity.map_or(Value::None, |near| Value::Float(f64::from(near)));
         Value::Dict(vec![
@@ -278,6 +278,17 @@ fn by_meaning(
         ])
     });
     Ok(Value::List(passages.collect()))
+}
+
+fn refused_search(error: &IndexError) -> String {
+    match error {
+        IndexError::Embed { source } => source.to_string(),
+        IndexError::Disk { .. }
+        | IndexError::Damaged { .. }
+        | IndexError::Locked { .. }
+        | IndexError::NoVectors { .. }
+        | IndexError::OtherModel { .. } => error.to_string(),
+    }
 }
 
 fn outline(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {

@@ -22,6 +22,7 @@ pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
 use super::names::{first_block, first_program};
 use crate::environment::{Environment, Opened, PRELUDE};
+use crate::finder::FrameFinder;
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Stop, Task};
 
@@ -98,7 +99,7 @@ async fn take_turn(session: &mut Session<'_>, habits: &mut Habits, reply: &str) 
 }
 
 pub(in crate::strategy) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
-    let (task, limits, finder) = (task.clone(), frame.limits().clone(), Arc::clone(frame.finder()));
+    let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameFinder::new(frame));
     // Reading a large view keeps a core busy; the executor has other calls to serve.
     let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
     Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use spelunk_index::Mode;
+use spelunk_index::{IndexError, Mode, Notice};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::direct::{self, Material};
 use super::{close, trail};
-use crate::finder::FoundPassage;
+use crate::finder::{FoundPassage, FoundPassages, by_reading};
 use crate::{Answer, Frame, FrameError, Task};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
@@ -113,23 +113,80 @@ fn listed(reply: &str) -> Vec<String> {
     lines.take(QUERIES_MAX).collect()
 }
 
-/// The passages of all searches, joined by their ranks.
+/// The passages of all searches, joined by their ranks. How they were found is recorded: a run that began by words,
+/// because the model of the index could not be reached, goes on by words.
 async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<FoundPassage>, FrameError> {
-    let (frame_here, view) = (frame.clone(), task.view.clone());
-    let finding = tokio::task::spawn_blocking(move || {
-        let mut rankings = Vec::new();
-        for query in &queries {
-            let mut tell = |so_far| frame_here.show_indexing(so_far);
-            rankings.push(frame_here.finder().find(&view, query, Mode::Hybrid, HITS_MAX, &mut tell)?);
+    let mut at_hand = None;
+    let looking = async {
+        let (passages, notices, mode) = look_first(frame, task, queries.clone()).await?;
+        for notice in notices {
+            let hint = notice.hint().unwrap_or_default().to_owned();
+            frame.warn(notice.to_string(), hint).await?;
         }
-        Ok::<_, spelunk_index::IndexError>(joined(rankings))
+        at_hand = Some(passages);
+        Ok(mode.name().to_owned())
+    };
+    let recorded = frame.observe_later("searched by", looking).await?;
+    match at_hand {
+        Some(passages) => Ok(passages),
+        None => Ok(look(frame, task, queries, Mode::from_name(&recorded).unwrap_or_default()).await?.0),
+    }
+}
+
+/// By words and meaning, else by words alone.
+async fn look_first(
+    frame: &Frame,
+    task: &Task,
+    queries: Vec<String>,
+) -> Result<(Vec<FoundPassage>, Vec<Notice>, Mode), FrameError> {
+    let (passages, notices) = look(frame, task, queries.clone(), Mode::Hybrid).await?;
+    if !notices.iter().any(|notice| matches!(notice, Notice::WordsOnly { .. })) {
+        return Ok((passages, notices, Mode::Hybrid));
+    }
+    // All searches go the same way, and the same way again when the run is resumed.
+    let (passages, _) = look(frame, task, queries, Mode::Words).await?;
+    Ok((passages, notices, Mode::Words))
+}
+
+async fn look(
+    frame: &Frame,
+    task: &Task,
+    queries: Vec<String>,
+    mode: Mode,
+) -> Result<(Vec<FoundPassage>, Vec<Notice>), FrameError> {
+    let (here, view) = (frame.clone(), task.view.clone());
+    let looking = tokio::task::spawn_blocking(move || {
+        let (mut rankings, mut notices) = (Vec::new(), Vec::new());
+        for query in &queries {
+            let found = match mode {
+                Mode::Words => {
+                    FoundPassages { passages: by_reading(&view, query, HITS_MAX), notices: Vec::new() }
+                }
+                Mode::Meaning | Mode::Hybrid => {
+                    here.finder().find(&view, query, mode, HITS_MAX, &mut here.show_indexing())?
+                }
+            };
+            rankings.push(found.passages);
+            let is_new = |notice: &Notice| !notices.contains(notice) && is_told(notice);
+            let new: Vec<Notice> = found.notices.into_iter().filter(is_new).collect();
+            notices.extend(new);
+        }
+        Ok::<_, IndexError>((joined(rankings), notices))
     });
-    let found = finding.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-    found.map_err(|error| FrameError::Child {
+    let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    looked.map_err(|error| FrameError::Child {
         frame: frame.id().clone(),
         code: error.code(),
         message: error.to_string(),
     })
+}
+
+/// A query is ours here: what it holds is of no interest to the user.
+fn is_told(notice: &Notice) -> bool {
+    match notice {
+        Notice::QueryCut | Notice::NothingAsked | Notice::UnknownWords => false,
+        Notice::WordsOnly { .. } | Notice::Unreadable(_) | Notice::Rebuilt(_) => true,
+    }
 }
 
 /// Reciprocal ranks, added up; the order of the searches does not matter.

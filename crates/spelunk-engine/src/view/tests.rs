@@ -202,7 +202,9 @@ fn run_kind() -> impl Generate<Value = EventKind> {
         (number(), number()).prop_map(|(done, total)| EventKind::ProgressTicked {
             what: "scan".into(),
             done,
-            total
+            total,
+            documents_done: None,
+            documents_total: None,
         }),
     ]
 }

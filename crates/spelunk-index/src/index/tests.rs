@@ -177,7 +177,7 @@ fn without_a_model_words_are_found_and_meaning_is_refused() {
     update(&mut index, &view);
     let found = index.search(&view, &query("bread", Mode::Hybrid)).unwrap();
     assert_eq!((found.mode, found.hits[0].document.as_str()), (Mode::Words, "docs/food.md"));
-    assert!(matches!(found.notices[..], [Notice::WordsOnly(_)]));
+    assert!(matches!(found.notices[..], [Notice::WordsOnly { .. }]));
     assert!(matches!(index.search(&view, &query("bread", Mode::Meaning)), Err(IndexError::NoVectors { .. })));
     // With a model, the next update makes vectors, and says that it began anew.
     let mut index = open(directory.path());

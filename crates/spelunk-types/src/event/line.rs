@@ -62,7 +62,7 @@ impl fmt::Display for Event {
             EventKind::LimitReached { limit, value } => write!(f, "{limit}={value}"),
             EventKind::WarningRaised { message, .. } => write!(f, "{frame} {message:?}"),
             EventKind::CallStreamed { call, text } => write!(f, "{call} bytes={}", text.len()),
-            EventKind::ProgressTicked { what, done, total } => write!(f, "{what} {done} of {total}"),
+            EventKind::ProgressTicked { what, done, total, .. } => write!(f, "{what} {done} of {total}"),
         }
     }
 }

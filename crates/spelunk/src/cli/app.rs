@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
+use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::Explain;
@@ -16,7 +17,7 @@ use crate::cli::limits::LimitFlags;
 use crate::cli::{Common, ModelFlags};
 use crate::config::{self, ColorChoice, FlagValue, ProviderChoice, SandboxChoice, Settings};
 use crate::env::{self, Environment};
-use crate::provider;
+use crate::provider::{self, SharedEmbedder};
 use crate::render::error::{Paint, error_json, error_text, exit_code};
 use crate::sandbox::WorkerPlace;
 
@@ -56,6 +57,8 @@ pub(crate) struct App {
     paces: Paces,
     /// Which program runs the code of models.
     worker: WorkerPlace,
+    /// What makes the vectors of every index.
+    embedder: SharedEmbedder,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     /// Colours on stdout.
@@ -107,6 +110,7 @@ impl App {
             current_dir,
             paces,
             worker,
+            embedder: SharedEmbedder::default(),
             json: false,
             quiet: true,
             paint,
@@ -141,8 +145,14 @@ impl App {
         let roster = provider::roster(&self.settings, &self.environment);
         let engine = engine.with_roster(roster).with_paces(self.paces.clone());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
-        let engine = engine.with_embedder(move || provider::embedder(&settings, &environment));
+        let embedder = self.embedder.clone();
+        let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
         engine.with_detector(self.settings.detector(), self.detector_key())
+    }
+
+    /// What makes the vectors of an index: the model of `roles.embedding`, else the built-in one. Blocking.
+    pub(crate) fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
+        self.embedder.open(&self.settings, &self.environment)
     }
 
     /// What tells one set of content types from another.

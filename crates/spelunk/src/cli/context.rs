@@ -20,6 +20,7 @@ use super::scan::read_stdin;
 use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts::{self as render, Reader};
 use crate::render::found::{found_json, found_text};
+use crate::render::progress::IndexingLine;
 use crate::render::units::{head, listed};
 
 /// The most that the store takes as the name of a context.
@@ -222,7 +223,9 @@ fn find(app: &App, store: &ContextStore, args: SearchArgs) -> Result<FoundInCont
         Some(id) => Wanted::in_one(id, args.query, Mode::Meaning),
         None => Wanted::in_all(args.query, Mode::Meaning),
     };
-    Finder { app, store, admit: &|path| Ok(path.to_path_buf()) }.find(&wanted)
+    let mut progress = IndexingLine::new(app.quiet);
+    Finder { app, store, admit: &|path| Ok(path.to_path_buf()) }
+        .find(&wanted, &mut |so_far| progress.draw(so_far))
 }
 
 /// Programs find the next steps in the JSON.

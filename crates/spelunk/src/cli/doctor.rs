@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use spelunk_index::Embedder as _;
 use spelunk_model::{EmbeddingModel as _, Model, Price, Prompt, collect};
 use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
@@ -52,6 +53,7 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
         }
         Err(error) => checks.push(bad("model", &error)),
     }
+    checks.extend(embedding(app).await);
     let is_sound = checks.iter().all(|check| check.outcome != Outcome::Bad);
     if app.json {
         let shown: Vec<_> = checks
@@ -78,13 +80,21 @@ async fn other_roles(app: &App, root: &Found, with_question: bool) -> Vec<Check>
             Err(error) => checks.push(bad(name, &error)),
         }
     }
-    checks.extend(embedding(app).await);
     checks
 }
 
 /// The model of the index, where another than the built-in one is set.
 async fn embedding(app: &App) -> Option<Check> {
     let name = "embedding";
+    if let Some(opened) = provider::embedding_table(&app.settings, &app.environment) {
+        return Some(match opened {
+            Ok(table) => {
+                let detail = format!("{} gives vectors of {} numbers", table.id(), table.dimensions());
+                Check { name, outcome: Outcome::Good, detail }
+            }
+            Err(error) => bad(name, &error),
+        });
+    }
     let client = match provider::embedding_client(&app.settings, &app.environment) {
         Ok(client) => client?,
         Err(error) => return Some(bad(name, &error)),

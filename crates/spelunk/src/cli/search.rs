@@ -1,7 +1,6 @@
 //! `spelunk search`: passages by words and by meaning, without a model. The index is kept in the workspace and brought
 //! level first.
 
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -9,16 +8,16 @@ use clap::Args;
 use serde_json::json;
 use spelunk_context::View;
 use spelunk_engine::index_folder;
-use spelunk_index::{Found, Hit, Index, IndexOptions, Mode, Query, UpdateOptions};
+use spelunk_index::{Found, Hit, Mode, Query};
 
 use super::app::{App, Failure, Usage, print};
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
-use crate::provider;
+use crate::finding::{Indexed, Level};
 use crate::render::error::Paint;
-use crate::render::found::notice_text;
+use crate::render::found::notices_json;
 use crate::render::passages::highlighted;
-use crate::render::progress::Progress;
-use crate::render::units::{bytes, count, head};
+use crate::render::progress::IndexingLine;
+use crate::render::units::{count, head};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -46,44 +45,25 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     })?;
     let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?);
     let view = View::of(Arc::clone(&corpus));
-    let index = level(app, &view)?;
     let hits_max = usize::try_from(args.hits).unwrap_or(usize::MAX).min(Query::HITS_MAX);
-    let found = index.search(&view, &Query { mode, hits_max, ..Query::new(args.query.as_str()) })?;
+    let query = Query { mode, hits_max, ..Query::new(args.query.as_str()) };
+    let mut progress = IndexingLine::new(app.quiet);
+    let (folder, level) = (index_folder(&view), Level::Always);
+    let found = Indexed { app, folder: &folder, level, progress: &mut |so_far| progress.draw(so_far) }
+        .search(&view, &query, || Ok(None))?;
+    drop(progress);
     if app.json {
         print(&format!("{}\n", found_json(&found)));
     } else {
         print(&found_text(&found, app.paint));
     }
     for notice in &found.notices {
-        app.say(&notice_text(notice));
+        app.say(&notice.to_string());
     }
     say_left_out(app, &corpus);
     let n_hits = count(found.hits.len() as u64, "passage");
     app.say(&format!("{n_hits} · {} searched by {}", count(found.documents, "document"), found.mode.name()));
     Ok(if found.hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// The index of these documents, as they are now.
-fn level(app: &App, view: &View) -> Result<Index, Failure> {
-    let workspace = app.workspace()?;
-    let root = workspace.root().map_or_else(|| app.workspace_root(), std::path::Path::to_path_buf);
-    let embedder = provider::embedder(&app.settings, &app.environment)?;
-    let mut index = Index::open(&root.join(index_folder(view)), IndexOptions { embedder: Some(embedder) })?;
-    let options = UpdateOptions {
-        detector: app.settings.detector(),
-        detector_key: app.detector_key(),
-        ..UpdateOptions::default()
-    };
-    let mut progress = Progress::new(app.quiet);
-    let report = index.update(view, &options, &mut |so_far| {
-        progress.draw(|| format!("indexing {} of {}", bytes(so_far.bytes_done), bytes(so_far.bytes_total)));
-        ControlFlow::Continue(())
-    })?;
-    progress.clear();
-    if let Some(rebuilt) = &report.rebuilt {
-        app.say(&format!("the index was built anew: {rebuilt}"));
-    }
-    Ok(index)
 }
 
 fn found_text(found: &Found, paint: Paint) -> String {
@@ -134,6 +114,6 @@ fn found_json(found: &Found) -> serde_json::Value {
         "mode": found.mode.name(),
         "documents": found.documents,
         "hits": found.hits.iter().map(hit).collect::<Vec<_>>(),
-        "notices": found.notices.iter().map(notice_text).collect::<Vec<_>>(),
+        "notices": notices_json(&found.notices),
     })
 }

@@ -161,6 +161,7 @@ fn status(code: ErrorCode) -> StatusCode {
         ErrorCode::ContextExists,
         ErrorCode::RunAmbiguous,
         ErrorCode::RunLocked,
+        ErrorCode::IndexLocked,
         ErrorCode::RunFinished,
         ErrorCode::SettingsChanged,
         ErrorCode::CorpusChanged,

@@ -175,7 +175,7 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
 /// Passages of registered contexts, as far as their files are still below a root.
 pub(crate) fn find(state: &State, wanted: &Wanted) -> Result<FoundInContexts, Failure> {
     let admit = |path: &Path| state.admit(&path.to_string_lossy());
-    Finder { app: &state.app, store: state.store(), admit: &admit }.find(wanted)
+    Finder { app: &state.app, store: state.store(), admit: &admit }.find(wanted, &mut |_| {})
 }
 
 /// The passages of contexts that fit a query best. The one place that decides how they are found.

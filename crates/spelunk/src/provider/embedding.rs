@@ -1,8 +1,10 @@
-//! The role `embedding`: texts become vectors at a server that speaks OpenAI's format, instead of by the table that ships
-//! with the program. The index asks from threads of its own and waits; one thread here talks to the network.
+//! The role `embedding`: texts become vectors at a server that speaks OpenAI's format, or by a table of words in the user's
+//! folder of models, instead of by the table that ships with the program. The index asks from threads of its own and
+//! waits; one thread here talks to the network.
 
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
@@ -11,22 +13,74 @@ use spelunk_model::{EmbeddingClient, EmbeddingModel as _, ModelError, ModelOptio
 use super::keys::{Place, place};
 use super::survey::usual;
 use super::{ProviderError, of_alias};
-use crate::config::{ModelSettings, RoleModel, Settings};
+use crate::config::{ModelSettings, ProviderChoice, RoleModel, Settings};
 use crate::env::Environment;
+use crate::local::{ModelFolder, is_name};
 
 const TRIES_MAX: u32 = 4;
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// What turns texts into vectors: the model of the role, else the built-in table. Asks the server once, for the length of
-/// its vectors.
-pub(crate) fn embedder(
-    settings: &Settings,
-    environment: &Environment,
-) -> Result<Arc<dyn Embedder>, EmbedError> {
+/// The ending of a table in one file, in the form that `data/convert.py` of the index writes.
+const TABLE_EXTENSION: &str = ".bin";
+
+/// What turns texts into vectors, opened when it is first asked for and shared by all of a process. What could not be
+/// opened is tried again the next time.
+#[derive(Clone, Default)]
+pub(crate) struct SharedEmbedder(Arc<Mutex<Option<Arc<dyn Embedder>>>>);
+
+impl SharedEmbedder {
+    /// The model of the role, else the built-in table. Asks a server once, for the length of its vectors.
+    pub(crate) fn open(
+        &self,
+        settings: &Settings,
+        environment: &Environment,
+    ) -> Result<Arc<dyn Embedder>, EmbedError> {
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(embedder) = opened.as_ref() {
+            return Ok(Arc::clone(embedder));
+        }
+        let embedder = open(settings, environment)?;
+        Ok(Arc::clone(opened.insert(embedder)))
+    }
+}
+
+fn open(settings: &Settings, environment: &Environment) -> Result<Arc<dyn Embedder>, EmbedError> {
+    if let Some(table) = table(settings, environment) {
+        return Ok(Arc::new(table?));
+    }
     match client(settings, environment) {
         Ok(None) => Ok(Arc::new(StaticEmbedder::embedded()?)),
         Ok(Some(client)) => Ok(Arc::new(RemoteEmbedder::open(client)?)),
         Err(error) => Err(remote("roles.embedding", &error.to_string())),
+    }
+}
+
+/// The table of words that the role names in the folder of models; none where it names something else.
+pub(crate) fn table(
+    settings: &Settings,
+    environment: &Environment,
+) -> Option<Result<StaticEmbedder, EmbedError>> {
+    let name = match &settings.roles.embedding {
+        RoleModel::AtProvider { provider: ProviderChoice::Local, name, .. } => name,
+        RoleModel::Unset
+        | RoleModel::SameProvider { .. }
+        | RoleModel::Named { .. }
+        | RoleModel::AtProvider { .. } => return None,
+    };
+    let folder = ModelFolder::of(&settings.local, environment);
+    let folder = folder.map(|folder| folder.path().to_path_buf()).unwrap_or_default();
+    if !is_name(name) {
+        return Some(Err(EmbedError::Missing { path: folder.join("local:").join(name) }));
+    }
+    let (directory, file) = (folder.join(name), folder.join(format!("{name}{TABLE_EXTENSION}")));
+    Some(table_at(&directory, &file))
+}
+
+fn table_at(directory: &Path, file: &Path) -> Result<StaticEmbedder, EmbedError> {
+    match StaticEmbedder::from_file(file) {
+        Err(EmbedError::Missing { .. }) if directory.is_dir() => StaticEmbedder::from_dir(directory),
+        Err(EmbedError::Missing { .. }) => Err(EmbedError::Missing { path: directory.to_owned() }),
+        opened => opened,
     }
 }
 

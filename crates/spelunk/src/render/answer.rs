@@ -66,7 +66,8 @@ pub(crate) fn closing_line(view: &RunView, run: &RunId) -> String {
 pub(crate) fn remarks(view: &RunView) -> Vec<String> {
     let mut remarks = Vec::new();
     for (message, hint) in &view.warnings {
-        remarks.push(format!("warning: {} ({})", head(message, 200), head(hint, 200)));
+        let step = if hint.is_empty() { String::new() } else { format!(" ({})", head(hint, 200)) };
+        remarks.push(format!("warning: {}{step}", head(message, 200)));
     }
     let n_missing = view.citations.iter().filter(|(_, found)| *found == Found::Missing).count() as u64;
     let n_found = view.citations.len() as u64 - n_missing;

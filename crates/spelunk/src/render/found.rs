@@ -36,7 +36,7 @@ pub(crate) fn found_json(found: &FoundInContexts) -> Value {
         "results": found.hits.iter().map(of_hit).collect::<Vec<_>>(),
         "searched": found.n_searched,
         "unread": unread.collect::<Vec<_>>(),
-        "notices": found.notices.iter().map(notice_text).collect::<Vec<_>>(),
+        "notices": notices_json(&found.notices),
     })
 }
 
@@ -63,18 +63,14 @@ pub(crate) fn found_text(found: &FoundInContexts, paint: Paint) -> String {
         text += &format!("[{}: {}]\n", head(id, 200), head(reason, REASON_CHARS_MAX));
     }
     for notice in &found.notices {
-        text += &format!("[{}]\n", notice_text(notice));
+        text += &format!("[{notice}]\n");
     }
     let n_hits = count(found.hits.len() as u64, "passage");
     text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), found.mode.name())
 }
 
-/// What the user should know about a search.
-pub(crate) fn notice_text(notice: &Notice) -> String {
-    match notice {
-        Notice::QueryCut => "the query is too long; only its beginning was looked for".to_owned(),
-        Notice::NothingAsked => "there is no word in the query".to_owned(),
-        Notice::WordsOnly(why) => format!("searched by words alone: {why}"),
-        Notice::Unreadable(name) => format!("`{}` cannot be read any more", head(name, 200)),
-    }
+/// What the user should know about a search, for programs.
+pub(crate) fn notices_json(notices: &[Notice]) -> Value {
+    let of_notice = |notice: &Notice| json!({ "code": notice.code(), "message": notice.to_string() });
+    notices.iter().map(of_notice).collect()
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use spelunk_engine::{CallState, RunView, TasksView};
+use spelunk_engine::{CallState, RunView, TasksView, Ticked};
+use spelunk_index::IndexProgress;
 use spelunk_types::EventKind;
 
-use super::units::{count, dollars, time, tokens};
+use super::units::{bytes, count, dollars, time, tokens};
 
 const EVERY: Duration = Duration::from_millis(80);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -56,6 +57,55 @@ impl Drop for Progress {
     }
 }
 
+/// The line while an index is brought level.
+pub(crate) struct IndexingLine {
+    line: Progress,
+    began: Instant,
+}
+
+impl IndexingLine {
+    /// A line as any other.
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { line: Progress::new(quiet), began: Instant::now() }
+    }
+
+    /// Draws how far it is.
+    pub(crate) fn draw(&mut self, so_far: IndexProgress) {
+        let began = self.began;
+        self.line.draw(|| indexing_status(so_far, began.elapsed()));
+    }
+}
+
+/// `indexing: 12 of 40 documents · 3.1 MB of 9.8 MB · about 20.0 s left`
+fn indexing_status(so_far: IndexProgress, elapsed: Duration) -> String {
+    let IndexProgress { documents_done, documents_total, bytes_done, bytes_total, .. } = so_far;
+    let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    let ticked = Ticked {
+        what: "indexing".to_owned(),
+        documents: Some((documents_done, documents_total)),
+        done: bytes_done,
+        total: bytes_total,
+        took_ms: ms,
+    };
+    ticked_status(&ticked)
+}
+
+/// How far long work is, in bytes and, where it is known, in documents.
+fn ticked_status(ticked: &Ticked) -> String {
+    let Ticked { what, documents, done, total, took_ms } = ticked;
+    let mut text = format!("{what}: ");
+    if let Some((n_done, n_total)) = documents {
+        text += &format!("{n_done} of {} · ", count(*n_total, "document"));
+    }
+    text += &format!("{} of {}", bytes(*done), bytes(*total));
+    let left = total.saturating_sub(*done);
+    if *done > 0 && left > 0 {
+        let left_ms = u128::from(*took_ms) * u128::from(left) / u128::from(*done);
+        text += &format!(" · about {} left", time(u64::try_from(left_ms).unwrap_or(u64::MAX)));
+    }
+    text
+}
+
 /// What a run is doing, in a line.
 pub(crate) fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration) -> String {
     let open: Vec<String> = view
@@ -79,6 +129,7 @@ pub(crate) fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration)
         Some(tasks) => tasks_status(tasks, elapsed),
         None => doing,
     };
+    let doing = view.ticked.as_ref().map_or(doing, ticked_status);
     let settled = view.calls.len() - open.len();
     let elapsed = time(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
     format!(

@@ -6,6 +6,7 @@ mod journal;
 mod limits;
 mod model;
 mod resume;
+mod search;
 mod settings;
 mod sources;
 mod usage;

@@ -34,5 +34,6 @@ mod report;
 mod result;
 mod scan;
 mod search;
+mod search_faces;
 mod show;
 mod tail;

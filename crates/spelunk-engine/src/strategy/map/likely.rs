@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use spelunk_context::{Plan, View, Work};
-use spelunk_index::{IndexError, Mode, RankOptions, rank};
+use spelunk_index::{IndexError, Mode, Notice, RankOptions, rank};
 use spelunk_types::Explain;
 
 use crate::{Frame, FrameError, Task};
@@ -41,7 +41,7 @@ async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
         looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
     if let Some(error) = failed {
         let hint = error.hint().unwrap_or_default();
-        frame.warn(format!("searched by words alone: {error}"), hint).await?;
+        frame.warn(Notice::words_only(&error).to_string(), hint).await?;
     }
     Ok(serde_json::to_string(&likely.0).unwrap_or_default())
 }
@@ -61,8 +61,8 @@ fn by_meaning(
     view: &View,
     question: &str,
 ) -> Result<impl Iterator<Item = (u32, Lines)>, IndexError> {
-    let mut tell = |so_far| frame.show_indexing(so_far);
-    let found = frame.finder().find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut tell)?;
+    let mut tell = frame.show_indexing();
+    let found = frame.finder().find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut tell)?.passages;
     let near =
         found.into_iter().filter(|passage| passage.similarity.is_some_and(|near| near >= SIMILARITY_MIN));
     Ok(near.map(|passage| {

@@ -76,10 +76,16 @@ pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'
     if !Environment::serves(call) {
         return None;
     }
-    let (environment, call) = (session.environment.clone(), call.clone());
+    let (environment, call, frame) = (session.environment.clone(), call.clone(), session.frame.clone());
+    let here = environment.clone();
     let looking = tokio::task::spawn_blocking(move || environment.serve(call));
     Some(Box::pin(async move {
         let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        for notice in here.take_untold() {
+            let hint = notice.hint().unwrap_or_default().to_owned();
+            // A journal that cannot be written ends the run at its next call.
+            drop(frame.warn(notice.to_string(), hint).await);
+        }
         looked.map_or_else(HostReply::from, HostReply::Return)
     }))
 }

@@ -24,6 +24,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         409 cancelled
         409 context-exists
         409 corpus-changed
+        409 index-locked
         409 run-ambiguous
         409 run-finished
         409 run-locked
@@ -33,9 +34,12 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         422 children-exceeded
         422 cost-exhausted
         422 depth-exceeded
+        422 embedding-model-missing
+        422 index-other-model
         422 journal-newer
         422 model-not-found
         422 model-unauthorized
+        422 query-too-long
         422 registry-newer
         422 sandbox-unconfined
         422 schema-invalid
@@ -51,6 +55,8 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         500 archive-damaged
         500 blob-damaged
         500 bug
+        500 embedding-model-damaged
+        500 index-damaged
         500 journal-damaged
         500 journal-unwritable
         500 replay-diverged

@@ -1,12 +1,13 @@
-//! What is said while analysts work.
+//! What is said while analysts work and while an index is built.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use spelunk_engine::{RunView, TasksView};
-use spelunk_types::EventKind;
+use spelunk_index::IndexProgress;
+use spelunk_types::{Event, EventKind, FrameId};
 
-use super::{run_status, task_line};
+use super::{indexing_status, run_status, task_line};
 
 fn counts(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
     pairs.iter().map(|(word, n)| ((*word).to_owned(), *n)).collect()
@@ -37,4 +38,57 @@ fn the_line_says_how_far_the_tasks_are() {
         run_status(&view, 0, Duration::from_secs(20)),
         "10 of 40 tasks, 1 failed · 2 high, 1 unrated · about 1 min 0 s left · 0 calls done · 0 tokens · $0.00 · 20.0 s"
     );
+}
+
+#[test]
+fn the_line_says_how_far_an_index_is() {
+    let so_far = |documents_done, bytes_done| IndexProgress {
+        documents_done,
+        documents_total: 40,
+        bytes_done,
+        bytes_total: 9_800_000,
+        passages: 7,
+    };
+    let shown = [
+        indexing_status(so_far(0, 0), Duration::from_secs(1)),
+        indexing_status(so_far(12, 2_450_000), Duration::from_secs(5)),
+        indexing_status(so_far(40, 9_800_000), Duration::from_secs(20)),
+    ];
+    assert_eq!(
+        shown,
+        [
+            "indexing: 0 of 40 documents · 0 B of 9.8 MB",
+            "indexing: 12 of 40 documents · 2.4 MB of 9.8 MB · about 15.0 s left",
+            "indexing: 40 of 40 documents · 9.8 MB of 9.8 MB",
+        ]
+    );
+}
+
+#[test]
+fn a_run_that_builds_an_index_says_so_until_something_else_happens() {
+    let event = |at_ms, kind| Event { seq: 1, at_ms, frame: FrameId::root(), kind };
+    let tick = |at_ms, done| {
+        event(
+            at_ms,
+            EventKind::ProgressTicked {
+                what: "indexing".into(),
+                done,
+                total: 4_000_000,
+                documents_done: Some(3),
+                documents_total: Some(8),
+            },
+        )
+    };
+    let mut view = RunView::default();
+    view.apply(&tick(1_000, 0));
+    view.apply(&tick(3_000, 1_000_000));
+    assert_eq!(
+        run_status(&view, 0, Duration::from_secs(9)),
+        "indexing: 3 of 8 documents · 1.0 MB of 4.0 MB · about 6.0 s left · 0 calls done · 0 tokens · $0.00 · 9.0 s"
+    );
+    view.apply(&event(4_000, EventKind::WarningRaised { message: "m".into(), hint: String::new() }));
+    assert_eq!(view.ticked, None);
+    // Whatever comes later begins anew.
+    view.apply(&tick(60_000, 2_000_000));
+    assert_eq!(view.ticked.as_ref().map(|ticked| ticked.took_ms), Some(0));
 }

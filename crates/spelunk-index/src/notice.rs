@@ -1,0 +1,94 @@
+//! A notice: what the user should know about a search that went on all the same. It has the code of the error that it would
+//! be if the search had not.
+
+use std::fmt;
+
+use spelunk_types::{ErrorCode, Explain as _};
+
+use crate::{EmbedError, IndexError, Rebuilt};
+
+/// The longest name of a document that is shown.
+const NAME_CHARS_MAX: usize = 200;
+
+/// Something the user should know about a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The query was too long, and a part of it was not looked for.
+    QueryCut,
+    /// There is no word in the query.
+    NothingAsked,
+    /// The model knows no word of the query, so nothing was found by meaning.
+    UnknownWords,
+    /// It was searched by words alone.
+    WordsOnly {
+        /// What kept it from being searched by meaning.
+        code: ErrorCode,
+        /// The same in words.
+        why: String,
+    },
+    /// A document could not be read, so its hits are not shown.
+    Unreadable(String),
+    /// The index was built anew.
+    Rebuilt(Rebuilt),
+}
+
+impl Notice {
+    /// That it was searched by words alone, because of this.
+    pub fn words_only(error: &IndexError) -> Self {
+        match error {
+            IndexError::Embed { source } => Self::not_embedded(source),
+            IndexError::Disk { .. }
+            | IndexError::Damaged { .. }
+            | IndexError::Locked { .. }
+            | IndexError::NoVectors { .. }
+            | IndexError::OtherModel { .. } => Self::WordsOnly { code: error.code(), why: error.to_string() },
+        }
+    }
+
+    /// The same where there is no model.
+    pub fn not_embedded(error: &EmbedError) -> Self {
+        Self::WordsOnly { code: error.code(), why: error.to_string() }
+    }
+
+    /// The stable name, where it is about something that can be mended.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::QueryCut => Some(ErrorCode::QueryTooLong),
+            Self::NothingAsked => Some(ErrorCode::UsageWrong),
+            Self::WordsOnly { code, .. } => Some(*code),
+            Self::Unreadable(_) => Some(ErrorCode::SourceUnreadable),
+            Self::Rebuilt(Rebuilt::Damaged(_)) => Some(ErrorCode::IndexDamaged),
+            Self::Rebuilt(Rebuilt::OtherModel) => Some(ErrorCode::IndexOtherModel),
+            Self::Rebuilt(Rebuilt::OtherCut) => Some(ErrorCode::SettingsChanged),
+            Self::UnknownWords | Self::Rebuilt(Rebuilt::Compacted) => None,
+        }
+    }
+
+    /// The next step, where there is one.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::QueryCut | Self::WordsOnly { .. } => self.code()?.hint(),
+            Self::UnknownWords => Some("search by words"),
+            Self::NothingAsked | Self::Unreadable(_) | Self::Rebuilt(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::QueryCut => f.write_str("the query is too long; only its beginning was looked for"),
+            Self::NothingAsked => f.write_str("there is no word in the query"),
+            Self::UnknownWords => f.write_str("the embedding model knows no word of the query"),
+            Self::WordsOnly { why, .. } => write!(f, "searched by words alone: {why}"),
+            Self::Unreadable(name) => {
+                let shown: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
+                write!(f, "`{shown}` cannot be read any more")
+            }
+            Self::Rebuilt(why) => why.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

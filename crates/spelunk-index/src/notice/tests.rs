@@ -1,0 +1,87 @@
+//! The codes and the exact texts of what can go wrong with an index.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use expect_test::expect;
+use spelunk_types::Explain;
+
+use super::*;
+
+#[test]
+fn notices_have_codes_and_texts() {
+    let unreachable = EmbedError::Remote { model: "m".into(), why: "no route".into(), source: None };
+    let embed = IndexError::Embed { source: unreachable };
+    let no_vectors = IndexError::NoVectors { directory: "i".into() };
+    let notices = [
+        Notice::QueryCut,
+        Notice::NothingAsked,
+        Notice::UnknownWords,
+        Notice::words_only(&embed),
+        Notice::words_only(&no_vectors),
+        Notice::Unreadable(format!("a\u{1b}[2Jb{}", "x".repeat(300))),
+        Notice::Rebuilt(Rebuilt::Damaged("its catalogue is missing".into())),
+        Notice::Rebuilt(Rebuilt::OtherModel),
+        Notice::Rebuilt(Rebuilt::OtherCut),
+        Notice::Rebuilt(Rebuilt::Compacted),
+    ];
+    let mut shown = String::new();
+    for notice in notices {
+        let code = notice.code().map_or("-", ErrorCode::name);
+        let hint = notice.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+        writeln!(shown, "{code}: {}{hint}", notice.to_string().replace("xxxxxxxxxx", "")).unwrap();
+    }
+    expect![[r#"
+        query-too-long: the query is too long; only its beginning was looked for; ask with fewer words
+        usage-wrong: there is no word in the query
+        -: the embedding model knows no word of the query; search by words
+        model-unreachable: searched by words alone: the embedding model `m` did not answer: no route; check that the server runs and that `--base-url` is right, then `spelunk doctor`
+        index-other-model: searched by words alone: the index in `i` has no vectors to search by meaning; search again: it is built anew, or set `roles.embedding` as it was
+        source-unreadable: `a[2Jbxxxxx` cannot be read any more
+        index-damaged: the index was built anew: its catalogue is missing
+        index-other-model: the index was built anew for another embedding model
+        settings-changed: the index was built anew because content types are told otherwise
+        -: the index was built anew to give back room
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn errors_have_codes_texts_and_hints() {
+    let directory = PathBuf::from("index");
+    let path = PathBuf::from("models/small");
+    let io = || std::io::Error::other("disk on fire");
+    let embed = |source: EmbedError| IndexError::Embed { source };
+    let errors: [IndexError; 11] = [
+        IndexError::Disk { directory: directory.clone(), source: io() },
+        IndexError::Damaged { directory: directory.clone(), why: "its catalogue is missing".into() },
+        IndexError::Locked { directory: directory.clone(), pid: Some(7) },
+        IndexError::Locked { directory: directory.clone(), pid: None },
+        IndexError::NoVectors { directory: directory.clone() },
+        IndexError::OtherModel { directory, made_with: "a".into(), asked: "b".into() },
+        embed(EmbedError::Missing { path: path.clone() }),
+        embed(EmbedError::Unreadable { path: path.clone(), source: io() }),
+        embed(EmbedError::Checksum { path: path.clone() }),
+        embed(EmbedError::Form { path, why: "it is too short" }),
+        embed(EmbedError::Shape { model: "m".into(), asked: 2, given: 1, dimensions: 3 }),
+    ];
+    let mut shown = String::new();
+    for error in errors {
+        let text =
+            if let IndexError::Embed { source } = &error { source.to_string() } else { error.to_string() };
+        writeln!(shown, "{}: {text}; {}", error.code(), error.hint().unwrap_or_default()).unwrap();
+    }
+    expect![[r#"
+        workspace-unusable: could not use the index in `index`; make room there, or check who may write there
+        index-damaged: the index in `index` is damaged: its catalogue is missing; search again: it is built anew from the documents
+        index-locked: the index in `index` is being updated by process 7; wait until it is done, then search again
+        index-locked: the index in `index` is being updated by another process; wait until it is done, then search again
+        index-other-model: the index in `index` has no vectors to search by meaning; search by words, or update it with an embedding model
+        index-other-model: the index in `index` was made with the embedding model `a`, not `b`; update it, or search with the model it was made with
+        embedding-model-missing: there is no model file at `models/small`; name a directory with `model.safetensors` and `tokenizer.json`
+        embedding-model-damaged: could not read the model file `models/small`; check that it can be read
+        embedding-model-damaged: the model file `models/small` is damaged: its checksum is wrong; get the file again; a part of it is not what it was
+        embedding-model-damaged: the model file `models/small` is not in a form that is known: it is too short; name a static model in the model2vec format with a WordPiece tokenizer
+        model-reply-malformed: the embedding model `m` gave 1 vectors of 3 numbers for 2 texts; choose another embedding model
+    "#]].assert_eq(&shown);
+}
