@@ -2,6 +2,7 @@
 //! They do what the GNU tools do. Wherever a script, an option or a text is not plain, and wherever something fails, this
 //! says nothing and leaves the desk alone: the interpreter then runs the whole script.
 
+mod awk;
 mod cut;
 mod grep;
 mod options;
@@ -85,6 +86,7 @@ pub(super) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Option<
 fn command(words: &[String]) -> Option<Box<dyn Filter>> {
     let (name, words) = words.split_first()?;
     Some(match name.as_str() {
+        "awk" => Box::new(awk::Awk::read(words)?),
         "cat" => Box::new(plain::Cat::read(words)?),
         "cut" => Box::new(cut::Cut::read(words)?),
         "echo" => Box::new(plain::Say::echo(words)?),

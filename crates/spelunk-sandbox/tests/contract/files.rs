@@ -23,6 +23,7 @@ impl Host {
             Some(Value::Str(text)) => text.clone().into_bytes(),
             _ => Vec::new(),
         };
+        let n_written = Value::Int(i64::try_from(String::from_utf8_lossy(&data).chars().count()).unwrap());
         let is_directory =
             path.is_empty() || self.files.keys().any(|name| name.starts_with(&format!("{path}/")));
         let file = self.files.get(&path).cloned();
@@ -39,11 +40,11 @@ impl Host {
             }
             ("write", _) => {
                 self.files.insert(path, data);
-                Value::None
+                n_written
             }
             ("append", _) => {
                 self.files.entry(path).or_default().extend(data);
-                Value::None
+                n_written
             }
             (_, None) => {
                 return raised(

@@ -16,7 +16,7 @@ const SEED: u64 = 10;
 const MOMENTS: u32 = 24;
 const ARGUMENTS: [&str; 6] = ["ask", QUESTION, "notes", "--strategy", "agent", "--no-cache"];
 const ANSWER: &str = "It is forty-two.\n  a.md:3  The magic number is 42.\n";
-/// Turns of the agent, the question of its script, and the one of LlmQuery.
+/// Turns of the agent, the question of its script, and the one of `LlmQuery`.
 const N_CALLS: usize = 7;
 /// Calls that a kill may leave in flight: sent, perhaps answered, not yet in the journal.
 const REPEATS_MAX: usize = 1;
@@ -77,7 +77,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
             }
         }
     }
-    found.retain(|name, _| !["journal.jsonl", "prompts.pack", "lock"].contains(&name.as_str()));
+    found.retain(|name, _| !["journal.jsonl", "prompts.pack", "run.lock"].contains(&name.as_str()));
     found
 }
 

@@ -28,17 +28,12 @@ fn desk() -> Desk {
 }
 
 fn log() -> String {
-    (0..200)
-        .map(|n| {
-            format!(
-                "2026-11-15 11:00:{:02} {} user=u{} ms={}\n",
-                n % 60,
-                ["INFO", "WARN"][n % 2],
-                n % 7,
-                n * 37 % 100
-            )
-        })
-        .collect()
+    let mut log = String::new();
+    for n in 0..200 {
+        let (second, level, user, ms) = (n % 60, ["INFO", "WARN"][n % 2], n % 7, n * 37 % 100);
+        log.push_str(&format!("2026-11-15 11:00:{second:02} {level} user=u{user} ms={ms}\n"));
+    }
+    log
 }
 
 /// What the interpreter says of a script.
@@ -90,6 +85,10 @@ const SCRIPTS: &[&str] = &[
     "sed -n 2,3p scratch/words.txt; sed -n '4p' scratch/words.txt; sed -n '6,$p' scratch/words.txt; sed 2d scratch/words.txt; sed '2,$d' scratch/words.txt",
     "sed 3q scratch/words.txt; sed s/pear/plum/ scratch/words.txt; sed 's/p/[&]/g' scratch/words.txt; sed -E 's/[0-9]+/N/g' scratch/log.txt | head -2",
     "sed 's|a|/|g' scratch/words.txt; sed 's/ .*//' scratch/words.txt; sed 's/e$/E\\n/' scratch/words.txt",
+    "awk '{print}' scratch/words.txt; awk '{print $2}' scratch/log.txt | sort | uniq -c; awk '{ print $1, $NF; }' scratch/words.txt",
+    "awk '/pear/' scratch/words.txt; awk '/^[0-9]+/ {print $2, NR, NF}' scratch/words.txt; awk -F, '{print $2, \"of\", $1}' scratch/table.csv",
+    "awk 'NR==2' scratch/words.txt; awk 'NR>5 {print $0}' scratch/words.txt; awk 'NR <= 2{print NR, $9}' scratch/words.txt; awk -F '\\t' '{print $1}' scratch/table.csv",
+    "cat scratch/log.txt scratch/words.txt | awk 'NR>=199 {print $1}'; awk '{print NF, $NF}' scratch/empty scratch/words.txt",
     "grep nothing scratch/words.txt",
     "grep x scratch/empty 2>/dev/null | wc -l; cat scratch/words.txt 2>&1 | head -1",
     "cat scratch/words.txt |\tgrep -v '^$' | sort|uniq",
@@ -190,7 +189,19 @@ fn what_is_not_plain_is_left_to_the_interpreter() {
         "tr '[a-z]' '[A-Z]' < scratch/words.txt",
         "echo x > state/job.json",
         "echo x > nowhere/x",
-        "awk '{print}' scratch/words.txt",
+        "awk '{n[$1]++} END {print n[\"a\"]}' scratch/words.txt",
+        "awk '{print $1 $2}' scratch/words.txt",
+        "awk '{print > \"/tmp/x\"}' scratch/words.txt",
+        "awk '{printf $1}' scratch/words.txt",
+        "awk '{print $(1)}' scratch/words.txt",
+        "awk '/a/,/b/' scratch/words.txt",
+        "awk '!/a/' scratch/words.txt",
+        "awk '/a/ && /b/ {print}' scratch/words.txt",
+        "awk -F'[,;]' '{print $1}' scratch/table.csv",
+        "awk -Ft '{print $1}' scratch/table.csv",
+        "awk -v x=1 '{print x}' scratch/words.txt",
+        "awk 'NR==1 || NR==2' scratch/words.txt",
+        "awk '$1 > 5' scratch/words.txt",
     ];
     let quick: Vec<&str> =
         scripts.into_iter().filter(|script| quick(&desk, script, None).is_some()).collect();
@@ -279,7 +290,7 @@ proptest! {
     /// Sorting by bytes is the sorting of the standard library.
     #[test]
     fn lines_are_sorted_by_their_bytes(lines in prop::collection::vec("[ab\\x00-\\x03é]{0,12}", 0..40)) {
-        let text: String = lines.iter().map(|line| format!("same start {line}\n")).collect();
+        let text = lines.iter().fold(String::new(), |all, line| all + "same start " + line + "\n");
         let mut expected: Vec<&str> = text.lines().collect();
         expected.sort_unstable();
         let (stdout, _, _) = quick(&desk(), "sort", Some(&text)).unwrap();

@@ -110,6 +110,11 @@ const COMMANDS: &[&str] = &[
     "sed 's/a/x\\ny/'",
     "sed 's|:|/|g'",
     "sed 's/ .*//'",
+    "awk '{print $2}'",
+    "awk '{print $NF, NF, NR}'",
+    "awk -F: '{print $2, $1}'",
+    "awk '/a+b/ {print $1}'",
+    "awk 'NR>1'",
 ];
 
 const TEXTS: &[&str] = &[
