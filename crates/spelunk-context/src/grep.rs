@@ -10,13 +10,13 @@ mod units;
 mod veil;
 mod view;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
 
 use spelunk_types::Limits;
 
-use self::pattern::Pattern;
 pub use self::pattern::PatternError;
+use self::pattern::{Choice, Pattern};
 use self::units::{Sizes, Target};
 pub use self::view::{DocumentMatches, ViewGrepReport, grep_view};
 use crate::{ReadError, Reader};
@@ -84,6 +84,20 @@ impl GrepQuery {
 pub struct CompiledQuery {
     query: GrepQuery,
     pattern: Pattern,
+}
+
+impl CompiledQuery {
+    /// How many lines of a plain text in memory match, with nothing shown and nobody started for it: the way to pass
+    /// over many small texts.
+    pub fn count_in(&self, text: &[u8]) -> u64 {
+        let mut n_matches = 0;
+        let all = self.pattern.each_line(text, Choice::Matching, |_| {
+            n_matches += 1;
+            ControlFlow::Continue(())
+        });
+        debug_assert!(all.is_continue(), "nobody stopped it");
+        n_matches
+    }
 }
 
 /// What a search found in one document.

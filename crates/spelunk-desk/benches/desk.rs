@@ -1,12 +1,16 @@
 //! What the tools cost beside the model: each file tool on a desk with 1,000 files and 1 MB of text, and shell pipelines
-//! over 1 MB. Prints the best and the middle of many calls against the limit.
+//! over 1 MB. Prints the best and the middle of many calls against the limit, and what Grep over contexts costs beside the
+//! scan that it is made of.
 //! `cargo bench -p spelunk-desk --bench desk --ignore-rust-version`.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and fails by panicking")]
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use spelunk_desk::{Desk, DeskLimits, DeskPath, run_tool};
+use spelunk_context::{Corpus, GrepQuery, ScanOptions, SourceInput, View, grep_view};
+use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf, run_tool};
 
 const FILE_TOOL_MAX: Duration = Duration::from_millis(1);
 const PIPELINE_MAX: Duration = Duration::from_millis(3);
@@ -21,6 +25,7 @@ fn main() {
         ("Edit", json!({"path": "scratch/notes.md", "old": "needle", "new": "pin"})),
         ("Grep", json!({"pattern": "user=u77 ", "path": "scratch/log.txt"})),
         ("Grep", json!({"pattern": "nothing like this"})),
+        ("Grep", json!({"pattern": "^file [0-9]*7$", "mode": "count"})),
         ("Glob", json!({"pattern": "**/*7.txt"})),
         ("Evidence", json!({"tag": "t", "content": "found", "source": "scratch/log.txt:7"})),
         ("Buffer", json!({"action": "append", "name": "b", "text": "a paragraph of text"})),
@@ -37,10 +42,51 @@ fn main() {
         "cut -d' ' -f3 scratch/log.txt | sort | uniq -c | head",
         "awk '{n[$2]++} END {for (k in n) print k, n[k]}' scratch/log.txt",
         "sed -n 5000,5010p scratch/log.txt",
+        "sed 's/status=[0-9]*/ok/' scratch/log.txt | tail -3",
+        "tr a-z A-Z < scratch/log.txt | grep -c GET; wc scratch/log.txt",
+        "grep -E 'user=u(7|77) ' scratch/log.txt | cut -d' ' -f6 | sort -u",
+        "f=scratch/log.txt; grep status=200 $f | sort | uniq -c | head",
     ];
     for script in scripts {
         measure(&desk, "Shell", &json!({ "command": script }), PIPELINE_MAX);
     }
+    contexts();
+}
+
+/// Grep over 16 MB of contexts, by the tool and by the scan alone.
+fn contexts() {
+    let line = "2026-11-15T11:00:00Z INFO GET /v1/items/17 status=200 user=u77 ms=12\n";
+    let text = line.repeat(80 * 1024 / line.len());
+    let inputs: Vec<SourceInput> = (0..200)
+        .map(|n| SourceInput::Text { name: format!("log-{n}.txt"), bytes: text.clone().into_bytes() })
+        .collect();
+    let corpus = Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap();
+    let view = View::of(Arc::new(corpus));
+    let mut desk = Desk::new(DeskLimits::default());
+    let never = Arc::new(AtomicBool::new(false));
+    desk.mount(Arc::new(ViewShelf::new(view.clone(), Arc::clone(&never))));
+    let pattern = "status=500";
+    let query =
+        GrepQuery { case_sensitive: true, context_lines: 0, matches_max: 100, ..GrepQuery::new(pattern) };
+    let scan = middle(|| drop(grep_view(&view, &query, &never).unwrap()));
+    let tool = middle(|| drop(run_tool(&mut desk.clone(), "Grep", &json!({ "pattern": pattern })).unwrap()));
+    let ratio = tool.as_secs_f64() / scan.as_secs_f64();
+    println!(
+        "Grep over {} MB of contexts: {tool:.1?}, the scan alone {scan:.1?}, {ratio:.2} times",
+        200 * text.len() / 1_000_000
+    );
+}
+
+fn middle(mut work: impl FnMut()) -> Duration {
+    let mut times: Vec<Duration> = (0..21)
+        .map(|_| {
+            let begun = Instant::now();
+            work();
+            begun.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2]
 }
 
 fn desk() -> Desk {

@@ -5,6 +5,7 @@
 mod commands;
 mod files;
 mod limits;
+mod quick;
 mod script;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,12 @@ use crate::{Desk, DeskError, Outcome, show};
 pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Outcome, DeskError> {
     let limits = desk.limits().shell.clone();
     let before = desk.clone();
+    let mut after = desk.clone();
+    if let Some(ended) = quick::run(&mut after, script, stdin) {
+        let changed = after.changed_since(&before);
+        *desk = after;
+        return Ok(Outcome { text: told(&ended, desk.limits().output_bytes_max), changed });
+    }
     let shared = Arc::new(Mutex::new(desk.clone()));
     let files = Arc::new(DeskFiles::new(Arc::clone(&shared)));
     let ended = script::run(files, script, stdin, &limits)?;

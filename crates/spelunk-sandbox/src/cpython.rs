@@ -12,11 +12,12 @@ use crate::wire::{Confine, Request};
 use crate::worker::{Deadline, Process, WorkerCommand};
 
 /// The worker script, in the order in which it runs.
-const SCRIPT: [&str; 5] = [
+const SCRIPT: [&str; 6] = [
     include_str!("cpython/wire.py"),
     include_str!("cpython/calm.py"),
     include_str!("cpython/calls.py"),
     include_str!("cpython/handles.py"),
+    include_str!("cpython/host_files.py"),
     include_str!("cpython/worker.py"),
 ];
 /// Looks at an interpreter from the inside: what it is, and what it has to read.

@@ -33,6 +33,12 @@ const REFUSED: &[(&str, &str)] = &[
     ("python3", "use RunScript"),
 ];
 
+/// Commands that fill up to a width or a length that they are given, before anybody counts it.
+const FILLING: [&str; 12] =
+    ["expand", "unexpand", "pr", "nl", "numfmt", "fmt", "fold", "column", "od", "xxd", "hexdump", "paste"];
+/// The digits of a number that such a command may be given.
+const FILLING_DIGITS_MAX: usize = 4;
+
 /// What to say about a command that is not there on purpose.
 pub(super) fn refusal(name: &str) -> Option<&'static str> {
     REFUSED.iter().find(|(refused, _)| *refused == name).map(|(_, why)| *why)
@@ -92,6 +98,11 @@ impl Guard {
         if event.name == "trap" && arguments_bytes > self.script_bytes_max {
             return Some("trap: the command is too long");
         }
+        if FILLING.contains(&event.name.as_str())
+            && event.args.iter().any(|argument| has_large_number(argument))
+        {
+            return Some("a width or length of more than four digits");
+        }
         let is_random = |argument: &String| match argument.strip_prefix("--") {
             Some(long) => long.starts_with("random") || long == "sort=random",
             None => argument.starts_with('-') && argument.contains('R'),
@@ -99,6 +110,10 @@ impl Guard {
         let is_chance = event.name == "sort" && event.args.iter().any(is_random);
         is_chance.then_some("sort: chance would make the run differ each time")
     }
+}
+
+fn has_large_number(argument: &str) -> bool {
+    argument.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > FILLING_DIGITS_MAX)
 }
 
 /// About where the stack of this thread is now.

@@ -1,5 +1,6 @@
 //! What scripts can do, what they cannot, and where they are stopped.
 
+mod bombs;
 mod hostile;
 
 use expect_test::{Expect, expect};

@@ -16,6 +16,8 @@ use crate::{Desk, DeskError, DeskPath, show};
 const SHOWN_DEFAULT: u64 = 100;
 const SHOWN_MAX: u64 = 2000;
 const CONTEXT_LINES_MAX: u64 = 20;
+/// A file that is not worth a search of its own if nothing is in it.
+const SMALL_BYTES_MAX: usize = 128 * 1024;
 /// Unreadable documents that are named.
 const UNREADABLE_MAX: usize = 5;
 
@@ -60,6 +62,17 @@ fn search(
     let shown = query.compile()?;
     let counted = GrepQuery { matches_max: 0, ..query.clone() }.compile()?;
     for (path, bytes) in desk.files_within(base).filter(|(path, _)| is_wanted(path)) {
+        // Most files have no match, and behind the last one that is shown the rest are only counted.
+        if is_small_and_plain(bytes) {
+            match shown.count_in(bytes) {
+                0 => continue,
+                n_matches if room == 0 => {
+                    found.files.insert(path.clone(), (Vec::new(), n_matches));
+                    continue;
+                }
+                _ => {}
+            }
+        }
         let reader = Reader::of_bytes(path.as_str(), Arc::from(bytes)).with_redaction(false);
         let mut report = reader.grep_compiled(if room > 0 { &shown } else { &counted }, &never)?;
         report.matches.truncate(usize::try_from(room).unwrap_or(usize::MAX));
@@ -86,6 +99,13 @@ fn search(
     found.unreadable =
         unreadable.filter_map(|(idx, error)| Some((path_of.get(&idx)?.clone(), error))).collect();
     Ok(found)
+}
+
+/// Whether a file is searched in one piece as it is: a large one is shared between threads, and one that begins with a
+/// byte order mark is decoded.
+fn is_small_and_plain(bytes: &[u8]) -> bool {
+    const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+    bytes.len() <= SMALL_BYTES_MAX && !MARKS.iter().any(|mark| bytes.starts_with(mark))
 }
 
 impl Found {

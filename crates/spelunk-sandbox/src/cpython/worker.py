@@ -221,8 +221,14 @@ def _run_code(name, source):
             exec(code, _names)
         while _cell.queued or _cell.waiting:
             _flush()
+        _settle_files()
         return {"step": {"done": {"output": _output.told()}}}
     except BaseException as error:
+        try:
+            _settle_files()
+        except Exception:
+            # The first error is the one to tell.
+            pass
         return _described(error)
 
 
@@ -430,6 +436,8 @@ def _open_session(setup):
     _given_bytes = sum(map(len, _files.values()))
     if _handles:
         _teach_re()
+    if "_files" in _functions:
+        _teach_files()
     # The frames below a cell's own are not the cell's.
     sys.setrecursionlimit(_limits["recursion_max"] + 20)
     if setup["prelude"].strip():

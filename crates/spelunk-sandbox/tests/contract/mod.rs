@@ -2,6 +2,7 @@
 
 mod calls;
 mod cells;
+mod files;
 mod handles;
 mod limits;
 mod replay;
@@ -65,6 +66,9 @@ macro_rules! all_of_it {
                 a_finish_keeps_the_variables,
                 wrong_use_by_the_host_is_an_error,
                 threads_of_a_pool_get_their_replies,
+            ],
+            files: [
+                files_of_the_host_are_the_files_of_a_cell,
             ],
             handles: [
                 a_text_behind_a_handle_is_used_like_text,

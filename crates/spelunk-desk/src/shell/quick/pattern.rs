@@ -1,0 +1,300 @@
+//! Patterns of grep and sed as regular expressions of ours. Only what means the same in both is translated: no back
+//! references, no repetition of a repetition, nothing that POSIX leaves open. All of it is matched against many lines at
+//! once, so nothing here may match the end of a line.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+/// How a pattern is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Basic,
+    Extended,
+    Fixed,
+}
+
+/// The largest pattern, compiled.
+const COMPILED_BYTES_MAX: usize = 1024 * 1024;
+const PATTERN_BYTES_MAX: usize = 1000;
+const REPEATED_MAX: u32 = 255;
+
+/// A pattern that can be searched for.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) regex: Regex,
+    /// Whether the first match found is as long as any: the tools want the longest, ours gives the first.
+    pub(super) is_longest: bool,
+    /// Whether it means the same on text beyond ASCII.
+    pub(super) is_for_any_text: bool,
+}
+
+/// How a pattern is held against lines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    pub(super) syntax: Syntax,
+    pub(super) ignore_case: bool,
+    pub(super) whole_line: bool,
+}
+
+impl Pattern {
+    pub(super) fn compile(pattern: &str, manner: Manner) -> Option<Self> {
+        if pattern.len() > PATTERN_BYTES_MAX || pattern.contains(['\n', '\0']) {
+            return None;
+        }
+        let translated = match manner.syntax {
+            Syntax::Fixed => {
+                Translated { regex: regex::escape(pattern), is_longest: true, is_for_any_text: true }
+            }
+            Syntax::Basic | Syntax::Extended => translate(pattern, manner.syntax == Syntax::Extended)?,
+        };
+        let text = if manner.whole_line { format!("^(?:{})$", translated.regex) } else { translated.regex };
+        let mut builder = RegexBuilder::new(&text);
+        builder.multi_line(true).case_insensitive(manner.ignore_case).size_limit(COMPILED_BYTES_MAX);
+        Some(Self {
+            regex: builder.build().ok()?,
+            is_longest: translated.is_longest || manner.whole_line,
+            is_for_any_text: translated.is_for_any_text && !manner.ignore_case,
+        })
+    }
+
+    /// Whether it can be held against this text: one without zeros, in UTF-8, and ASCII where letters are more than bytes.
+    pub(super) fn suits(&self, bytes: &[u8]) -> bool {
+        let is_text =
+            if self.is_for_any_text { std::str::from_utf8(bytes).is_ok() } else { bytes.is_ascii() };
+        is_text && memchr::memchr(0, bytes).is_none()
+    }
+}
+
+struct Translated {
+    regex: String,
+    is_longest: bool,
+    is_for_any_text: bool,
+}
+
+/// What a character of a pattern does.
+enum Piece {
+    Open,
+    Close,
+    Or,
+    /// `*`, `+`, `?` or an interval, as a regular expression.
+    Repeat(String),
+    Start,
+    End,
+    /// One character or a class of them.
+    Atom(String),
+    /// The edge of a word, which has no width.
+    Edge(&'static str),
+}
+
+fn translate(pattern: &str, is_extended: bool) -> Option<Translated> {
+    let mut reader =
+        Reading { chars: pattern.chars().peekable(), is_extended, is_first: true, is_for_any_text: true };
+    let (mut regex, mut is_longest, mut depth) = (String::new(), true, 0_u32);
+    // What a repetition would repeat: nothing yet, one thing, or a repetition.
+    let mut repeatable = false;
+    while let Some(piece) = reader.piece()? {
+        let (text, next) = match piece {
+            Piece::Open => {
+                depth += 1;
+                is_longest = false;
+                ("(?:".to_owned(), false)
+            }
+            Piece::Close => {
+                depth = depth.checked_sub(1)?;
+                (")".to_owned(), true)
+            }
+            Piece::Or => {
+                is_longest = false;
+                ("|".to_owned(), false)
+            }
+            Piece::Repeat(text) if repeatable => (text, false),
+            Piece::Repeat(_) => return None,
+            Piece::Start => ("^".to_owned(), false),
+            Piece::End => ("$".to_owned(), false),
+            Piece::Atom(text) => (text, true),
+            Piece::Edge(text) => (text.to_owned(), false),
+        };
+        regex.push_str(&text);
+        repeatable = next;
+    }
+    // Empty groups and branches are left to who knows them.
+    let has_gap = ["(?:)", "(?:|", "||", "|)"].iter().any(|gap| regex.contains(gap));
+    let is_whole = depth == 0 && !has_gap && !regex.starts_with('|') && !regex.ends_with('|');
+    is_whole.then_some(Translated { regex, is_longest, is_for_any_text: reader.is_for_any_text })
+}
+
+struct Reading<'a> {
+    chars: Peekable<Chars<'a>>,
+    is_extended: bool,
+    /// Whether nothing of this branch was read yet.
+    is_first: bool,
+    is_for_any_text: bool,
+}
+
+impl Reading<'_> {
+    /// The next piece, if any; nothing at all where the pattern is not plain.
+    #[expect(clippy::option_option, reason = "the outer one is the refusal, the inner one the end")]
+    fn piece(&mut self) -> Option<Option<Piece>> {
+        let Some(c) = self.chars.next() else { return Some(None) };
+        let was_first = std::mem::replace(&mut self.is_first, false);
+        let piece = match c {
+            '.' => Piece::Atom(".".to_owned()),
+            '[' => Piece::Atom(self.bracket()?),
+            '*' if was_first && !self.is_extended => literal('*'),
+            '*' => Piece::Repeat("*".to_owned()),
+            '^' if was_first => {
+                // `^*` of a basic pattern is a star at the start.
+                self.is_first = true;
+                Piece::Start
+            }
+            '^' if !self.is_extended => literal('^'),
+            '$' if self.is_extended || self.chars.peek().is_none() => Piece::End,
+            // `$` before `\)` or `\|` is an end as well.
+            '$' if self.chars.peek() == Some(&'\\') => return None,
+            '$' => literal('$'),
+            '\\' => {
+                let c = self.chars.next()?;
+                self.escaped(c, was_first)?
+            }
+            '+' | '?' if self.is_extended => Piece::Repeat(c.to_string()),
+            '{' if self.is_extended => self.interval("}")?,
+            '(' if self.is_extended => self.opened(),
+            ')' if self.is_extended => Piece::Close,
+            '|' if self.is_extended => self.or(),
+            '^' => return None,
+            c => literal(c),
+        };
+        Some(Some(piece))
+    }
+
+    fn opened(&mut self) -> Piece {
+        self.is_first = true;
+        Piece::Open
+    }
+
+    fn or(&mut self) -> Piece {
+        self.is_first = true;
+        Piece::Or
+    }
+
+    fn escaped(&mut self, c: char, was_first: bool) -> Option<Piece> {
+        let is_basic = !self.is_extended;
+        Some(match c {
+            '(' if is_basic => self.opened(),
+            ')' if is_basic => Piece::Close,
+            '|' if is_basic => self.or(),
+            '{' if is_basic && !was_first => self.interval("\\}")?,
+            '+' | '?' if is_basic && !was_first => Piece::Repeat(c.to_string()),
+            'w' | 'W' | 's' | 'S' | 'b' | '<' | '>' => {
+                self.is_for_any_text = false;
+                match c {
+                    'w' => Piece::Atom("[0-9A-Za-z_]".to_owned()),
+                    'W' => Piece::Atom("[^0-9A-Za-z_\\n]".to_owned()),
+                    's' => Piece::Atom(format!("[{SPACES}]")),
+                    'S' => Piece::Atom(format!("[^{SPACES}\\n]")),
+                    'b' => Piece::Edge("\\b"),
+                    '<' => Piece::Edge("\\b{start}"),
+                    _ => Piece::Edge("\\b{end}"),
+                }
+            }
+            '.' | '*' | '[' | ']' | '^' | '$' | '\\' | '/' | '-' | '"' => literal(c),
+            '(' | ')' | '|' | '{' | '}' | '+' | '?' if self.is_extended => literal(c),
+            _ => return None,
+        })
+    }
+
+    /// `{n}`, `{n,}` or `{n,m}`, up to its end.
+    fn interval(&mut self, end: &str) -> Option<Piece> {
+        let mut text = String::new();
+        while !text.ends_with(end) {
+            text.push(self.chars.next().filter(|_| text.len() < 16)?);
+        }
+        let inner = text.strip_suffix(end)?;
+        let number = |text: &str| text.parse::<u32>().ok().filter(|n| *n <= REPEATED_MAX);
+        let is_right = match inner.split_once(',') {
+            None => number(inner).is_some(),
+            Some((least, "")) => number(least).is_some(),
+            Some((least, most)) => number(least)? <= number(most)?,
+        };
+        is_right.then(|| Piece::Repeat(format!("{{{inner}}}")))
+    }
+
+    /// A bracket expression behind its `[`.
+    fn bracket(&mut self) -> Option<String> {
+        let is_negated = self.chars.next_if_eq(&'^').is_some();
+        let mut class = String::from(if is_negated { "[^\\n" } else { "[" });
+        let mut is_first = true;
+        loop {
+            let c = self.chars.next()?;
+            match c {
+                ']' if !is_first => break,
+                '[' if matches!(self.chars.peek(), Some(':')) => class.push_str(&self.named_class()?),
+                '[' if matches!(self.chars.peek(), Some('.' | '=')) => return None,
+                c => {
+                    push_in_class(&mut class, c);
+                    self.range(c, &mut class)?;
+                }
+            }
+            is_first = false;
+        }
+        class.push(']');
+        Some(class)
+    }
+
+    /// The rest of a range, if `from` begins one.
+    fn range(&mut self, from: char, class: &mut String) -> Option<()> {
+        if self.chars.peek() != Some(&'-') {
+            return Some(());
+        }
+        self.chars.next();
+        match self.chars.peek() {
+            // A last `-` is one.
+            Some(']') => push_in_class(class, '-'),
+            Some(&to) => {
+                self.chars.next();
+                if to < from || to == '[' || from == '-' {
+                    return None;
+                }
+                class.push('-');
+                push_in_class(class, to);
+            }
+            None => return None,
+        }
+        Some(())
+    }
+
+    fn named_class(&mut self) -> Option<String> {
+        self.chars.next();
+        let mut name = String::new();
+        while let Some(c) = self.chars.next_if(char::is_ascii_lowercase) {
+            name.push(c);
+        }
+        self.chars.next_if_eq(&':')?;
+        self.chars.next_if_eq(&']')?;
+        self.is_for_any_text = false;
+        match name.as_str() {
+            "space" => Some(SPACES.to_owned()),
+            "alpha" | "digit" | "alnum" | "upper" | "lower" | "blank" | "punct" | "xdigit" => {
+                Some(format!("[:{name}:]"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Spaces within a line.
+const SPACES: &str = "\\t\\x0B\\x0C\\r ";
+
+fn literal(c: char) -> Piece {
+    Piece::Atom(regex::escape(c.encode_utf8(&mut [0; 4])))
+}
+
+fn push_in_class(class: &mut String, c: char) {
+    // The angles may not be escaped, and mean nothing in a class.
+    if c.is_ascii_punctuation() && !matches!(c, '<' | '>') {
+        class.push('\\');
+    }
+    class.push(c);
+}
