@@ -6,6 +6,7 @@ mod map;
 mod names;
 mod repl;
 mod search;
+mod shorter;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
 pub use repl::{ConsoleCell, console};
