@@ -1,3 +1,5 @@
+//! The order in which the models of a chain are asked, and how fast each.
+
 use spelunk_model::{FallbackModel, ModelStream, Price, Prompt, Rate};
 use spelunk_types::ModelRef;
 
