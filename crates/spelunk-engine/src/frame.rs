@@ -6,6 +6,7 @@
 
 mod budget;
 mod call;
+mod chain;
 mod recall;
 mod record;
 mod tool;
@@ -191,6 +192,14 @@ impl Frame {
     fn model(&self) -> &Arc<dyn Model> {
         let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
         self.shared.model.as_ref().unwrap_or_else(|| self.run().model(role))
+    }
+
+    /// Tokens of text that fit into one prompt of this frame, beside a reply; as good as endless where the model's window is
+    /// not known. Estimates err, so that a quarter is left free.
+    pub(crate) fn room_tokens(&self) -> u64 {
+        let Some(window) = self.model().window_tokens() else { return u64::MAX };
+        let n_reply = self.limits().root_output_tokens_max.min(window / 4);
+        (window - n_reply) / 4 * 3
     }
 
     /// The models that code may name.

@@ -1,13 +1,14 @@
 //! Pace: how fast one model may be asked, shared by all runs of an engine. It keeps to the requests and tokens per minute
 //! that the user states, and finds out by itself how many calls at once the provider likes: fewer after a refusal or when
-//! first words come much later than they did, one more after each full round of successes.
+//! first words come much later than they did, one more after each full round of successes. A model that was out rests for
+//! a while: where another can stand in for it, that one is asked first.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use spelunk_model::{Model, Rate, RateBucket};
+use spelunk_model::{Model, ModelError, Rate, RateBucket};
 use spelunk_types::BlobId;
 use tokio::time::{Instant, sleep};
 
@@ -26,6 +27,11 @@ const CROWDED_WIDTH_MIN: usize = 8;
 /// Waits that the average looks back on.
 const WAITS_AVERAGED: u32 = 16;
 
+/// Outages in a row after which a model rests. One alone may be an accident.
+const OUTAGES_MAX: u32 = 3;
+/// How long it rests. Each call that still asked it would wait as long as the first did.
+const REST: Duration = Duration::from_secs(30);
+
 /// Refused schemas that are remembered for a model; one more costs a request each time.
 const SCHEMAS_MAX: usize = 1000;
 
@@ -35,6 +41,7 @@ pub(crate) struct Pace {
     gate: Gate,
     bucket: Option<Mutex<RateBucket>>,
     waits: Mutex<Waits>,
+    outages: Mutex<Outages>,
     /// Schemas that the provider has said it does not take for this model.
     refused_schemas: Mutex<HashSet<BlobId>>,
     began: Instant,
@@ -46,6 +53,13 @@ struct Waits {
     quickest: Option<Duration>,
     average: Duration,
     n_since_change: u32,
+}
+
+/// How often a model was out.
+#[derive(Debug, Default)]
+struct Outages {
+    n_in_a_row: u32,
+    rests_until: Option<Instant>,
 }
 
 /// The right to have one call in flight with this model.
@@ -63,6 +77,7 @@ impl Pace {
             gate: Gate::new(WIDTH_MAX),
             bucket: is_rated.then(|| Mutex::new(RateBucket::new(rate, 0))),
             waits: Mutex::default(),
+            outages: Mutex::default(),
             refused_schemas: Mutex::default(),
             began: Instant::now(),
         }
@@ -88,8 +103,28 @@ impl Pace {
         self.gate.narrow(wait);
     }
 
+    /// It is out. One that keeps silent costs whoever waits the most, and rests at once.
+    pub(crate) fn failed(&self, error: &ModelError) {
+        let is_silent = matches!(error, ModelError::TimedOut { .. });
+        let mut outages = lock(&self.outages);
+        outages.n_in_a_row = outages.n_in_a_row.saturating_add(1);
+        if is_silent || outages.n_in_a_row >= OUTAGES_MAX {
+            outages.rests_until = Some(Instant::now() + REST);
+        }
+    }
+
+    /// Nobody who can ask another should ask it for a while.
+    pub(crate) fn rest(&self) {
+        lock(&self.outages).rests_until = Some(Instant::now() + REST);
+    }
+
+    pub(crate) fn is_resting(&self) -> bool {
+        lock(&self.outages).rests_until.is_some_and(|until| until > Instant::now())
+    }
+
     /// A call succeeded; its first word came after this long.
     pub(crate) fn succeeded(&self, first_word: Duration) {
+        *lock(&self.outages) = Outages::default();
         if self.is_crowded(first_word) {
             self.gate.narrow_above(Duration::ZERO, CROWDED_WIDTH_MIN);
         } else {

@@ -164,16 +164,15 @@ impl Run {
         with_price(model, usage)
     }
 
-    /// What a call cost. Where the provider does not say how many tokens, they are estimated.
+    /// What a call of this model cost. Where the provider does not say how many tokens, they are estimated.
     pub(crate) fn price_usage(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usage {
         let usage = reply.usage.unwrap_or_else(|| Usage {
             input_tokens: prompt_tokens(prompt),
             output_tokens: estimate_tokens(&reply.text),
             ..Usage::default()
         });
-        // A provider that says what it charged knows best, and so does the model of a chain that answered.
-        let is_told = reply.answered_by.is_some() || model.price().is_none();
-        if is_told && usage.cost_microusd > 0 {
+        // Without a price of ours, a provider that says what it charged knows best.
+        if model.price().is_none() && usage.cost_microusd > 0 {
             return usage;
         }
         with_price(model, usage)

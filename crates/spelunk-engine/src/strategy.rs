@@ -7,6 +7,7 @@ mod map;
 mod names;
 mod repl;
 mod search;
+mod shorter;
 mod trail;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};

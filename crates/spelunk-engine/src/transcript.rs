@@ -1,8 +1,11 @@
 //! The conversation of a frame that takes turns. It only grows at its end, because providers keep the beginning of a prompt they have
-//! seen before; the one exception is a compaction, which leaves the standing instruction and the first message as they
+//! seen before; the exception is a compaction (or a halving), which leaves the standing instruction and the first message as they
 //! were. A turn is a reply and what was said to it. Speakers alternate, and no message is unbounded.
 
-use spelunk_model::{Message, Part, Prompt, Speaker, estimate_tokens};
+mod halve;
+
+use spelunk_model::{Message, Part, Prompt, Speaker, ToolCall, estimate_tokens};
+use spelunk_types::Limits;
 
 use crate::frame::message_tokens;
 
@@ -26,6 +29,22 @@ pub(crate) struct TranscriptLimits {
     pub(crate) prompt_tokens_max: u64,
     /// Characters that are shown of the output of one cell.
     pub(crate) output_chars_max: u64,
+}
+
+impl TranscriptLimits {
+    /// What the limits of a run say, and no more than fits beside everything else of a prompt.
+    pub(crate) fn within(limits: &Limits, room_tokens: u64) -> Self {
+        let prompt_tokens_max = limits.transcript_tokens_max.min(room_tokens);
+        let bounds = Self { prompt_tokens_max, output_chars_max: limits.stdout_chars_max };
+        if room_tokens < limits.transcript_tokens_max { bounds.narrowed() } else { bounds }
+    }
+
+    /// Everything that is said at once takes at most half of the prompt; a token is about four characters.
+    fn narrowed(self) -> Self {
+        let share =
+            (self.prompt_tokens_max.saturating_mul(2) / OUTPUTS_MAX).max(MESSAGE_CHARS_MIN / OUTPUTS_MAX);
+        Self { output_chars_max: self.output_chars_max.min(share), ..self }
+    }
 }
 
 /// A conversation.
@@ -61,14 +80,10 @@ impl Transcript {
     /// Adds what the model said, with the tools it called.
     pub(crate) fn push_calls(&mut self, text: &str, calls: Vec<Part>) {
         let text = cut(text, self.reply_chars_max());
-        let chars_max = usize::try_from(self.reply_chars_max()).unwrap_or(usize::MAX);
+        let chars_max = self.reply_chars_max();
         let bounded = |part| match part {
-            // What a call wrote is in its file: the conversation need not hold all of it.
-            Part::ToolCall(mut call) if call.arguments.len() > chars_max => {
-                call.arguments = serde_json::json!({ "cut": cut(&call.arguments, 500) }).to_string();
-                Part::ToolCall(call)
-            }
-            part @ (Part::ToolCall(_) | Part::ToolResult(_)) => part,
+            Part::ToolCall(call) => Part::ToolCall(bounded_call(call, chars_max)),
+            part @ Part::ToolResult(_) => part,
         };
         self.turns.push(Message::assistant(text).with_parts(calls.into_iter().map(bounded)));
     }
@@ -159,6 +174,14 @@ impl Transcript {
 fn previous_turn(turns: &[Message], end: usize) -> usize {
     let before = turns.get(..end).unwrap_or_default();
     before.iter().rposition(|message| message.speaker == Speaker::Assistant).unwrap_or(0)
+}
+
+/// A call whose arguments are not too long. What it wrote is in its file: the conversation need not hold all of it.
+fn bounded_call(mut call: ToolCall, chars_max: u64) -> ToolCall {
+    if call.arguments.len() as u64 > chars_max {
+        call.arguments = serde_json::json!({ "cut": cut(&call.arguments, chars_max.min(500)) }).to_string();
+    }
+    call
 }
 
 fn tokens_of(messages: &[Message]) -> u64 {

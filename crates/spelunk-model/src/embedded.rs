@@ -10,6 +10,7 @@ mod sample;
 mod utf8;
 
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -31,6 +32,9 @@ const WINDOW_TOKENS_USUAL: u64 = 32_768;
 /// The longest window that can be asked for.
 const WINDOW_TOKENS_MAX: u64 = 1 << 20;
 
+/// More threads than the runner can use.
+const THREADS_MAX: usize = 512;
+
 /// Which file answers, and how.
 #[derive(Debug, Clone)]
 pub struct EmbeddedOptions {
@@ -48,6 +52,9 @@ pub struct EmbeddedOptions {
     pub temperature: f32,
     /// Where the dice begin, if the temperature is above 0.
     pub seed: u32,
+    /// Threads that compute; as many as there are cores, unless it is said. They wait for each other actively, so that
+    /// on cores with other work fewer are faster.
+    pub threads: Option<NonZero<usize>>,
 }
 
 /// A model inside this process.
@@ -66,6 +73,7 @@ struct Work {
     window_tokens: usize,
     temperature: f32,
     seed: u32,
+    n_threads: i32,
 }
 
 /// One call on its way to the thread.
@@ -102,13 +110,9 @@ impl EmbeddedModel {
                 window_tokens: usize::try_from(window_tokens).unwrap_or(usize::MAX),
                 temperature: options.temperature.max(0.0),
                 seed: options.seed,
+                n_threads: n_threads(options.threads),
             },
         })
-    }
-
-    /// How many tokens a prompt and its reply may have together.
-    pub fn window_tokens(&self) -> u64 {
-        self.work.window_tokens as u64
     }
 
     fn begin(&self, prompt: &Prompt) -> Result<Replies, ModelError> {
@@ -139,6 +143,10 @@ impl Model for EmbeddedModel {
 
     fn computes_here(&self) -> bool {
         true
+    }
+
+    fn window_tokens(&self) -> Option<u64> {
+        Some(self.work.window_tokens as u64)
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
@@ -232,6 +240,13 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         self.n_calls.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// Threads that compute.
+fn n_threads(wanted: Option<NonZero<usize>>) -> i32 {
+    let all = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    let n_threads = wanted.map_or_else(all, NonZero::get).min(THREADS_MAX);
+    i32::try_from(n_threads).unwrap_or(1)
 }
 
 fn stopped(name: &str) -> ModelError {

@@ -200,10 +200,7 @@ fn signed(delta: ModelDelta, signature: Option<String>) -> ModelDelta {
             call.signature = signature;
             ModelDelta::ToolCall(call)
         }
-        ModelDelta::Text(_)
-        | ModelDelta::Reasoning(_)
-        | ModelDelta::AnsweredBy(_)
-        | ModelDelta::Done { .. } => delta,
+        ModelDelta::Text(_) | ModelDelta::Reasoning(_) | ModelDelta::Done { .. } => delta,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `Model` trait: one request, one stream of deltas.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
@@ -16,8 +17,6 @@ pub enum ModelDelta {
     Reasoning(String),
     /// A tool call, whole.
     ToolCall(ToolCall),
-    /// Another model than the one that was asked will answer; said once, before everything else.
-    AnsweredBy(ModelRef),
     /// The end mark: nothing follows. `cost_microusd` is filled in from the price.
     Done {
         /// Why the model stopped.
@@ -49,6 +48,16 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// How many tokens a prompt and its reply may have together, where that is known.
+    fn window_tokens(&self) -> Option<u64> {
+        None
+    }
+
+    /// The models that are asked in turn, this one's first link included, where it is a chain; else none.
+    fn links(&self) -> &[Arc<dyn Model>] {
+        &[]
+    }
+
     /// Sends the prompt. `call` names the request in tests; it reaches the wire only where the adapter was told so.
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;
 }
@@ -64,7 +73,7 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// What the model wants to have called, in its order.
     pub tool_calls: Vec<ToolCall>,
-    /// Who answered, where it was not the model that was asked.
+    /// Who answered, where it was not the model that was asked; whoever goes through a chain says it.
     pub answered_by: Option<ModelRef>,
 }
 
@@ -76,7 +85,6 @@ pub async fn collect(
 ) -> Result<Reply, ModelError> {
     let mut text = String::new();
     let mut tool_calls = Vec::new();
-    let mut answered_by = None;
     while let Some(delta) = stream.next().await {
         match delta? {
             ModelDelta::Text(piece) => {
@@ -88,9 +96,8 @@ pub async fn collect(
             }
             ModelDelta::Reasoning(_) => {}
             ModelDelta::ToolCall(call) => tool_calls.push(call),
-            ModelDelta::AnsweredBy(reference) => answered_by = Some(reference),
             ModelDelta::Done { stop, usage } => {
-                return Ok(Reply { text, stop, usage, tool_calls, answered_by });
+                return Ok(Reply { text, stop, usage, tool_calls, answered_by: None });
             }
         }
     }

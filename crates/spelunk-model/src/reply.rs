@@ -203,10 +203,7 @@ impl<D: Decode> Reading<D> {
     /// Fills in the cost. Nothing is read after the end mark.
     fn delivered(&mut self, delta: ModelDelta) -> ModelDelta {
         match delta {
-            ModelDelta::Text(_)
-            | ModelDelta::Reasoning(_)
-            | ModelDelta::ToolCall(_)
-            | ModelDelta::AnsweredBy(_) => delta,
+            ModelDelta::Text(_) | ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) => delta,
             ModelDelta::Done { stop, usage } => {
                 self.source = Source::Ended;
                 self.ready.clear();

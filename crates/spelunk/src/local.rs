@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn the_folder_is_below_the_data_of_the_user_unless_told_otherwise() {
         let of = |path: Option<&str>, environment: &Environment| {
-            let settings = LocalSettings { path: path.map(str::to_owned), hub_url: String::new() };
+            let settings =
+                LocalSettings { path: path.map(str::to_owned), hub_url: String::new(), threads: None };
             ModelFolder::of(&settings, environment).map(|folder| folder.file("x"))
         };
         let home = Environment::from([("HOME", "/h")]);

@@ -1,21 +1,17 @@
-//! A call from its start to its settlement: replay, gate, cache, purse, attempts, record.
+//! A call from its start to its settlement: replay, gate, cache, purse, record. Who is asked, and how often: `chain.rs`.
 
-use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 use spelunk_journal::JournalError;
-use spelunk_model::{Model, ModelError, Prompt, Reply};
+use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
-
-use tokio::time::Instant;
 
 use super::{Failure, Frame};
 use crate::purse::{BudgetExceeded, Reservation};
 use crate::run::Run;
 use crate::scribe::Mark;
-use crate::{FrameError, Stop, attempt, wire};
+use crate::{FrameError, Stop, wire};
 
 /// What is asked of whom.
 pub(super) struct Ask {
@@ -106,7 +102,7 @@ impl Frame {
         // full disk than half of those that are in flight at once.
         let recent = run.scribe.mark().back(self.limits().calls_parallel_max / 2);
         run.scribe.written_before(reasons.max(recent)).await?;
-        let mut reply = match self.attempt_until_settled(call, ask).await? {
+        let reply = match self.attempt_until_settled(call, ask).await? {
             Ok(reply) => reply,
             Err(error) => {
                 reservation.settle(Usage::default());
@@ -114,8 +110,7 @@ impl Frame {
             }
         };
         self.tell_stand_in(ask, &reply).await?;
-        let usage = Run::price_usage(ask.model.as_ref(), &ask.prompt, &reply);
-        reply.usage = Some(usage);
+        let usage = reply.usage.unwrap_or_default();
         self.record_reply(call, &reply, usage, Served::Live);
         reservation.settle(usage);
         run.keep_in_cache(key.clone(), &reply)?;
@@ -154,60 +149,6 @@ impl Frame {
             run.purse.reserve_leaving(estimate, &run.kept_for_conclusions())
         } else {
             run.purse.reserve(estimate)
-        }
-    }
-
-    /// The outer error ends the run; the inner one is what the model said last.
-    async fn attempt_until_settled(
-        &self,
-        call: &CallId,
-        ask: &Ask,
-    ) -> Result<Result<Reply, ModelError>, FrameError> {
-        let run = self.run();
-        let pace = run.paces.of(ask.model.as_ref());
-        let tokens = Run::estimate(ask.model.as_ref(), &ask.prompt).tokens();
-        let mut prompt = Cow::Borrowed(&ask.prompt);
-        let mut n_failed = 0;
-        loop {
-            if prompt.schema.as_ref().is_some_and(|schema| !pace.takes_schema(schema)) {
-                // The answer is held against the schema here, too; the model is told of it in words.
-                prompt.to_mut().schema = None;
-            }
-            let turn = pace.enter(tokens).await;
-            let began = Instant::now();
-            let mut first_word = None;
-            let on_text = |text: &str| {
-                first_word.get_or_insert_with(|| began.elapsed());
-                let text = text.to_owned();
-                run.scribe.show(self.id(), EventKind::CallStreamed { call: call.clone(), text });
-            };
-            let attempted = attempt::attempt(ask.model.as_ref(), &prompt, call, self.limits(), on_text).await;
-            let error = match attempted {
-                Ok(reply) => {
-                    turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
-                    pace.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
-                    return Ok(Ok(reply));
-                }
-                Err(error) => error,
-            };
-            drop(turn);
-            if let Some(schema) = prompt.schema.clone().filter(|_| attempt::refuses_schema(&error)) {
-                pace.refuse_schema(&schema);
-                prompt.to_mut().schema = None;
-                continue;
-            }
-            n_failed += 1;
-            let Some(wait_ms) = attempt::wait_ms(&error, call, n_failed, self.limits()) else {
-                return Ok(Err(error));
-            };
-            let kind =
-                EventKind::CallRetried { call: call.clone(), attempt: n_failed, code: error.code(), wait_ms };
-            run.scribe.record(self.id(), kind).await?;
-            let wait = Duration::from_millis(wait_ms);
-            if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
-                pace.refused(wait);
-            }
-            tokio::time::sleep(wait).await;
         }
     }
 

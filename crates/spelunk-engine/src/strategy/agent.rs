@@ -12,7 +12,7 @@ mod script;
 mod tools;
 mod work;
 
-use spelunk_model::{Message, Prompt, Speaker};
+use spelunk_model::{Message, Prompt, Reply, Speaker};
 use spelunk_types::{ErrorCode, Explain};
 
 pub(in crate::strategy) use self::bench::Bench;
@@ -21,6 +21,8 @@ pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
 pub(in crate::strategy) use self::script::{begin, functions};
 use self::work::{Turn, Work};
+use super::shorter;
+use crate::frame::prompt_tokens;
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -79,14 +81,12 @@ impl<'a> Job<'a> {
         let (turns_max, mut n_silent) = (self.frame.limits().agent_turns_max, 0);
         for turn in 1..=turns_max {
             if self.transcript.needs_compaction() {
-                let summary = self.frame.ask(self.asking(SUMMARY)).await?;
-                self.transcript.compact(&summary.text);
+                self.compact().await?;
             }
-            let next = self.prompt();
-            if let Some(code) = conclude::is_due(self.frame, &next) {
+            if let Some(code) = conclude::is_due(self.frame, &self.prompt()) {
                 return self.conclude(code).await;
             }
-            let reply = self.ask(next).await?;
+            let reply = self.ask().await?;
             let (calls, reply) = protocol::read(reply);
             self.protocol.push_reply(&mut self.transcript, &reply, &calls);
             n_silent = if calls.is_empty() { n_silent + 1 } else { 0 };
@@ -106,9 +106,29 @@ impl<'a> Job<'a> {
         self.conclude(ErrorCode::TurnsExhausted).await
     }
 
-    /// Asks for the next step. A provider that takes no tools is told of them in words from then on.
-    async fn ask(&mut self, prompt: Prompt) -> Result<spelunk_model::Reply, FrameError> {
-        match self.frame.ask(prompt).await {
+    /// Puts a summary in the place of older turns.
+    async fn compact(&mut self) -> Result<(), FrameError> {
+        match self.frame.ask(self.asking(SUMMARY)).await {
+            Ok(summary) => self.transcript.compact(&summary.text),
+            Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Asks for the next step, and where that is too long, once more with half of the conversation.
+    async fn ask(&mut self) -> Result<Reply, FrameError> {
+        match self.ask_once().await {
+            Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {
+                self.ask_once().await
+            }
+            asked => asked,
+        }
+    }
+
+    /// A provider that takes no tools is told of them in words from then on.
+    async fn ask_once(&mut self) -> Result<Reply, FrameError> {
+        match self.frame.ask(self.prompt()).await {
             Err(error @ FrameError::Call { .. }) if self.protocol.is_refused_by(&error) => {
                 debug_assert_eq!(error.code(), ErrorCode::ModelRequestRefused);
                 self.protocol = Protocol::text();
@@ -144,14 +164,21 @@ impl<'a> Job<'a> {
         prompt
     }
 
+    fn concluding(&self, said: &str) -> Prompt {
+        Prompt { schema: self.task.schema.as_ref().and_then(|schema| schema.json()), ..self.asking(said) }
+    }
+
     async fn conclude(&mut self, stopped_by: ErrorCode) -> Result<Answer, FrameError> {
         let said = conclude::said(self.task, stopped_by);
         let answer = match self.work.answer_so_far() {
             Some(given) => work::settle(self.frame, self.task, given).await?,
             None => {
-                let mut prompt = self.asking(&said);
-                prompt.schema = self.task.schema.as_ref().and_then(|schema| schema.json());
-                let reply = self.frame.ask(prompt).await?;
+                let reply = match self.frame.ask(self.concluding(&said)).await {
+                    Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {
+                        self.frame.ask(self.concluding(&said)).await?
+                    }
+                    asked => asked?,
+                };
                 self.transcript.push_user(said);
                 self.transcript.push_reply(&reply.text);
                 conclude::answer(self.frame, self.task, &reply.text).await?
@@ -162,10 +189,9 @@ impl<'a> Job<'a> {
 }
 
 fn transcript(frame: &Frame, protocol: Protocol, first: &str) -> Transcript {
-    let limits = frame.limits();
-    let bounds = TranscriptLimits {
-        prompt_tokens_max: limits.transcript_tokens_max,
-        output_chars_max: limits.stdout_chars_max,
-    };
+    // The tools are sent along with every message.
+    let n_tools = prompt_tokens(&Prompt { tools: protocol.tools(), ..Prompt::default() });
+    let room_tokens = frame.room_tokens().saturating_sub(n_tools);
+    let bounds = TranscriptLimits::within(frame.limits(), room_tokens);
     Transcript::new(first::system(frame, protocol), first.to_owned(), bounds)
 }

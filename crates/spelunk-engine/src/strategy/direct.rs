@@ -35,7 +35,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 
 /// How much text one call takes.
 pub(super) fn bytes_max(frame: &Frame) -> u64 {
-    frame.limits().direct_tokens_max.saturating_mul(BYTES_PER_TOKEN)
+    frame.limits().direct_tokens_max.min(frame.room_tokens()).saturating_mul(BYTES_PER_TOKEN)
 }
 
 /// Asks once, with this before the model.

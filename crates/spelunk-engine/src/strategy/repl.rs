@@ -10,7 +10,7 @@ mod session;
 
 use std::sync::Arc;
 
-use spelunk_model::{Message, Prompt, Speaker};
+use spelunk_model::{Message, Prompt, Reply, Speaker};
 use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
 
@@ -21,6 +21,7 @@ use self::habits::Habits;
 pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
 use super::names::{first_block, first_program};
+use super::shorter;
 use crate::environment::{Environment, Opened, PRELUDE};
 use crate::finder::FrameFinder;
 use crate::transcript::{Transcript, TranscriptLimits};
@@ -44,21 +45,24 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     let mut habits = Habits::default();
     for turn in 1..=frame.limits().turns_max {
         if transcript.needs_compaction() {
-            let summary = frame.ask(asking(frame, &transcript, SUMMARY)).await?;
-            transcript.compact(&summary.text);
+            match frame.ask(asking(frame, &transcript, SUMMARY)).await {
+                Ok(summary) => transcript.compact(&summary.text),
+                Err(error) if shorter::halved(frame, &mut transcript, &error).await? => {}
+                Err(error) => return Err(error),
+            }
         }
         if let Some(code) = conclude::is_due(frame, &transcript) {
-            return conclude::conclude(frame, task, &transcript, code).await;
+            return conclude::conclude(frame, task, &mut transcript, code).await;
         }
-        let reply = frame.ask(transcript.prompt(frame.limits().root_output_tokens_max)).await?;
+        let reply = ask(frame, &mut transcript, next).await?;
         transcript.push_reply(&reply.text);
         match take_turn(&mut session, &mut habits, &reply.text).await? {
             Turn::Answered(given) => return answer::settle(frame, task, given).await,
-            Turn::Stuck(code) => return conclude::conclude(frame, task, &transcript, code).await,
+            Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
             Turn::Said(said) => transcript.push_user(said + &turns_left(frame, turn)),
         }
     }
-    conclude::conclude(frame, task, &transcript, ErrorCode::TurnsExhausted).await
+    conclude::conclude(frame, task, &mut transcript, ErrorCode::TurnsExhausted).await
 }
 
 /// What came of a reply.
@@ -105,9 +109,28 @@ pub(in crate::strategy) async fn open(frame: &Frame, task: &Task) -> Result<Open
     Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
 }
 
+/// Asks for the next thing to do.
+fn next(frame: &Frame, transcript: &Transcript) -> Prompt {
+    transcript.prompt(frame.limits().root_output_tokens_max)
+}
+
+/// Asks, and where that is too long, once more with half of the conversation.
+async fn ask(
+    frame: &Frame,
+    transcript: &mut Transcript,
+    prompt: impl Fn(&Frame, &Transcript) -> Prompt,
+) -> Result<Reply, FrameError> {
+    match frame.ask(prompt(frame, transcript)).await {
+        Err(error) if shorter::halved(frame, transcript, &error).await? => {
+            frame.ask(prompt(frame, transcript)).await
+        }
+        asked => asked,
+    }
+}
+
 /// The conversation with one more thing said by us, which does not become part of it.
 fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
-    let mut prompt = transcript.prompt(frame.limits().root_output_tokens_max);
+    let mut prompt = next(frame, transcript);
     match prompt.messages.last_mut() {
         Some(last) if last.speaker == Speaker::User => last.text += &format!("\n\n{said}"),
         Some(_) | None => prompt.messages.push(Message::user(said)),
@@ -140,11 +163,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
         .replace("{schema}", &schema)
         .replace("{question}", &question.replace("{context}", "(context)"))
         .replace("{context}", description);
-    let bounds = TranscriptLimits {
-        prompt_tokens_max: limits.transcript_tokens_max,
-        output_chars_max: limits.stdout_chars_max,
-    };
-    Transcript::new(system, user, bounds)
+    Transcript::new(system, user, TranscriptLimits::within(limits, frame.room_tokens()))
 }
 
 fn system(frame: &Frame) -> String {

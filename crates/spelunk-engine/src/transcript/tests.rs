@@ -180,3 +180,13 @@ fn long_messages_are_cut_in_the_middle_and_say_so() {
         ]
     );
 }
+
+#[test]
+fn a_short_window_bounds_the_prompt_and_what_is_said_at_once() {
+    let limits = spelunk_types::Limits { transcript_tokens_max: 100_000, ..spelunk_types::Limits::default() };
+    let within = |room_tokens| TranscriptLimits::within(&limits, room_tokens);
+    let usual = TranscriptLimits { prompt_tokens_max: 100_000, output_chars_max: limits.stdout_chars_max };
+    assert_eq!(within(u64::MAX), usual);
+    assert_eq!(within(4_000), TranscriptLimits { prompt_tokens_max: 4_000, output_chars_max: 1_000 });
+    assert_eq!(within(0), TranscriptLimits { prompt_tokens_max: 0, output_chars_max: 250 });
+}

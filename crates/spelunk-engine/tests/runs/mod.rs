@@ -3,6 +3,7 @@
 mod agent;
 mod budget;
 mod cache;
+mod chains;
 mod disk;
 mod ending;
 mod examples;

@@ -10,7 +10,7 @@ use spelunk_model::{Model, ModelOptions, OpenAiModel};
 use spelunk_testkit::{FaultDisk, ModelServer, Rule, on, status};
 use spelunk_types::{Explain, Strategy};
 
-use crate::stage::{Stage, engine_on};
+use crate::stage::{Stage, engine_on, events, view};
 
 const QUESTION: &str = "What is the magic number?";
 
@@ -154,6 +154,96 @@ async fn a_search_whose_passages_are_too_long_is_asked_once_with_half_of_them() 
     assert_eq!(answer(&result), "It is 42.");
     let lengths: Vec<usize> = stage.server.requests().iter().map(|request| request.body.len()).collect();
     assert!(lengths.len() == 3 && lengths[2] * 3 < lengths[1] * 2, "{lengths:?}");
+}
+
+/// Code that looks and prints so much.
+fn much(letter: &str) -> String {
+    cell(&format!("print(grep('magic'), '{letter}' * 3000)"))
+}
+
+/// The lengths of the requests.
+fn lengths(stage: &Stage) -> Vec<usize> {
+    stage.server.requests().iter().map(|request| request.body.len()).collect()
+}
+
+#[tokio::test]
+async fn a_turn_that_is_too_long_is_asked_once_with_half_of_the_conversation_and_a_resumed_run_does_the_same()
+{
+    let stage = stage(
+        Strategy::Repl,
+        [
+            on("0#0").reply(much("a")),
+            on("0#1").reply(much("b")),
+            on("0#2").always(too_long()),
+            on("0#3").reply(much("c")),
+            // What is left is held to its length from then on, by a summary.
+            on("0#4").fault(status(401)).reply("I looked for magic."),
+            on("0#5").reply(cell("FINAL(42)")),
+        ],
+    );
+    let engine = engine();
+    let stopped = stage.ask(&engine, QUESTION).await;
+    assert!(answer(&stopped).starts_with("model-unauthorized"), "{}", answer(&stopped));
+    let lengths = lengths(&stage);
+    assert!(lengths[3] + 3000 < lengths[2], "{lengths:?}");
+    let told = &view(&events(&engine, &stopped.run)).warnings[0].0;
+    assert_eq!(told, "the conversation was longer than the model's window: its older half was left out");
+    let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
+    assert_eq!(answer(&resumed), "42");
+    assert_eq!(stage.server.requests().len(), 7);
+}
+
+#[tokio::test]
+async fn a_summary_and_a_conclusion_that_are_too_long_are_done_without_or_with_half() {
+    let rules = [
+        on("0#0").reply(much("a")),
+        on("0#1").reply(much("b")),
+        on("0#2").always(too_long()),
+        on("0#3").reply(much("c")),
+        on("0#4").always(too_long()),
+        on("0#5").reply("It is 42."),
+    ];
+    let mut stage = stage(Strategy::Repl, rules);
+    (stage.limits.turns_max, stage.limits.transcript_tokens_max) = (3, 1_500);
+    let result = stage.ask(&engine(), QUESTION).await;
+    assert_eq!(answer(&result), "It is 42.");
+    assert_eq!(result.stopped_by(), Some(spelunk_types::ErrorCode::TurnsExhausted));
+    // What was asked in vain is a summary: the turn goes on with what is left.
+    let asked: Vec<bool> =
+        stage.server.requests().iter().map(|request| request.body.contains("Write a summary")).collect();
+    assert_eq!(asked, [false, false, true, false, false, false]);
+}
+
+#[tokio::test]
+async fn an_instruction_that_does_not_fit_is_told_as_it_is() {
+    let stage = stage(Strategy::Repl, [on("0#*").always(too_long())]);
+    let result = stage.ask(&engine(), QUESTION).await;
+    assert!(answer(&result).starts_with("model-prompt-too-long"), "{}", answer(&result));
+    assert_eq!(stage.server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn an_agent_whose_turn_is_too_long_goes_on_with_half_of_the_conversation() {
+    let text = "A line of magic numbers.\n".repeat(600);
+    let read = r#"{"path": "input/contexts/a.md", "offset": 1, "limit": 300}"#;
+    let write = r#"{"path": "output/answer.md", "content": "It is 42."}"#;
+    let rules = [
+        on("0#0").reply("").tool_call("Read", read),
+        on("0#1").reply("").tool_call("Read", read),
+        on("0#2").always(too_long()),
+        on("0#3").reply("").tool_call("Write", write),
+        on("0#*").reply("").tool_call("Finish", "{}"),
+    ];
+    let stage = Stage { strategy: Strategy::Agent, ..Stage::new(&[("a.md", &text)], rules) };
+    let result = stage.ask(&engine(), QUESTION).await;
+    assert_eq!(answer(&result), "It is 42.");
+    let lengths = lengths(&stage);
+    assert!(lengths[3] * 3 < lengths[2] * 2, "{lengths:?}");
+    // A call and its result go together: no provider takes one without the other.
+    let sent = stage.server.requests()[3].json();
+    let messages = sent["messages"].as_array().unwrap().clone();
+    let of_role = |role: &str| messages.iter().filter(|message| message["role"] == role).count();
+    assert_eq!((of_role("tool"), of_role("user")), (1, 2), "{sent:#}");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use spelunk_engine::{
     RunSettings, RunView, SystemClock, Task,
 };
 use spelunk_journal::{Disk, Record, Workspace};
-use spelunk_model::{Model, ModelOptions, OpenAiModel, Price, Prompt};
+use spelunk_model::{FallbackModel, Model, ModelOptions, OpenAiModel, Price, Prompt};
 use spelunk_testkit::{ModelServer, Rule};
 use spelunk_types::{Event, Focus, Grounding, Limits, RunId, SourceSpec, Strategy};
 
@@ -50,6 +50,8 @@ pub(crate) struct Stage {
     pub(crate) schema: Option<String>,
     pub(crate) focus: Focus,
     pub(crate) program: Option<Program>,
+    /// Who is asked when the server is out.
+    pub(crate) stand_ins: Vec<Arc<dyn Model>>,
 }
 
 impl Stage {
@@ -70,7 +72,17 @@ impl Stage {
             schema: None,
             focus: Focus::General,
             program: None,
+            stand_ins: Vec::new(),
         }
+    }
+
+    /// Whom the root asks.
+    fn model(&self) -> Arc<dyn Model> {
+        let first = model(&self.server.base_url());
+        if self.stand_ins.is_empty() {
+            return first;
+        }
+        Arc::new(FallbackModel::new(first, self.stand_ins.clone()))
     }
 
     pub(crate) fn sources(&self) -> Vec<SourceSpec> {
@@ -97,7 +109,7 @@ impl Stage {
             corpus,
             sources,
             strategy: if self.program.is_some() { Strategy::Program } else { self.strategy },
-            model: model(&self.server.base_url()),
+            model: self.model(),
             sub_model: None,
             synthesis_model: None,
             schema: self.schema.clone(),
@@ -108,9 +120,8 @@ impl Stage {
     }
 
     pub(crate) fn resume(&self, engine: &Engine, run: &RunId) -> Result<RunHandle, EngineError> {
-        let model = model(&self.server.base_url());
         let request = ResumeRequest {
-            model,
+            model: self.model(),
             sub_model: None,
             synthesis_model: None,
             settings: self.settings(),

@@ -38,8 +38,6 @@ pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
 
 /// Its working memory: cells for the window and a place for each sequence.
 pub(super) fn memory<'a>(work: &Work, model: &'a LlamaModel) -> Result<LlamaContext<'a>, ModelError> {
-    let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let n_threads = i32::try_from(n_threads).unwrap_or(1);
     let window = u32::try_from(work.window_tokens).ok().and_then(NonZeroU32::new);
     let params = LlamaContextParams::default()
         .with_n_ctx(window)
@@ -48,8 +46,8 @@ pub(super) fn memory<'a>(work: &Work, model: &'a LlamaModel) -> Result<LlamaCont
         .with_n_seq_max(SEQUENCES)
         .with_kv_unified(true)
         .with_swa_full(true)
-        .with_n_threads(n_threads)
-        .with_n_threads_batch(n_threads)
+        .with_n_threads(work.n_threads)
+        .with_n_threads_batch(work.n_threads)
         .with_no_perf(true);
     model
         .new_context(backend(work)?, params)

@@ -17,6 +17,7 @@ fn options(template: Option<&str>, of_file: Option<u64>, wanted: Option<u64>) ->
         context_tokens: wanted,
         temperature: 0.0,
         seed: 0,
+        threads: None,
     }
 }
 
@@ -24,8 +25,9 @@ const CHATML: Option<&str> = Some("<|im_start|> <|im_end|>");
 
 #[test]
 fn the_window_is_that_of_the_file_unless_a_shorter_one_is_asked_for() {
-    let window =
-        |of_file, wanted| EmbeddedModel::new(options(CHATML, of_file, wanted)).unwrap().window_tokens();
+    let window = |of_file, wanted| {
+        EmbeddedModel::new(options(CHATML, of_file, wanted)).unwrap().window_tokens().unwrap()
+    };
     assert_eq!(window(Some(8_192), None), 8_192);
     assert_eq!(window(Some(8_192), Some(2_000)), 2_000);
     assert_eq!(window(Some(8_192), Some(100_000)), 8_192);

@@ -31,7 +31,16 @@ fn options() -> Option<EmbeddedOptions> {
     let bytes = file.metadata().unwrap().len();
     let header = GgufHeader::read(BufReader::new(file)).unwrap();
     let (name, context_tokens) = ("tested".to_owned(), Some(4_096));
-    Some(EmbeddedOptions { name, path, bytes, header, context_tokens, temperature: 0.0, seed: 0 })
+    Some(EmbeddedOptions {
+        name,
+        path,
+        bytes,
+        header,
+        context_tokens,
+        temperature: 0.0,
+        seed: 0,
+        threads: None,
+    })
 }
 
 fn call() -> CallId {
@@ -152,7 +161,7 @@ async fn figures() {
                     first_ms.get_or_insert(began.elapsed().as_millis());
                 }
                 ModelDelta::Done { usage: told, .. } => usage = told,
-                ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) | ModelDelta::AnsweredBy(_) => {}
+                ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) => {}
             }
         }
         (first_ms.unwrap_or_default(), began.elapsed().as_millis(), usage.unwrap())

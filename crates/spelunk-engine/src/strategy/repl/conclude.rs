@@ -2,6 +2,7 @@
 //! is partial.
 #![expect(clippy::wildcard_enum_match_arm, reason = "whatever else stopped it is about money")]
 
+use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Grounding};
 
 use super::answer;
@@ -13,7 +14,7 @@ pub(super) const PROMPT: &str = include_str!("../../prompts/repl-conclude.md");
 /// Why the next call must be the last, where money or time is nearly spent. On replay it is decided as it was decided
 /// then; both are said in the same words, so that the prompt does not depend on which it was.
 pub(super) fn is_due(frame: &Frame, transcript: &Transcript) -> Option<ErrorCode> {
-    let next = transcript.prompt(frame.limits().root_output_tokens_max);
+    let next = super::next(frame, transcript);
     match frame.next_call_was(&next) {
         Some(was_turn) => (!was_turn).then_some(ErrorCode::CallsExhausted),
         None if !frame.affords_calls(2, &next) => Some(ErrorCode::CallsExhausted),
@@ -25,7 +26,7 @@ pub(super) fn is_due(frame: &Frame, transcript: &Transcript) -> Option<ErrorCode
 pub(super) async fn conclude(
     frame: &Frame,
     task: &Task,
-    transcript: &Transcript,
+    transcript: &mut Transcript,
     stopped_by: ErrorCode,
 ) -> Result<Answer, FrameError> {
     let why = match stopped_by {
@@ -44,9 +45,11 @@ pub(super) async fn conclude(
         }
         None => said,
     };
-    let mut prompt = super::asking(frame, transcript, &said);
-    prompt.schema = task.schema.as_ref().and_then(|schema| schema.json());
-    let reply = frame.ask(prompt).await?;
+    let asking = |frame: &Frame, transcript: &Transcript| {
+        let schema = task.schema.as_ref().and_then(|schema| schema.json());
+        Prompt { schema, ..super::asking(frame, transcript, &said) }
+    };
+    let reply = super::ask(frame, transcript, asking).await?;
     let answer = match &task.schema {
         Some(schema) => typed(frame, schema, &reply.text)?,
         None => evidence::check(frame, &task.view, &reply.text).await?,

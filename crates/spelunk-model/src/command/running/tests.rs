@@ -21,10 +21,7 @@ fn read(output: CommandOutput, pieces: &[&[u8]]) -> Result<String, ModelError> {
     running.end(ExitStatus::default())?;
     let texts = running.ready.into_iter().filter_map(|delta| match delta {
         ModelDelta::Text(text) => Some(text),
-        ModelDelta::Reasoning(_)
-        | ModelDelta::ToolCall(_)
-        | ModelDelta::AnsweredBy(_)
-        | ModelDelta::Done { .. } => None,
+        ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) | ModelDelta::Done { .. } => None,
     });
     Ok(texts.collect())
 }

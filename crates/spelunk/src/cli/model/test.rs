@@ -157,7 +157,7 @@ async fn hear(model: &dyn Model, prompt: &Prompt) -> Result<Tested, ModelError> 
             ModelDelta::Reasoning(_) => {
                 first_ms.get_or_insert_with(elapsed_ms);
             }
-            ModelDelta::ToolCall(_) | ModelDelta::AnsweredBy(_) => {}
+            ModelDelta::ToolCall(_) => {}
             ModelDelta::Done { usage, .. } => {
                 let total_ms = elapsed_ms();
                 let spent = usage.unwrap_or_else(|| Usage {

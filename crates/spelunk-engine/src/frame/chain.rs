@@ -1,0 +1,181 @@
+//! A call and the models that may answer it: the one that was asked, and those that stand in when it is out. Each has
+//! its own pace, its own patience and its own price. This is the one policy for asking again and for asking elsewhere.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use spelunk_model::{Model, ModelError, Reply};
+use spelunk_types::{CallId, ErrorCode, EventKind, Explain};
+use tokio::time::Instant;
+
+use super::Frame;
+use super::call::Ask;
+use crate::pace::{Pace, Paces};
+use crate::run::Run;
+use crate::{FrameError, attempt};
+
+/// One model of a chain, and how fast it may be asked.
+struct Link {
+    model: Arc<dyn Model>,
+    pace: Arc<Pace>,
+}
+
+/// A request that brought no reply.
+struct Broken {
+    error: ModelError,
+    /// Whether words of the reply were shown before it broke.
+    has_begun: bool,
+}
+
+/// Every link that was asked is out, or one has said something that another must not cover up.
+struct Unanswered {
+    error: ModelError,
+    link_idx: usize,
+}
+
+/// The models of a call, the one that was asked first.
+fn links(model: &Arc<dyn Model>, paces: &Paces) -> Vec<Link> {
+    let link = |model: &Arc<dyn Model>| Link { model: Arc::clone(model), pace: paces.of(model.as_ref()) };
+    match model.links() {
+        [] => vec![link(model)],
+        links => links.iter().map(link).collect(),
+    }
+}
+
+/// In which order they are asked now: those that were out a moment ago come last.
+fn order(links: &[Link]) -> Vec<usize> {
+    let (resting, ready): (Vec<_>, Vec<_>) = (0..links.len()).partition(|idx| links[*idx].pace.is_resting());
+    ready.into_iter().chain(resting).collect()
+}
+
+/// Whether the model has too short a window for the request, or does not have what it asks for.
+fn is_lacking(error: &ModelError) -> bool {
+    matches!(error, ModelError::PromptTooLong { .. } | ModelError::FeatureRefused { .. })
+}
+
+impl Frame {
+    /// Asks until there is a reply, with its usage priced, or no use in asking again. The outer error ends the run; the
+    /// inner one is what the models said last.
+    pub(super) async fn attempt_until_settled(
+        &self,
+        call: &CallId,
+        ask: &Ask,
+    ) -> Result<Result<Reply, ModelError>, FrameError> {
+        let run = self.run();
+        let links = links(&ask.model, &run.paces);
+        let (mut n_failed, mut may_pass_on) = (0, links.len() > 1);
+        loop {
+            let Unanswered { error, link_idx } = match self.go_round(call, ask, &links, n_failed + 1).await? {
+                Ok(reply) => return Ok(Ok(reply)),
+                Err(unanswered) => unanswered,
+            };
+            n_failed += 1;
+            let pace = &links[link_idx].pace;
+            let Some(wait_ms) = attempt::wait_ms(&error, call, n_failed, self.limits()) else {
+                let is_limited = error.code() == ErrorCode::ModelRateLimited;
+                if !(is_limited && std::mem::take(&mut may_pass_on)) {
+                    return Ok(Err(error));
+                }
+                // A provider that still has no room after all waits is as good as out.
+                pace.rest();
+                n_failed = 0;
+                continue;
+            };
+            self.record_retry(call, n_failed, &error, wait_ms).await?;
+            let wait = Duration::from_millis(wait_ms);
+            if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
+                pace.refused(wait);
+            }
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Asks each model at most once, and the next only where one is out.
+    async fn go_round(
+        &self,
+        call: &CallId,
+        ask: &Ask,
+        links: &[Link],
+        attempt: u32,
+    ) -> Result<Result<Reply, Unanswered>, FrameError> {
+        let mut last = None;
+        for (n_asked, link_idx) in order(links).into_iter().enumerate() {
+            let link = &links[link_idx];
+            let Broken { error, has_begun } = match self.ask_link(call, ask, link).await {
+                Ok(reply) => {
+                    let answered_by = (link_idx > 0).then(|| link.model.reference().clone());
+                    return Ok(Ok(Reply { answered_by, ..reply }));
+                }
+                Err(broken) => broken,
+            };
+            if link_idx > 0 && is_lacking(&error) {
+                // What a stand-in cannot do says nothing about the model that was asked.
+                continue;
+            }
+            if !error.is_outage() {
+                return Ok(Err(Unanswered { error, link_idx }));
+            }
+            link.pace.failed(&error);
+            if has_begun && n_asked + 1 < links.len() {
+                // Whoever watches sees the reply begin anew.
+                self.record_retry(call, attempt, &error, 0).await?;
+            }
+            last = Some(Unanswered { error, link_idx });
+        }
+        Ok(Err(last.expect("the model that was asked is among them")))
+    }
+
+    /// Sends the request to one model, and once more without its schema where that is refused.
+    async fn ask_link(&self, call: &CallId, ask: &Ask, link: &Link) -> Result<Reply, Broken> {
+        let (run, pace) = (self.run(), &link.pace);
+        let tokens = Run::estimate(link.model.as_ref(), &ask.prompt).tokens();
+        let mut prompt = Cow::Borrowed(&ask.prompt);
+        loop {
+            if prompt.schema.as_ref().is_some_and(|schema| !pace.takes_schema(schema)) {
+                // The answer is held against the schema here, too; the model is told of it in words.
+                prompt.to_mut().schema = None;
+            }
+            let turn = pace.enter(tokens).await;
+            let began = Instant::now();
+            let mut first_word = None;
+            let on_text = |text: &str| {
+                first_word.get_or_insert_with(|| began.elapsed());
+                let text = text.to_owned();
+                run.scribe.show(self.id(), EventKind::CallStreamed { call: call.clone(), text });
+            };
+            let model = link.model.as_ref();
+            let error = match attempt::attempt(model, &prompt, call, self.limits(), on_text).await {
+                Ok(mut reply) => {
+                    turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
+                    pace.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
+                    reply.usage = Some(Run::price_usage(model, &ask.prompt, &reply));
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
+            drop(turn);
+            match prompt.schema.clone().filter(|_| attempt::refuses_schema(&error)) {
+                Some(schema) => {
+                    pace.refuse_schema(&schema);
+                    prompt.to_mut().schema = None;
+                }
+                None => return Err(Broken { error, has_begun: first_word.is_some() }),
+            }
+        }
+    }
+
+    async fn record_retry(
+        &self,
+        call: &CallId,
+        attempt: u32,
+        error: &ModelError,
+        wait_ms: u64,
+    ) -> Result<(), FrameError> {
+        let kind = EventKind::CallRetried { call: call.clone(), attempt, code: error.code(), wait_ms };
+        Ok(self.run().scribe.record(self.id(), kind).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

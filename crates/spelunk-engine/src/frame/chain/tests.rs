@@ -1,0 +1,71 @@
+//! The order in which the models of a chain are asked, and how fast each.
+
+use spelunk_model::{FallbackModel, ModelStream, Price, Prompt, Rate};
+use spelunk_types::ModelRef;
+
+use super::*;
+
+struct Named(ModelRef, Rate);
+
+impl Model for Named {
+    fn reference(&self) -> &ModelRef {
+        &self.0
+    }
+
+    fn price(&self) -> Option<Price> {
+        None
+    }
+
+    fn rate(&self) -> Rate {
+        self.1
+    }
+
+    fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
+        unreachable!("nobody asks it")
+    }
+}
+
+fn named(name: &str, requests_per_minute: u64) -> Arc<dyn Model> {
+    let reference = ModelRef { provider: "p".into(), name: name.into(), base_url: "u".into() };
+    let requests_per_minute = Some(requests_per_minute);
+    Arc::new(Named(reference, Rate { requests_per_minute, ..Rate::default() }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_model_of_a_chain_has_its_own_pace_and_shares_it_with_those_who_ask_it_alone() {
+    let paces = Paces::default();
+    let (one, other) = (named("one", 60), named("other", 600));
+    let chain: Arc<dyn Model> =
+        Arc::new(FallbackModel::new(Arc::clone(&one), vec![Arc::clone(&other), named("third", 1)]));
+    let of_chain = links(&chain, &paces);
+    for (link, alone) in of_chain.iter().zip([&one, &other]) {
+        let alone = links(alone, &paces);
+        assert_eq!(alone.len(), 1);
+        assert!(Arc::ptr_eq(&link.pace, &alone[0].pace));
+    }
+    // A refusal of one narrows that one alone.
+    of_chain[1].pace.refused(Duration::from_secs(9));
+    drop(of_chain[0].pace.enter(1).await);
+    let began = Instant::now();
+    drop(of_chain[1].pace.enter(1).await);
+    assert_eq!(began.elapsed(), Duration::from_secs(9));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_was_out_is_asked_last_until_it_has_rested_or_answered() {
+    let paces = Paces::default();
+    let chain: Arc<dyn Model> =
+        Arc::new(FallbackModel::new(named("a", 1), vec![named("b", 1), named("c", 1)]));
+    let links = links(&chain, &paces);
+    let broken = ModelError::ServerError { status: 500, detail: String::new() };
+    for expected in [[0, 1, 2], [0, 1, 2], [1, 2, 0]] {
+        links[0].pace.failed(&broken);
+        assert_eq!(order(&links), expected);
+    }
+    links[1].pace.failed(&ModelError::TimedOut { after_ms: 1 });
+    assert_eq!(order(&links), [2, 0, 1]);
+    links[0].pace.succeeded(Duration::ZERO);
+    assert_eq!(order(&links), [0, 2, 1]);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert_eq!(order(&links), [0, 1, 2]);
+}

@@ -1,0 +1,24 @@
+//! A conversation that turned out longer than its model's window is halved and asked again, once for each question. The
+//! failure is on record, so that a resumed run halves in the same places.
+
+use spelunk_types::{ErrorCode, Explain};
+
+use crate::transcript::Transcript;
+use crate::{Frame, FrameError};
+
+/// Whether the question failed because it was too long, and the conversation is shorter now.
+pub(super) async fn halved(
+    frame: &Frame,
+    transcript: &mut Transcript,
+    error: &FrameError,
+) -> Result<bool, FrameError> {
+    let is_too_long =
+        matches!(error, FrameError::Call { .. }) && error.code() == ErrorCode::ModelPromptTooLong;
+    if !is_too_long || !transcript.halve() {
+        return Ok(false);
+    }
+    let message = "the conversation was longer than the model's window: its older half was left out";
+    let hint = "set `context_tokens` of the model, or lower `limits.transcript_tokens_max`";
+    frame.warn(message.to_owned(), hint.to_owned()).await?;
+    Ok(true)
+}

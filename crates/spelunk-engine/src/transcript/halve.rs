@@ -1,0 +1,103 @@
+//! Halving: what is done when a model's window turns out to be shorter than was thought. The oldest turns go, then the
+//! middles of long messages; nobody is asked for a summary, because the question for one would not fit either. What is left
+//! out stays where it was: in variables, in files, in the documents.
+
+use spelunk_model::{Message, Part, Speaker};
+
+use super::{MESSAGE_CHARS_MIN, SUMMARY_HEAD, Transcript, TranscriptLimits, cut, previous_turn, tokens_of};
+use crate::frame::message_tokens;
+
+/// Messages are not cut shorter than this: what is left of them would say nothing.
+const CUT_CHARS_MIN: u64 = 200;
+/// Tokens that turns may take at least, whatever the window.
+const TURNS_TOKENS_MIN: u64 = 1_000;
+
+const LEFT_OUT: &str = "(They no longer fit, and were left out.)";
+const LEFT_OUT_REPLY: &str = "Turns before this point were left out: together they were longer than you can read. Variables and files are as you left them. Print less from now on, and go on.";
+
+impl Transcript {
+    /// Makes it about half as long, and holds it to that from then on. False where nothing is left that could go.
+    pub(crate) fn halve(&mut self) -> bool {
+        let n_before = self.tokens();
+        let tokens_max = n_before / 2;
+        self.leave_out_turns(tokens_max);
+        self.cut_turns(tokens_max);
+        self.cut_first(tokens_max);
+        let n_fixed = self.tokens().saturating_sub(tokens_of(&self.turns));
+        let floor = n_fixed.saturating_add(TURNS_TOKENS_MIN);
+        let prompt_tokens_max = self.limits.prompt_tokens_max.min(tokens_max.max(floor));
+        self.limits = TranscriptLimits { prompt_tokens_max, ..self.limits }.narrowed();
+        self.tokens() < n_before
+    }
+
+    /// Leaves out the oldest turns until it fits; a summary and the last turn stay.
+    fn leave_out_turns(&mut self, tokens_max: u64) {
+        let first = if self.is_compacted { 2 } else { 0 };
+        let last = previous_turn(&self.turns, self.turns.len());
+        let n_fixed = self.tokens().saturating_sub(tokens_of(&self.turns));
+        let n_kept = |from: usize| {
+            let kept = self.turns.iter().take(first).chain(self.turns.iter().skip(from));
+            kept.map(message_tokens).fold(n_fixed, u64::saturating_add)
+        };
+        let is_start =
+            |idx: &usize| self.turns.get(*idx).is_some_and(|message| message.speaker == Speaker::Assistant);
+        let from = (first..=last).filter(is_start).find(|from| *from >= last || n_kept(*from) <= tokens_max);
+        let Some(from) = from.filter(|from| *from > first) else { return };
+        let kept = self.turns.split_off(from);
+        self.turns.truncate(first);
+        if !self.is_compacted {
+            self.turns.push(Message::assistant(format!("{SUMMARY_HEAD}{LEFT_OUT}")));
+            self.turns.push(Message::user(""));
+            self.is_compacted = true;
+        }
+        if let Some(reply) = self.turns.last_mut() {
+            LEFT_OUT_REPLY.clone_into(&mut reply.text);
+        }
+        self.turns.extend(kept);
+    }
+
+    /// Cuts the longest messages of turns until it fits.
+    fn cut_turns(&mut self, tokens_max: u64) {
+        let whole = self.turns.clone();
+        let mut chars_max = whole.iter().map(chars_of).max().unwrap_or_default();
+        while self.tokens() > tokens_max && chars_max > CUT_CHARS_MIN {
+            chars_max = (chars_max / 2).max(CUT_CHARS_MIN);
+            self.turns = whole.iter().map(|message| shortened(message, chars_max)).collect();
+        }
+    }
+
+    /// Cuts the first message until it fits.
+    fn cut_first(&mut self, tokens_max: u64) {
+        let whole = self.first_user.clone();
+        let mut chars_max = chars_of(&whole);
+        while self.tokens() > tokens_max && chars_max > MESSAGE_CHARS_MIN {
+            chars_max = (chars_max / 2).max(MESSAGE_CHARS_MIN);
+            self.first_user = shortened(&whole, chars_max);
+        }
+    }
+}
+
+/// The characters of the longest thing in a message; a byte is at least as long as a character.
+fn chars_of(message: &Message) -> u64 {
+    let of_part = |part: &Part| match part {
+        Part::ToolCall(call) => call.arguments.len(),
+        Part::ToolResult(result) => result.text.len(),
+    };
+    message.parts.iter().map(of_part).fold(message.text.len(), usize::max) as u64
+}
+
+fn shortened(message: &Message, chars_max: u64) -> Message {
+    let of_part = |part: &Part| match part {
+        Part::ToolCall(call) => Part::ToolCall(super::bounded_call(call.clone(), chars_max)),
+        Part::ToolResult(result) => {
+            let mut result = result.clone();
+            result.text = cut(&result.text, chars_max);
+            Part::ToolResult(result)
+        }
+    };
+    let parts = message.parts.iter().map(of_part).collect();
+    Message { speaker: message.speaker, text: cut(&message.text, chars_max), parts }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! The model inside this process against llama.cpp's own server, on the same file, with the same prompts, in turns: `.ci/local-model
+//! FILE.gguf` starts the server and runs this. Told apart are the time to the first word of a long prompt, words per second
+//! after it, a prompt whose beginning was seen before, a reply held to a schema, and four calls at once.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench prints, is told by the environment what to measure, and fails by panicking"
+)]
+
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt as _;
+use futures_util::future::join_all;
+use serde_json::json;
+use spelunk_model::{
+    EmbeddedModel, EmbeddedOptions, GgufHeader, Model, ModelDelta, ModelOptions, OpenAiModel, Prompt,
+};
+use spelunk_types::{CallId, FrameId, Usage};
+
+const N_ROUNDS: usize = 3;
+const CONTEXT_TOKENS: u64 = 4_096;
+const REPLY_TOKENS: u64 = 64;
+const N_AT_ONCE: u64 = 4;
+/// Ours may take this many times as long as theirs.
+const RATIO_MAX: f64 = 1.25;
+
+fn main() -> ExitCode {
+    let Some(path) = std::env::var_os("SPELUNK_TEST_GGUF").map(PathBuf::from) else {
+        println!("SPELUNK_TEST_GGUF names no model: nothing was measured");
+        return ExitCode::SUCCESS;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let theirs = std::env::var("SPELUNK_LLAMA_URL").ok().map(|url| server(&url));
+    let ours = embedded(path);
+    if runtime.block_on(measure(ours.as_ref(), theirs.as_deref())) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn embedded(path: PathBuf) -> Arc<dyn Model> {
+    let file = std::fs::File::open(&path).unwrap();
+    let bytes = file.metadata().unwrap().len();
+    let header = GgufHeader::read(BufReader::new(file)).unwrap();
+    let threads = std::env::var("SPELUNK_LOCAL_THREADS").ok().and_then(|threads| threads.parse().ok());
+    let options = EmbeddedOptions {
+        name: "measured".to_owned(),
+        path,
+        bytes,
+        header,
+        context_tokens: Some(CONTEXT_TOKENS),
+        temperature: 0.0,
+        seed: 0,
+        threads,
+    };
+    Arc::new(EmbeddedModel::new(options).unwrap())
+}
+
+fn server(base_url: &str) -> Arc<dyn Model> {
+    let options = ModelOptions {
+        base_url: base_url.to_owned(),
+        name: "measured".to_owned(),
+        key: None,
+        price: None,
+        label_calls: false,
+    };
+    Arc::new(OpenAiModel::new(options).unwrap())
+}
+
+/// How long a call took.
+#[derive(Debug, Clone, Copy)]
+struct Took {
+    first_ms: f64,
+    total_ms: f64,
+    usage: Usage,
+}
+
+async fn timed(model: &dyn Model, prompt: Prompt) -> Took {
+    let call = CallId { frame: FrameId::root(), ordinal: 0 };
+    let (began, mut first_ms, mut told) = (Instant::now(), None, None);
+    let elapsed_ms = || began.elapsed().as_secs_f64() * 1000.0;
+    let mut stream = model.stream(&prompt, &call);
+    while let Some(delta) = stream.next().await {
+        match delta.unwrap() {
+            ModelDelta::Text(_) => {
+                first_ms.get_or_insert_with(elapsed_ms);
+            }
+            ModelDelta::Done { usage, .. } => told = usage,
+            ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) => {}
+        }
+    }
+    Took { first_ms: first_ms.unwrap_or_else(elapsed_ms), total_ms: elapsed_ms(), usage: told.unwrap() }
+}
+
+/// A document of about 500 tokens that begins as no other does.
+fn document(number: usize) -> String {
+    let line = "The quick brown fox jumps over the lazy dog near the river bank. ";
+    format!("Document number {number}. {}", line.repeat(36))
+}
+
+/// One figure of a model, by round.
+type Figures = Vec<(&'static str, f64)>;
+
+async fn round(model: &dyn Model, number: usize) -> Figures {
+    let about = |what: &str| Prompt::single("", format!("{}\n\n{what}", document(number)), REPLY_TOKENS);
+    let fresh = timed(model, about("Retell this as a long story.")).await;
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred tokens")]
+    let per_token_ms = (fresh.total_ms - fresh.first_ms) / (fresh.usage.output_tokens.max(2) - 1) as f64;
+    let again = timed(model, about("Retell this as a long poem.")).await;
+    let mut shaped = about("Where is the fox?");
+    shaped.schema = Some(Arc::new(json!({
+        "type": "object", "additionalProperties": false, "required": ["place", "is_known"],
+        "properties": { "place": { "type": "string", "maxLength": 60 }, "is_known": { "type": "boolean" } },
+    })));
+    let shaped = timed(model, shaped).await;
+    let began = Instant::now();
+    let four = (0..N_AT_ONCE).map(|idx| timed(model, about(&format!("Story number {idx}, please:"))));
+    join_all(four).await;
+    let four_ms = began.elapsed().as_secs_f64() * 1000.0;
+    vec![
+        ("first word, prompt never seen", fresh.first_ms),
+        ("each further word", per_token_ms),
+        ("first word, beginning seen before", again.first_ms),
+        ("a reply held to a schema", shaped.total_ms),
+        ("four replies at once", four_ms),
+    ]
+}
+
+async fn measure(ours: &dyn Model, theirs: Option<&dyn Model>) -> bool {
+    let warm = || Prompt::single("", "hi", 1);
+    let loaded = timed(ours, warm()).await;
+    println!("load and first word: {:.0} ms", loaded.total_ms);
+    let probe = timed(ours, Prompt::single("", document(99), 1)).await;
+    println!("the long prompt has {} tokens", probe.usage.input_tokens);
+    if let Some(theirs) = theirs {
+        timed(theirs, warm()).await;
+    }
+    let (mut of_ours, mut of_theirs) = (Vec::new(), Vec::new());
+    for number in 0..N_ROUNDS {
+        of_ours.push(round(ours, number).await);
+        if let Some(theirs) = theirs {
+            of_theirs.push(round(theirs, number).await);
+        }
+    }
+    println!("{:<36} {:>12} {:>12} {:>8}", "milliseconds, best of 3", "local:", "llama.cpp", "ratio");
+    let mut is_fine = true;
+    for (what, mine) in best(&of_ours) {
+        let other = best(&of_theirs).into_iter().find(|(name, _)| *name == what).map(|(_, ms)| ms);
+        let Some(other) = other else {
+            println!("{what:<36} {mine:>12.1}");
+            continue;
+        };
+        let ratio = mine / other;
+        let is_met = ratio <= RATIO_MAX;
+        is_fine &= is_met;
+        let mark = if is_met { "PASS" } else { "BROKEN" };
+        println!("{what:<36} {mine:>12.1} {other:>12.1} {ratio:>8.2}  < {RATIO_MAX}  {mark}");
+    }
+    is_fine
+}
+
+/// The best round of each figure: noise only ever adds.
+fn best(rounds: &[Figures]) -> Figures {
+    let names = rounds.first().map(|figures| figures.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let least = |name: &'static str| {
+        let of_name = rounds.iter().flatten().filter(|(other, _)| *other == name).map(|(_, ms)| *ms);
+        (name, of_name.fold(f64::INFINITY, f64::min))
+    };
+    names.unwrap_or_default().into_iter().map(least).collect()
+}
