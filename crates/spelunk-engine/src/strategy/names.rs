@@ -1,6 +1,8 @@
 //! Names in a question: words that can be looked for as they stand, because nobody writes them otherwise. Small models
 //! copy the first example that they see; an example with the names of their own question leads somewhere.
 
+use std::path::Path;
+
 use spelunk_context::{DocEntry, View};
 
 /// Names that one search asks for.
@@ -40,7 +42,10 @@ pub(super) fn first_block(question: &str) -> String {
 
 /// A program that answers some other question about a view of this shape, for models that write one like it.
 pub(super) fn first_program(view: &View) -> &'static str {
-    let is_table = |document: &DocEntry| document.name.ends_with(".csv") || document.name.ends_with(".tsv");
+    let is_table = |document: &DocEntry| {
+        let extension = Path::new(&document.name).extension().unwrap_or_default();
+        extension.eq_ignore_ascii_case("csv") || extension.eq_ignore_ascii_case("tsv")
+    };
     let mut documents = view.documents();
     match (documents.next(), documents.next()) {
         (Some(only), None) if is_table(only) => TABLE_PROGRAM,

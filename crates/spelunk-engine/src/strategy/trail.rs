@@ -92,8 +92,7 @@ fn holds(text: &str, name: &str) -> bool {
 /// The sentences of a line: it is cut behind `.`, `?` or `!` where a space and a capital letter follow.
 pub(super) fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut cuts = vec![0];
-    let mut chars = line.char_indices().peekable();
-    while let Some((idx, c)) = chars.next() {
+    for (idx, c) in line.char_indices() {
         if matches!(c, '.' | '?' | '!') && line.get(idx + 1..).is_some_and(begins_anew) {
             cuts.push(idx + 1);
         }

@@ -76,7 +76,7 @@ fn a_request_is_followed_by_its_number() {
 fn a_name_on_many_lines_leads_nowhere_and_no_trail_is_endless() {
     let common = "Acme did it.\n".repeat(ASKED_LINES_MAX + 1);
     check(&[("a.txt", &common)], "What did Acme do?", 3, &expect![""]);
-    let chain: String = (0..200).map(|n| format!("see N{n}x and N{}x\n", n + 1)).collect();
+    let chain = (0..200).map(|n| format!("see N{n}x and N{}x", n + 1)).collect::<Vec<_>>().join("\n");
     let trail = follow(&view(&[("a.txt", &chain)]), "What is in N0x and N100x?", 1000).unwrap();
     assert_eq!(trail.len(), LINES_MAX);
     check(&[("a.txt", "text")], "", 3, &expect![""]);
