@@ -30,6 +30,8 @@ export function windowed({
   let items = [];
   let at = 0;
   let chosen = null;
+  let isPressed = false;
+  let waiting = null;
   const idOf = (idx) => `${name}-${idx}`;
 
   const draw = () => {
@@ -103,19 +105,32 @@ export function windowed({
     event.stopPropagation();
     (step ?? extra)();
   });
+  // Rows that are replaced between press and release get no click: what is new waits for the release.
+  element.addEventListener('pointerdown', () => {
+    isPressed = true;
+    const release = () =>
+      setTimeout(() => {
+        isPressed = false;
+        if (waiting) show(waiting);
+      });
+    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, release, { once: true });
+  });
   element.addEventListener('click', (event) => {
     const line = event.target.closest('.row');
     if (line) choose(Number(line.dataset.idx));
   });
   element.addEventListener('scroll', () => requestAnimationFrame(draw), { passive: true });
   new ResizeObserver(draw).observe(element);
+  const show = (next) => {
+    waiting = isPressed ? next : null;
+    if (isPressed) return;
+    items = next;
+    at = Math.min(at, Math.max(0, items.length - 1));
+    draw();
+  };
   return {
     element,
-    show(next) {
-      items = next;
-      at = Math.min(at, Math.max(0, items.length - 1));
-      draw();
-    },
+    show,
     select(wanted) {
       chosen = wanted;
       const idx = items.findIndex((item) => key(item) === wanted);

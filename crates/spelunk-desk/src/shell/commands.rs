@@ -112,8 +112,13 @@ impl Guard {
     }
 }
 
+/// Whether an option or a bare number says so much; the name of a file may have any digits.
 fn has_large_number(argument: &str) -> bool {
-    argument.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > FILLING_DIGITS_MAX)
+    let is_option = argument.starts_with(['-', '+']);
+    let is_number = argument.starts_with(|c: char| c.is_ascii_digit())
+        && argument.chars().all(|c| c.is_ascii_alphanumeric() || c == ',');
+    (is_option || is_number)
+        && argument.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > FILLING_DIGITS_MAX)
 }
 
 /// About where the stack of this thread is now.

@@ -125,6 +125,24 @@ test('events appear as they happen, and the end is announced', async () => {
   await close(page);
 });
 
+test('a press is not lost to events that come before its release', async () => {
+  const page = await openPage(browser);
+  await page.goto(`${mock.url}#/run/${LIVE}/tree`);
+  await until(page, 30);
+  const row = page.getByRole('treeitem').nth(1);
+  const name = await row.locator('.name').innerText();
+  await row.hover();
+  await page.mouse.down();
+  mock.push(LIVE, ...REVIEW.slice(30, 60));
+  await until(page, 60);
+  await page.mouse.up();
+  await page.waitForFunction(
+    (wanted) => document.querySelector('[role=treeitem][aria-selected=true] .name')?.textContent === wanted,
+    name,
+  );
+  await close(page);
+});
+
 test('while analysts read, the page says how far they are and what they found', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}/answer`);
