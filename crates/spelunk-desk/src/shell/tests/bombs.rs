@@ -110,7 +110,7 @@ fn what_asks_for_too_much_ends_as_an_outcome() {
 fn the_name_of_a_file_may_have_any_digits() {
     let mut desk = desk();
     let made = "echo a > scratch/log-20261115.txt; paste scratch/log-20261115.txt; nl -w 12 scratch/log-20261115.txt";
-    assert_eq!(shell(&mut desk, made), "a\n           1\ta\n");
+    assert_eq!(shell(&mut desk, made), "a\n           1\ta\nchanged: scratch/log-20261115.txt\n");
     assert!(shell(&mut desk, "nl -w 100000 scratch/log-20261115.txt").contains("more than four digits"));
     assert!(
         shell(&mut desk, "fold --width=100000 scratch/log-20261115.txt").contains("more than four digits")
