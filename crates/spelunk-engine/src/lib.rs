@@ -33,6 +33,8 @@ mod start;
 mod strategy;
 mod synthesis;
 mod task;
+#[cfg(test)]
+mod testing;
 mod transcript;
 mod view;
 mod watch;

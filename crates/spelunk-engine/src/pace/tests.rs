@@ -1,8 +1,8 @@
 use futures_util::future::join_all;
-use spelunk_model::{ModelStream, Price, Prompt};
-use spelunk_types::{CallId, ModelRef};
+use spelunk_types::ModelRef;
 
 use super::*;
+use crate::testing::Named;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -87,26 +87,6 @@ async fn words_that_are_always_slow_or_always_quick_are_no_crowd() {
             pace.succeeded(first_word);
         }
         assert_eq!(width(&pace).await as u64, WIDTH_MAX);
-    }
-}
-
-struct Named(ModelRef, Rate);
-
-impl Model for Named {
-    fn reference(&self) -> &ModelRef {
-        &self.0
-    }
-
-    fn price(&self) -> Option<Price> {
-        None
-    }
-
-    fn rate(&self) -> Rate {
-        self.1
-    }
-
-    fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
-        unreachable!("nobody asks it")
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) async fn solve(
     task: &Task,
     passages: &Arc<Vec<FoundPassage>>,
 ) -> Result<Answer, FrameError> {
-    let shown = gather(task, passages).await?;
+    let shown = gather(task, passages).await;
     frame.note(chosen(task, &shown)).await?;
     let question = task.question_shown();
     let listed: Vec<String> = shown.iter().map(listed).collect();
@@ -62,17 +62,17 @@ pub(super) async fn solve(
     evidence::check_claims(frame, &task.view, &text, claims.collect()).await
 }
 
-async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>) -> Result<Vec<Sentence>, FrameError> {
+async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>) -> Vec<Sentence> {
     let (view, question, passages) = (task.view.clone(), task.question.clone(), Arc::clone(passages));
     // Following names reads the documents.
     let gathering = tokio::task::spawn_blocking(move || {
-        let trail = follow(&view, &question, ROUNDS)?;
+        let trail = follow(&view, &question, ROUNDS);
         let mut shown = best(&passages, &question);
         shown.retain(|sentence| !trail.contains(sentence));
         // The best stand next to the question.
         shown.reverse();
         shown.extend(trail);
-        Ok(shown)
+        shown
     });
     gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

@@ -38,7 +38,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     if frame.reader().is_small() {
         return close::solve(frame, task, &passages).await;
     }
-    let passages = with_trail(task, passages).await?;
+    let passages = with_trail(task, passages).await;
     let material = gather(task, &passages, direct::bytes_max(frame)).await;
     match direct::answer_from(frame, task, &material).await {
         // The model's window is smaller than was thought: half as much is tried, once.
@@ -54,14 +54,11 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 const TRAIL_ROUNDS: usize = 3;
 
 /// The passages, and before them the lines to which the names of the question lead and that are in none of them.
-async fn with_trail(
-    task: &Task,
-    passages: Arc<Vec<FoundPassage>>,
-) -> Result<Arc<Vec<FoundPassage>>, FrameError> {
+async fn with_trail(task: &Task, passages: Arc<Vec<FoundPassage>>) -> Arc<Vec<FoundPassage>> {
     let (view, question) = (task.view.clone(), task.question.clone());
     let following = tokio::task::spawn_blocking(move || {
         let mut all = Vec::new();
-        for trail::Sentence { document, line, text } in trail::follow(&view, &question, TRAIL_ROUNDS)? {
+        for trail::Sentence { document, line, text } in trail::follow(&view, &question, TRAIL_ROUNDS) {
             let is_there = passages.iter().any(|passage| {
                 let lines = passage.line_start..passage.line_start + passage.text.lines().count() as u64;
                 passage.document == document && lines.contains(&line)
@@ -78,9 +75,9 @@ async fn with_trail(
             }
         }
         all.extend(passages.iter().cloned());
-        Ok::<_, spelunk_context::SourceError>(Arc::new(all))
+        Arc::new(all)
     });
-    Ok(following.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
+    following.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) -> Material {

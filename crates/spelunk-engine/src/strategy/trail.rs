@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelunk_context::{SourceError, View};
+use spelunk_context::View;
 
 use super::names::names_in;
 
@@ -16,6 +16,8 @@ const NAMES_MAX: usize = 60;
 /// Lines of the whole trail.
 const LINES_MAX: usize = 40;
 const SENTENCE_CHARS_MAX: usize = 400;
+/// Text that is read for it, whole and once in each round. In more than this only the index is asked.
+const VIEW_BYTES_MAX: u64 = 50_000_000;
 
 /// A sentence of a document, or a line of one that has no sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +27,12 @@ pub(super) struct Sentence {
     pub(super) text: String,
 }
 
-/// Follows the names of a question through a view for so many rounds. What was found first comes first.
-pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Result<Vec<Sentence>, SourceError> {
+/// Follows the names of a question through a view for so many rounds. What was found first comes first. A document that
+/// cannot be read leads nowhere, and neither does a view that is too large.
+pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence> {
+    if view.bytes() > VIEW_BYTES_MAX {
+        return Vec::new();
+    }
     let (mut seen, mut trail): (BTreeSet<String>, Vec<Sentence>) = (BTreeSet::new(), Vec::new());
     let mut names: Vec<String> = names_in(question).into_iter().map(str::to_owned).collect();
     for round in 0..=rounds {
@@ -36,21 +42,21 @@ pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Result<Vec<S
             break;
         }
         let lines_max = if round == 0 { ASKED_LINES_MAX } else { FOLLOWED_LINES_MAX };
-        let mut found = lines_with(view, &names, lines_max)?;
+        let mut found = lines_with(view, &names, lines_max);
         found.retain(|sentence| !trail.contains(sentence));
         found.truncate(LINES_MAX - trail.len());
         names = found.iter().flat_map(|sentence| names_on(&sentence.text)).collect();
         trail.extend(found);
     }
-    Ok(trail)
+    trail
 }
 
 /// The sentences with each of these names, name by name, without those of a name that stands on too many lines.
-fn lines_with(view: &View, names: &[String], lines_max: usize) -> Result<Vec<Sentence>, SourceError> {
+fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec<Sentence> {
     let mut by_name: BTreeMap<usize, Vec<Sentence>> = BTreeMap::new();
     let mut too_common = BTreeSet::new();
     for document in view.documents() {
-        let text = view.read(document)?;
+        let Ok(text) = view.read(document) else { continue };
         for (idx, name) in names.iter().enumerate() {
             if too_common.contains(&idx) || !text.contains(name.as_str()) {
                 continue;
@@ -76,7 +82,7 @@ fn lines_with(view: &View, names: &[String], lines_max: usize) -> Result<Vec<Sen
             all.extend(found.into_iter().filter(|sentence| !all.contains(sentence)).collect::<Vec<_>>());
         }
     }
-    Ok(all)
+    all
 }
 
 /// Whether a name stands in a text as a word of its own.

@@ -1,29 +1,10 @@
 //! The order in which the models of a chain are asked, and how fast each.
 
-use spelunk_model::{FallbackModel, ModelStream, Price, Prompt, Rate};
+use spelunk_model::{FallbackModel, Rate};
 use spelunk_types::ModelRef;
 
 use super::*;
-
-struct Named(ModelRef, Rate);
-
-impl Model for Named {
-    fn reference(&self) -> &ModelRef {
-        &self.0
-    }
-
-    fn price(&self) -> Option<Price> {
-        None
-    }
-
-    fn rate(&self) -> Rate {
-        self.1
-    }
-
-    fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
-        unreachable!("nobody asks it")
-    }
-}
+use crate::testing::Named;
 
 fn named(name: &str, requests_per_minute: u64) -> Arc<dyn Model> {
     let reference = ModelRef { provider: "p".into(), name: name.into(), base_url: "u".into() };
