@@ -104,3 +104,18 @@ fn names_on_a_line_are_told() {
     assert_eq!(names_on("Simon Ravum, Rosa Berg"), ["Simon Ravum", "Rosa Berg"]);
     assert_eq!(names_on(""), <[&str; 0]>::default());
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test plays the user, who removes a file")]
+fn a_document_that_is_gone_leads_nowhere_and_stops_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["a.txt", "b.txt"] {
+        std::fs::write(directory.path().join(name), "It was Acme.\n").unwrap();
+    }
+    let inputs = [SourceInput::Path(directory.path().to_owned())];
+    let corpus = Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap();
+    std::fs::remove_file(directory.path().join("a.txt")).unwrap();
+    let trail = follow(&View::of(Arc::new(corpus)), "What about Acme?", 1);
+    let documents: Vec<&str> = trail.iter().map(|sentence| sentence.document.as_str()).collect();
+    assert_eq!(documents, ["b.txt"]);
+}
