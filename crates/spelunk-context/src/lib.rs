@@ -9,6 +9,7 @@ mod digest;
 mod error;
 mod extract;
 mod grep;
+mod grid;
 mod kind;
 mod line_index;
 mod lines;
@@ -40,6 +41,7 @@ pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport,
     grep_view,
 };
+pub use grid::Grid;
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use outline::{ExtensionShare, Outline};
 pub use pack::{Boundary, Span, Strength, pack};

@@ -54,6 +54,16 @@ pub(crate) async fn solve(
     Ok(Answer { text, citations, grounding })
 }
 
+/// Findings of a small model, which else reports the same one until it is cut off, and tokens that these need.
+const SMALL_FINDINGS_MAX: u64 = 5;
+const SMALL_OUTPUT_TOKENS_MAX: u64 = 1000;
+
+/// How many findings the model may report of one part.
+pub(crate) fn findings_max(frame: &Frame) -> u64 {
+    let findings_max = frame.limits().findings_max;
+    if frame.reader().is_small() { findings_max.min(SMALL_FINDINGS_MAX) } else { findings_max }
+}
+
 /// What decides what an analyst says, besides the text and the question: findings under the same hash can be used again.
 pub(crate) fn system_prompt(analysis: &Analysis, evidence_chars_max: u64, findings_max: u64) -> String {
     let (role, extra) = match analysis.analyst {
@@ -128,10 +138,15 @@ async fn ask(
     material: &Material,
 ) -> Result<AnalystReport, FrameError> {
     let limits = frame.limits();
-    let system = system_prompt(analysis, limits.evidence_chars_max, limits.findings_max);
+    let is_small = frame.reader().is_small();
+    let system = system_prompt(analysis, limits.evidence_chars_max, findings_max(frame));
     let user = material.render(&analysis.assignment(), task.question_shown());
-    let mut prompt = Prompt::single(system, user, limits.analyst_output_tokens_max);
-    prompt.schema = Some(form::schema(analysis.analyst));
+    let tokens_max = if is_small { SMALL_OUTPUT_TOKENS_MAX } else { u64::MAX };
+    let mut prompt = Prompt::single(system, user, limits.analyst_output_tokens_max.min(tokens_max));
+    prompt.schema = Some(match is_small {
+        true => form::schema_of_few(analysis.analyst, findings_max(frame)),
+        false => form::schema(analysis.analyst),
+    });
     frame.require_time(&prompt)?;
     let reply = frame.ask_sub(prompt.clone()).await?;
     let faults = match parse(&reply.text, analysis, limits, Reading::First) {

@@ -1,13 +1,17 @@
 //! Strategies: how a frame answers. A closed set and one function each; this is the whole dispatch.
 
 mod agent;
+mod asked;
 mod close;
 mod direct;
+mod form;
 mod map;
 mod names;
+mod path;
 mod repl;
 mod search;
 mod shorter;
+mod tally;
 mod trail;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
@@ -54,6 +58,8 @@ pub(crate) fn prompts_digest() -> BlobId {
         &repl::PROMPTS[..],
         &search::PROMPTS[..],
         &close::PROMPTS[..],
+        &form::PROMPTS[..],
+        &tally::PROMPTS[..],
         &analyst::PROMPTS[..],
         &synthesis::PROMPTS[..],
         &agent::PROMPTS[..],

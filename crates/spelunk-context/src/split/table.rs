@@ -99,7 +99,7 @@ pub(crate) fn widths(text: &str, delimiter: u8, is_cut: bool) -> impl Iterator<I
 }
 
 /// The cells of one row, quotes and all.
-fn cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     let row = row.strip_suffix(b"\r").unwrap_or(row);
     let mut rest = Some(row);
@@ -125,7 +125,7 @@ impl<'t> Rows<'t> {
         Self::from(text, delimiter, 0)
     }
 
-    fn from(text: &'t str, delimiter: u8, at: usize) -> Self {
+    pub(crate) fn from(text: &'t str, delimiter: u8, at: usize) -> Self {
         Self { bytes: text.as_bytes(), at, delimiter }
     }
 

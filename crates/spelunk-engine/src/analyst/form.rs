@@ -24,6 +24,15 @@ pub(super) fn schema(analyst: Analyst) -> Arc<Value> {
     })
 }
 
+/// The same for a model that is held to so many findings.
+pub(super) fn schema_of_few(analyst: Analyst, findings_max: u64) -> Arc<Value> {
+    let mut schema = report(analyst);
+    if let Some(findings) = schema.pointer_mut("/properties/findings") {
+        findings["maxItems"] = findings_max.into();
+    }
+    Arc::new(schema)
+}
+
 fn report(analyst: Analyst) -> Value {
     closed(&json!({
         "relevant": {"type": "boolean"},

@@ -4,10 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use spelunk_context::View;
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, EventKind};
 
-use super::trail::{Sentence, follow, sentences};
+use super::names::identifiers_in;
+use super::path::path;
+use super::trail::{Sentence, VIEW_BYTES_MAX, follow, lines_with, sentences};
 use crate::finder::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
@@ -17,6 +20,8 @@ pub(super) const PROMPTS: [&str; 2] = [SYSTEM, CHECK];
 
 /// Sentences that share words with the question.
 const SENTENCES_MAX: usize = 12;
+/// Lines on which a name of code stands.
+const IDENTIFIER_LINES_MAX: usize = 40;
 /// Passages shown whole where no sentence has the words of the question.
 const PASSAGES_MAX: usize = 3;
 /// Rounds in which names are followed; more lead a small model astray.
@@ -42,14 +47,14 @@ pub(super) async fn solve(
     task: &Task,
     passages: &Arc<Vec<FoundPassage>>,
 ) -> Result<Answer, FrameError> {
-    let shown = gather(task, passages).await;
+    let Gathered { shown, is_settled } = gather(task, passages).await;
     frame.note(chosen(task, &shown)).await?;
     let question = task.question_shown();
     let listed: Vec<String> = shown.iter().map(listed).collect();
     let user = format!("{}\n\nQuestion: {question}", listed.join("\n"));
     let tokens_max = ANSWER_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let mut text = frame.ask(Prompt::single(SYSTEM, user, tokens_max)).await?.text;
-    if let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
+    if !is_settled && let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
         let user =
             format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());
         text = frame.ask(Prompt::single(CHECK, user, tokens_max)).await?.text;
@@ -62,19 +67,39 @@ pub(super) async fn solve(
     evidence::check_claims(frame, &task.view, &text, claims.collect()).await
 }
 
-async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>) -> Vec<Sentence> {
+/// What the model is shown.
+struct Gathered {
+    shown: Vec<Sentence>,
+    /// Whether it was found by names that leave no doubt: words of the question that a sentence lacks say nothing then.
+    is_settled: bool,
+}
+
+async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>) -> Gathered {
     let (view, question, passages) = (task.view.clone(), task.question.clone(), Arc::clone(passages));
     // Following names reads the documents.
     let gathering = tokio::task::spawn_blocking(move || {
+        if let Some(shown) = by_identifier(&view, &question).or_else(|| path(&view, &question)) {
+            return Gathered { shown, is_settled: true };
+        }
         let trail = follow(&view, &question, ROUNDS);
         let mut shown = best(&passages, &question);
         shown.retain(|sentence| !trail.contains(sentence));
         // The best stand next to the question.
         shown.reverse();
         shown.extend(trail);
-        shown
+        Gathered { shown, is_settled: false }
     });
     gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// The lines with the names of code that the question asks about; none where it names nothing of the kind.
+fn by_identifier(view: &View, question: &str) -> Option<Vec<Sentence>> {
+    let names: Vec<String> = identifiers_in(question).into_iter().map(str::to_owned).collect();
+    if names.is_empty() || view.bytes() > VIEW_BYTES_MAX {
+        return None;
+    }
+    let lines = lines_with(view, &names, IDENTIFIER_LINES_MAX);
+    (!lines.is_empty()).then_some(lines)
 }
 
 /// The sentences of passages that share most with the question, the best first.
@@ -158,7 +183,7 @@ fn doubts(question: &str, basis: &[&Sentence]) -> Option<String> {
 }
 
 /// The words of the question itself, without what is said about the form of the answer.
-fn asked_words(question: &str) -> Vec<String> {
+pub(super) fn asked_words(question: &str) -> Vec<String> {
     let core = sentences(question.trim()).next().unwrap_or_default();
     let mut asked: Vec<String> = Vec::new();
     for word in words(core) {
@@ -170,7 +195,7 @@ fn asked_words(question: &str) -> Vec<String> {
 }
 
 /// Which of the words stand in a text, in whatever form.
-fn held(asked: &[String], text: &str) -> Vec<usize> {
+pub(super) fn held(asked: &[String], text: &str) -> Vec<usize> {
     let there: Vec<String> = words(text).collect();
     let stands = |word: &String| there.iter().any(|other| is_form_of(word, other));
     (0..asked.len()).filter(|&idx| stands(&asked[idx])).collect()

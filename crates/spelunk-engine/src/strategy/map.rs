@@ -16,13 +16,15 @@ use spelunk_context::{Mode, Plan, PlanOptions, plan as make_plan};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::recall::Recalled;
+use super::form::{self, Trust};
+use super::tally;
 use crate::analyst::Analysis;
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
 };
 use crate::synthesis::Synthesis;
 use crate::task::{Assigned, Assignment};
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, QuestionKind, Task};
 
 /// Citations that a report carries.
 const CITATIONS_MAX: usize = 50;
@@ -38,6 +40,15 @@ pub(super) enum Reach {
 
 /// Answers with a report.
 pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
+    if reach == Reach::All && frame.reader().is_small() && is_counting(task) {
+        // A small model reads rows, not pages.
+        if let Some(answer) = form::solve(frame, task, Trust::Kinds).await? {
+            return Ok(answer);
+        }
+        if let Some(answer) = tally::solve(frame, task).await? {
+            return Ok(answer);
+        }
+    }
     let Planned { plan, passed_over } = plan(frame, task, reach).await?;
     let Recalled { reports: recalled, analyses } = recall::recall(frame, task, &plan).await?;
     frame.note(planned(&plan, &analyses)).await?;
@@ -58,6 +69,10 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     let directories = directory_lines(&gathered, &task.view.directories());
     let written = synthesise(frame, task, &reports, &gathered, &directories, &mut coverage).await?;
     Ok(answer(&with_directories(written, &directories), &gathered, coverage))
+}
+
+fn is_counting(task: &Task) -> bool {
+    task.schema.is_none() && QuestionKind::of(&task.question) == QuestionKind::Aggregation
 }
 
 /// A view, cut.

@@ -20,8 +20,9 @@ pub use self::console::{ConsoleCell, console};
 use self::habits::Habits;
 pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
+use super::form::{self, Trust};
 use super::names::{first_block, first_program};
-use super::shorter;
+use super::{asked, shorter};
 use crate::environment::{Environment, Opened, PRELUDE};
 use crate::finder::FrameFinder;
 use crate::transcript::{Transcript, TranscriptLimits};
@@ -39,11 +40,18 @@ pub(super) const PROMPTS: [&str; 9] =
 
 /// Answers by exploring.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    if frame.reader().is_small()
+        && task.schema.is_none()
+        && let Some(answer) = form::solve(frame, task, Trust::Any).await?
+    {
+        return Ok(answer);
+    }
     let opened = open(frame, task).await?;
     let mut transcript = first_messages(frame, task, &opened.description);
     let mut session = Session::open(frame, task, opened).await?;
     let mut habits = Habits::default();
-    for turn in 1..=frame.limits().turns_max {
+    let turns_max = turns_max(frame);
+    for turn in 1..=turns_max {
         if transcript.needs_compaction() {
             match frame.ask(asking(frame, &transcript, SUMMARY)).await {
                 Ok(summary) => transcript.compact(&summary.text),
@@ -59,7 +67,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         match take_turn(&mut session, &mut habits, &reply.text).await? {
             Turn::Answered(given) => return answer::settle(frame, task, given).await,
             Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
-            Turn::Said(said) => transcript.push_user(said + &turns_left(frame, turn)),
+            Turn::Said(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
         }
     }
     conclude::conclude(frame, task, &mut transcript, ErrorCode::TurnsExhausted).await
@@ -148,7 +156,14 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     } else {
         system(frame)
     };
-    let question = task.question_shown();
+    // A small model that is told how to end its reply ends it at once.
+    let core;
+    let question = if is_small {
+        core = asked::core(task.question_shown());
+        &core
+    } else {
+        task.question_shown()
+    };
     let schema = match &task.schema {
         Some(schema) => format!(
             "\nThe answer must be JSON that fits this schema; `FINAL` takes the value:\n{}\n",
@@ -182,8 +197,16 @@ fn models_line(names: &[String]) -> String {
     if quoted.is_empty() { String::new() } else { MODELS.replace("{models}", &quoted.join(", ")) }
 }
 
-fn turns_left(frame: &Frame, turn: u64) -> String {
-    match frame.limits().turns_max - turn {
+/// Turns after which a small model only says again what it has said.
+const SMALL_TURNS_MAX: u64 = 6;
+
+fn turns_max(frame: &Frame) -> u64 {
+    let turns_max = frame.limits().turns_max;
+    if frame.reader().is_small() { turns_max.min(SMALL_TURNS_MAX) } else { turns_max }
+}
+
+fn turns_left(turns_left: u64) -> String {
+    match turns_left {
         0 => String::new(),
         1 => "\n\nThis is your last turn: answer with `FINAL(...)` now.".to_owned(),
         n => format!("\n\n{n} turns left."),

@@ -17,7 +17,7 @@ const NAMES_MAX: usize = 60;
 const LINES_MAX: usize = 40;
 const SENTENCE_CHARS_MAX: usize = 400;
 /// Text that is read for it, whole and once in each round. In more than this only the index is asked.
-const VIEW_BYTES_MAX: u64 = 50_000_000;
+pub(super) const VIEW_BYTES_MAX: u64 = 50_000_000;
 
 /// A sentence of a document, or a line of one that has no sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence
 }
 
 /// The sentences with each of these names, name by name, without those of a name that stands on too many lines.
-fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec<Sentence> {
+pub(super) fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec<Sentence> {
     let mut by_name: BTreeMap<usize, Vec<Sentence>> = BTreeMap::new();
     let mut too_common = BTreeSet::new();
     for document in view.documents() {
@@ -86,7 +86,7 @@ fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec<Sentence> 
 }
 
 /// Whether a name stands in a text as a word of its own.
-fn holds(text: &str, name: &str) -> bool {
+pub(super) fn holds(text: &str, name: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.match_indices(name).any(|(start, _)| {
         let (before, after) = (text.get(..start), text.get(start + name.len()..));
@@ -122,7 +122,7 @@ fn shortened(sentence: &str) -> String {
 
 /// Names on a line, as far as they can be told: neighbouring words with capital letters as one, and words with a digit
 /// in them. A single word with a capital letter at the beginning may be any word.
-fn names_on(line: &str) -> Vec<String> {
+pub(super) fn names_on(line: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut run: Vec<&str> = Vec::new();
     let mut run_begins_line = false;
@@ -170,4 +170,4 @@ fn words_of(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

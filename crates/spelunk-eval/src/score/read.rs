@@ -84,15 +84,26 @@ fn clean(line: &str) -> String {
     line.trim().trim_matches(['*', '_', '`', '"', '\'', ' ', '.']).to_owned()
 }
 
+/// `1_000` as `1000`, as code writes it.
+fn ungrouped(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_digit = |idx: Option<usize>| idx.and_then(|idx| chars.get(idx)).is_some_and(char::is_ascii_digit);
+    let is_between = |idx: usize| is_digit(idx.checked_sub(1)) && is_digit(idx.checked_add(1));
+    let kept = chars.iter().enumerate().filter(|&(idx, c)| *c != '_' || !is_between(idx));
+    kept.map(|(_, c)| *c).collect()
+}
+
 /// Words and numbers, in lower case.
 pub(super) fn words(text: &str) -> Vec<String> {
+    let text = ungrouped(text);
     let parts = text.split(|c: char| !c.is_alphanumeric());
     parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect()
 }
 
 /// Numbers, with separators of thousands taken out.
 pub(super) fn numbers(text: &str) -> Vec<f64> {
-    NUMBER.find_iter(text).filter_map(|found| found.as_str().replace(',', "").parse().ok()).collect()
+    let text = ungrouped(text);
+    NUMBER.find_iter(&text).filter_map(|found| found.as_str().replace(',', "").parse().ok()).collect()
 }
 
 /// Pairs of numbers, the smaller one first.

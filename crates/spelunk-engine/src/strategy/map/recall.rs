@@ -6,7 +6,7 @@ use std::sync::Arc;
 use spelunk_context::{ManifestRow, Plan, PlanTask, Tier, Work, batch_small, compare_files};
 use spelunk_types::{AnalystReport, BlobId, FileOrder};
 
-use crate::analyst::{Analysis, Part, system_prompt};
+use crate::analyst::{Analysis, Part, findings_max, system_prompt};
 use crate::{Frame, FrameError, Task};
 
 /// What is at hand, and what is left to read.
@@ -88,8 +88,7 @@ fn of_part(report: &AnalystReport, part: &Part) -> AnalystReport {
 
 /// Everything that decides what is found in a part.
 fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
-    let limits = frame.limits();
-    let system = system_prompt(analysis, limits.evidence_chars_max, limits.findings_max);
+    let system = system_prompt(analysis, frame.limits().evidence_chars_max, findings_max(frame));
     let Part { name, digest, lines, chunk, .. } = &analysis.parts[idx];
     let place = chunk.as_ref().map_or_else(String::new, |chunk| {
         format!("{}-{} {}-{}", chunk.span.start, chunk.span.end, chunk.overlap.start, chunk.overlap.end)

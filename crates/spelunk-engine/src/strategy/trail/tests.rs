@@ -7,7 +7,7 @@ use spelunk_context::{Corpus, ScanOptions, SourceInput};
 
 use super::*;
 
-fn view(files: &[(&str, &str)]) -> View {
+pub(crate) fn view(files: &[(&str, &str)]) -> View {
     let input = |(name, text): &(&str, &str)| SourceInput::Text {
         name: (*name).to_owned(),
         bytes: text.as_bytes().to_vec(),

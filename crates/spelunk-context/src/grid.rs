@@ -1,0 +1,157 @@
+//! A grid: documents as rows with named columns, so that code can answer what is asked about all of them. A table has its
+//! header, JSON lines have their keys, lines of a log are cut into date, time, level, words and `key=value`, and other
+//! lines at the sign that they share. What has no such form is no grid.
+
+mod cut;
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::View;
+use cut::Format;
+
+/// Columns kept; what a row has beyond them is left out.
+const COLUMNS_MAX: usize = 60;
+const ROWS_MAX: usize = 1_000_000;
+
+/// Rows with named columns.
+#[derive(Debug, Default)]
+pub struct Grid {
+    columns: Vec<String>,
+    by_name: HashMap<String, u16>,
+    /// The texts of all cells, one behind the other.
+    text: String,
+    cells: Vec<Cell>,
+    rows: Vec<Row>,
+    documents: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    column: u16,
+    start: u32,
+    end: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    document: u32,
+    line: u64,
+    /// Where its cells begin; they end where those of the next row begin.
+    cells: usize,
+}
+
+impl Grid {
+    /// The column that names the document, where there are several.
+    pub const FILE: &'static str = "file";
+
+    /// The grid of a view: none if it is larger than that, if a document cannot be read or has no rows, or if two are of
+    /// different forms.
+    pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
+        if view.bytes() > bytes_max || view.documents().len() == 0 {
+            return None;
+        }
+        let has_files = view.documents().len() > 1;
+        let (mut grid, mut format) = (Self::default(), None);
+        for document in view.documents() {
+            let text = view.read(document).ok()?;
+            let found = Format::of(&document.name, &text)?;
+            if *format.get_or_insert(found.kind()) != found.kind() {
+                return None;
+            }
+            grid.documents.push(document.name.clone());
+            let file = has_files.then_some(document.name.as_str());
+            let n_before = grid.rows.len();
+            let mut fits = true;
+            found.rows(&text, &mut |line, cells| fits = fits && grid.push(line, file, cells));
+            if !fits || grid.rows.len() == n_before {
+                return None;
+            }
+        }
+        Some(grid)
+    }
+
+    /// Takes a row; false when there is no more room.
+    fn push(&mut self, line: u64, file: Option<&str>, cells: &[(&str, &str)]) -> bool {
+        let document = u32::try_from(self.documents.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        self.rows.push(Row { document, line, cells: self.cells.len() });
+        let file = file.map(|file| (Self::FILE, file));
+        for (name, text) in file.into_iter().chain(cells.iter().copied()) {
+            let Some(column) = self.column_for(name) else { continue };
+            let start = self.text.len();
+            self.text.push_str(text);
+            let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else {
+                return false;
+            };
+            self.cells.push(Cell { column, start, end });
+        }
+        self.rows.len() <= ROWS_MAX
+    }
+
+    fn column_for(&mut self, name: &str) -> Option<u16> {
+        if let Some(&column) = self.by_name.get(name) {
+            return Some(column);
+        }
+        if self.columns.len() >= COLUMNS_MAX || name.is_empty() {
+            return None;
+        }
+        let column = u16::try_from(self.columns.len()).ok()?;
+        self.columns.push(name.to_owned());
+        self.by_name.insert(name.to_owned(), column);
+        Some(column)
+    }
+
+    /// The names of the columns, in the order in which they came.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).map(|&column| usize::from(column))
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// What stands in a row under a column; none where the row has nothing there.
+    pub fn cell(&self, row: usize, column: usize) -> Option<&str> {
+        let start = self.rows.get(row)?.cells;
+        let end = self.rows.get(row + 1).map_or(self.cells.len(), |next| next.cells);
+        let cells = self.cells.get(start..end)?;
+        let cell = cells.iter().find(|cell| usize::from(cell.column) == column)?;
+        self.text.get(cell.start as usize..cell.end as usize)
+    }
+
+    /// All that stands under a column.
+    pub fn values(&self, column: usize) -> impl Iterator<Item = &str> {
+        (0..self.rows.len()).filter_map(move |row| self.cell(row, column)).filter(|text| !text.is_empty())
+    }
+
+    /// The different values of a column, sorted; none if there are more than that.
+    pub fn few(&self, column: usize, n_max: usize) -> Option<BTreeSet<&str>> {
+        let mut few = BTreeSet::new();
+        for value in self.values(column) {
+            few.insert(value);
+            if few.len() > n_max {
+                return None;
+            }
+        }
+        Some(few)
+    }
+
+    /// The document of a row, and the line on which the row begins.
+    pub fn place(&self, row: usize) -> Option<(&str, u64)> {
+        let row = self.rows.get(row)?;
+        Some((self.documents.get(row.document as usize)?, row.line))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! A form: a question about rows, as a small model can put it. Which rows, what is done with them, in which column: it
+//! fills that in, and code computes the answer over all rows. A model that writes wrong programs fills in right forms.
+
+mod link;
+mod query;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::Value;
+use spelunk_context::Grid;
+use spelunk_model::{Message, Prompt};
+use spelunk_types::Citation;
+
+use self::link::{Link, links};
+use self::query::{Computed, OPERATIONS, Query, RELATIONS};
+use super::asked;
+use crate::{Answer, Frame, FrameError, Task, evidence};
+
+const SYSTEM: &str = include_str!("../prompts/form-system.md");
+pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
+
+/// Text that is read into a grid.
+const BYTES_MAX: u64 = 50_000_000;
+/// Different values of a column that are listed, and up to which a column is one of kinds.
+const VALUES_SHOWN_MAX: usize = 12;
+pub(super) const KINDS_MAX: usize = 30;
+const EXAMPLES: usize = 3;
+const EXAMPLE_CHARS_MAX: usize = 60;
+const COLUMNS_SHOWN_MAX: usize = 30;
+const CONDITIONS_MAX: usize = 6;
+const FORM_TOKENS_MAX: u64 = 400;
+const CITATIONS_MAX: usize = 5;
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// Which forms are taken for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// All that can be computed.
+    Any,
+    /// Only those in which the rows themselves say what is asked: what a reader would have to judge is left to readers.
+    Kinds,
+}
+
+/// Answers by a form; none where the text has no rows, or no form of use was filled in.
+pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Option<Answer>, FrameError> {
+    let Some(sheet) = Sheet::open(task).await else { return Ok(None) };
+    if trust == Trust::Kinds && sheet.links.is_empty() {
+        return Ok(None);
+    }
+    let tokens_max = FORM_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
+    let mut prompt = Prompt::single(SYSTEM, sheet.described(), tokens_max);
+    prompt.schema = Some(sheet.schema());
+    let mut reply = frame.ask(prompt.clone()).await?.text;
+    let mut read = sheet.read(&reply, trust);
+    if let Err(fault) = &read
+        && fault.is_mendable
+    {
+        let said = format!("This form cannot be used: {}. Fill it in again.", fault.message);
+        prompt.messages.extend([Message::assistant(reply), Message::user(said)]);
+        reply = frame.ask(prompt).await?.text;
+        read = sheet.read(&reply, trust);
+    }
+    let Ok((query, computed)) = read else { return Ok(None) };
+    let text = asked::in_form(&task.question, &computed.value, &sheet.explained(&query, &computed));
+    evidence::check_claims(frame, &task.view, &text, sheet.citations(&computed)).await.map(Some)
+}
+
+/// Why a form is not taken.
+struct Fault {
+    message: String,
+    /// Whether to ask once more.
+    is_mendable: bool,
+}
+
+/// A grid, and the question about it.
+struct Sheet {
+    grid: Grid,
+    question: String,
+    links: Vec<Link>,
+}
+
+impl Sheet {
+    async fn open(task: &Task) -> Option<Self> {
+        let (view, question) = (task.view.clone(), asked::core(&task.question));
+        // Reading a large view keeps a core busy; the executor has other calls to serve.
+        let opening = tokio::task::spawn_blocking(move || {
+            let grid = Grid::of(&view, BYTES_MAX)?;
+            let links = links(&grid, &question);
+            Some(Self { grid, question, links })
+        });
+        opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    }
+
+    fn columns(&self) -> &[String] {
+        let columns = self.grid.columns();
+        columns.get(..COLUMNS_SHOWN_MAX).unwrap_or(columns)
+    }
+
+    /// The table as the model is shown it, and the question.
+    fn described(&self) -> String {
+        let mut text = format!("The table has {} rows. Its columns:\n", self.grid.len());
+        for (idx, name) in self.columns().iter().enumerate() {
+            let short = |value: &str| value.chars().take(EXAMPLE_CHARS_MAX).collect::<String>();
+            let (word, values): (_, Vec<String>) = match self.grid.few(idx, VALUES_SHOWN_MAX) {
+                Some(few) => ("one of", few.into_iter().map(short).collect()),
+                None => ("such as", self.grid.values(idx).take(EXAMPLES).map(short).collect()),
+            };
+            let _ = writeln!(text, "- {name}: {word} {}", values.join(", "));
+        }
+        if !self.links.is_empty() {
+            let links =
+                self.links.iter().map(|link| format!("`{}` stands in the column {}", link.value, link.name));
+            let _ =
+                writeln!(text, "\nOf the words of the question, {}.", links.collect::<Vec<_>>().join(", "));
+        }
+        let _ = write!(text, "\nQuestion: {}", self.question);
+        text
+    }
+
+    fn schema(&self) -> Arc<Value> {
+        let columns = self.columns();
+        let condition = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "column": {"type": "string", "enum": columns},
+                "is": {"type": "string", "enum": RELATIONS},
+                "value": {"type": "string"},
+            },
+            "required": ["column", "is", "value"],
+            "additionalProperties": false,
+        });
+        Arc::new(serde_json::json!({
+            "type": "object",
+            "properties": {
+                "conditions": {"type": "array", "items": condition, "maxItems": CONDITIONS_MAX},
+                "do": {"type": "string", "enum": OPERATIONS},
+                "of": {"type": "string", "enum": columns},
+                "show": {"type": "string", "enum": columns},
+            },
+            "required": ["conditions", "do", "of", "show"],
+            "additionalProperties": false,
+        }))
+    }
+
+    /// The form in a reply, and what comes of it.
+    fn read(&self, reply: &str, trust: Trust) -> Result<(Query, Computed), Fault> {
+        let fault = |message: String, is_mendable| Fault { message, is_mendable };
+        let mut query = Query::read(reply, &self.grid).map_err(|message| fault(message, true))?;
+        if trust == Trust::Kinds
+            && let Some(column) =
+                query.columns_used().find(|&column| self.grid.few(column, KINDS_MAX).is_none())
+        {
+            return Err(fault(format!("{} has to be read", self.grid.columns()[column]), false));
+        }
+        query.add_missing(&self.links);
+        query.check(&self.grid).map_err(|message| fault(message, true))?;
+        let computed = query.compute(&self.grid).ok_or_else(|| fault("no row meets it".to_owned(), true))?;
+        Ok((query, computed))
+    }
+
+    /// How the answer was computed, for people.
+    fn explained(&self, query: &Query, computed: &Computed) -> String {
+        let (n, all) = (computed.rows.len(), self.grid.len());
+        format!("Computed from {n} of {all} rows: {}.", query.in_words(&self.grid))
+    }
+
+    fn citations(&self, computed: &Computed) -> Vec<Citation> {
+        let rows = computed.picked.iter().chain(&computed.rows);
+        let mut citations: Vec<Citation> = Vec::new();
+        for &row in rows.take(CITATIONS_MAX) {
+            let Some((document, line)) = self.grid.place(row) else { continue };
+            let longest = (0..self.grid.columns().len()).filter_map(|column| self.grid.cell(row, column));
+            let longest = longest.max_by_key(|cell| cell.len()).unwrap_or_default();
+            let quote = longest.lines().next().unwrap_or_default().chars().take(QUOTE_CHARS_MAX).collect();
+            let citation = Citation { document: document.to_owned(), line, quote };
+            if !citations.contains(&citation) {
+                citations.push(citation);
+            }
+        }
+        citations
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Links: words of a question that stand in a column as they are. "The service gateway" says which rows are meant, once
+//! it is known that `gateway` is a value of the third column.
+
+use spelunk_context::Grid;
+
+use super::KINDS_MAX;
+
+const LINKS_MAX: usize = 12;
+
+/// A value of a column that the question names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) column: usize,
+    /// Of the column.
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+/// What the question names, column by column. A value of two columns says nothing about either.
+pub(super) fn links(grid: &Grid, question: &str) -> Vec<Link> {
+    let lower = question.to_lowercase();
+    let mut links: Vec<Link> = Vec::new();
+    for (column, name) in grid.columns().iter().enumerate() {
+        let Some(few) = grid.few(column, KINDS_MAX) else { continue };
+        let named = few.into_iter().filter(|value| tells(value) && has_word(&lower, &value.to_lowercase()));
+        links.extend(named.map(|value| Link { column, name: name.clone(), value: value.to_owned() }));
+    }
+    let columns: Vec<String> = grid.columns().iter().map(|name| name.to_lowercase()).collect();
+    let is_plain = |link: &Link| {
+        let others = links.iter().filter(|other| other.column != link.column);
+        !others.map(|other| &other.value).any(|value| value.eq_ignore_ascii_case(&link.value))
+            && !columns.contains(&link.value.to_lowercase())
+    };
+    let keep: Vec<bool> = links.iter().map(is_plain).collect();
+    let kept = links.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(link, _)| link);
+    kept.take(LINKS_MAX).collect()
+}
+
+/// Whether a value is a word that is not in the question by accident.
+fn tells(value: &str) -> bool {
+    value.chars().count() > 2 && value.contains(char::is_alphabetic)
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(word).any(|(start, _)| {
+        let before = text.get(..start).and_then(|before| before.chars().next_back());
+        let after = text.get(start + word.len()..).and_then(|after| after.chars().next());
+        !is_part(before) && !is_part(after)
+    })
+}
