@@ -34,6 +34,19 @@ pub(super) fn core(question: &str) -> String {
     if core.is_empty() { question.trim().to_owned() } else { core }
 }
 
+/// The sentences that ask; all of them where none has a question mark.
+pub(super) fn questions(core: &str) -> String {
+    let all: Vec<&str> = core.lines().flat_map(sentences).collect();
+    let asking: Vec<&str> = all.iter().copied().filter(|sentence| sentence.ends_with('?')).collect();
+    if asking.is_empty() { all.join(" ") } else { asking.join(" ") }
+}
+
+/// The sentences that tell: what is meant by the words of the question.
+pub(super) fn told(core: &str) -> String {
+    let all = core.lines().flat_map(sentences);
+    all.filter(|sentence| !sentence.ends_with('?')).collect::<Vec<_>>().join(" ")
+}
+
 /// A value, with words about it, in the form of the line that the question asks for: `ANSWER: value`.
 pub(super) fn in_form(question: &str, value: &str, words: &str) -> String {
     match label(question) {
@@ -68,6 +81,16 @@ mod tests {
         for (question, expected) in cases {
             assert_eq!(core(question), expected, "{question}");
         }
+    }
+
+    #[test]
+    fn what_asks_is_told_from_what_tells() {
+        let core = "Each is good (or fair) or bad. How many are bad?\nAnd why?";
+        assert_eq!(
+            (questions(core), told(core)),
+            ("How many are bad? And why?".into(), "Each is good (or fair) or bad.".into())
+        );
+        assert_eq!((questions("Count them."), told("Count them?")), ("Count them.".into(), String::new()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use spelunk_context::View;
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, EventKind};
 
+use super::asked;
 use super::names::identifiers_in;
 use super::path::path;
 use super::trail::{Sentence, VIEW_BYTES_MAX, follow, lines_with, sentences};
@@ -16,7 +17,8 @@ use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/close-system.md");
 const CHECK: &str = include_str!("../prompts/close-check.md");
-pub(super) const PROMPTS: [&str; 2] = [SYSTEM, CHECK];
+const SAME: &str = include_str!("../prompts/close-same.md");
+pub(super) const PROMPTS: [&str; 3] = [SYSTEM, CHECK, SAME];
 
 /// Sentences that share words with the question.
 const SENTENCES_MAX: usize = 12;
@@ -28,6 +30,7 @@ const PASSAGES_MAX: usize = 3;
 const ROUNDS: usize = 1;
 /// Small models that write more than this repeat themselves.
 const ANSWER_TOKENS_MAX: u64 = 600;
+const SAME_TOKENS_MAX: u64 = 8;
 /// Sentences that an answer is held against.
 const BASIS_MAX: usize = 4;
 const CITATIONS_MAX: usize = 10;
@@ -54,7 +57,11 @@ pub(super) async fn solve(
     let user = format!("{}\n\nQuestion: {question}", listed.join("\n"));
     let tokens_max = ANSWER_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let mut text = frame.ask(Prompt::single(SYSTEM, user, tokens_max)).await?.text;
-    if !is_settled && let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
+    if !is_settled
+        && let Some(other) = speaks_of_another(frame, question, &basis(question, &shown, &text)).await?
+    {
+        text = asked::in_form(question, "absent", &other);
+    } else if !is_settled && let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
         let user =
             format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());
         text = frame.ask(Prompt::single(CHECK, user, tokens_max)).await?.text;
@@ -164,6 +171,59 @@ fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sen
     let values: Vec<&str> = values.map(|word| word.trim_matches(['.', '-'])).filter(is_value).collect();
     let holds = |sentence: &&Sentence| values.iter().any(|value| sentence.text.contains(value));
     shown.iter().filter(holds).collect()
+}
+
+/// What to say where all that an answer rests on speaks of another thing: of the lighthouse at that place, where the
+/// station is asked for. Code sees that one stands where the other should; the model knows whether they are the same.
+async fn speaks_of_another(
+    frame: &Frame,
+    question: &str,
+    basis: &[&Sentence],
+) -> Result<Option<String>, FrameError> {
+    let asked = asked_words(question);
+    let mut said = None;
+    for sentence in basis.iter().take(BASIS_MAX) {
+        let Some(Instead { asked, there }) = instead(question, &asked, &sentence.text) else {
+            return Ok(None);
+        };
+        let user = format!("A: {asked}\nB: {there}\n\nAre A and B the same thing?");
+        let reply = frame.ask(Prompt::single(SAME, user, SAME_TOKENS_MAX)).await?.text;
+        if !reply.trim_start().to_lowercase().starts_with("no") {
+            return Ok(None);
+        }
+        said = Some(format!("The documents say it of the {there}, not of the {asked}."));
+    }
+    Ok(said)
+}
+
+/// What stands in a sentence in the place of what is asked about.
+#[derive(Debug, PartialEq, Eq)]
+struct Instead {
+    asked: String,
+    there: String,
+}
+
+/// The words of the question that a sentence lacks, and what it has before the words that follow them.
+fn instead(question: &str, asked: &[String], text: &str) -> Option<Instead> {
+    let held = held(asked, text);
+    let question: Vec<String> = words(sentences(question.trim()).next().unwrap_or_default()).collect();
+    let there: Vec<String> = words(text).collect();
+    let is_plain = |word: &String| PLAIN.contains(&word.as_str());
+    let is_lacking =
+        |word: &String| asked.iter().position(|asked| asked == word).is_some_and(|idx| !held.contains(&idx));
+    let start = question.iter().position(is_lacking)?;
+    let n_lacking = question.iter().skip(start).take_while(|word| is_lacking(word)).count();
+    let follows = question.get(start + n_lacking..start + n_lacking + 2)?;
+    let at = there.windows(2).position(|pair| pair == follows)?;
+    let other = there.get(at.checked_sub(1)?).filter(|word| !is_plain(word) && !question.contains(word))?;
+    // The `station` of a `pumping station` is part of its name.
+    let n_tail = question.iter().skip(start + n_lacking).take_while(|word| !is_plain(word)).count();
+    let tail = question.get(start + n_lacking..start + n_lacking + n_tail)?;
+    let named = |words: &[String]| [words, tail].concat().join(" ");
+    Some(Instead {
+        asked: named(question.get(start..start + n_lacking)?),
+        there: named(std::slice::from_ref(other)),
+    })
 }
 
 /// The sentences of a basis, each with the words of the question that it lacks; none where one of them lacks nothing.

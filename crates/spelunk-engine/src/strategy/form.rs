@@ -13,7 +13,7 @@ use spelunk_model::{Message, Prompt};
 use spelunk_types::Citation;
 
 use self::link::{Link, links};
-use self::query::{Computed, OPERATIONS, Query, RELATIONS};
+use self::query::{Computed, Query, RELATIONS, operations};
 use super::asked;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
@@ -134,7 +134,7 @@ impl Sheet {
             "type": "object",
             "properties": {
                 "conditions": {"type": "array", "items": condition, "maxItems": CONDITIONS_MAX},
-                "do": {"type": "string", "enum": OPERATIONS},
+                "do": {"type": "string", "enum": operations(&self.question)},
                 "of": {"type": "string", "enum": columns},
                 "show": {"type": "string", "enum": columns},
             },

@@ -146,17 +146,16 @@ impl Wanted {
         is_whole.then(|| Self { sought, of: of.unwrap_or_default(), kinds })
     }
 
+    /// A kind for each number: with the numbers before its eyes, a small model keeps its place.
     fn schema(&self, n_rows: usize) -> Arc<Value> {
-        let kinds = json!({
-            "type": "array",
-            "items": {"type": "string", "enum": self.kinds},
-            "minItems": n_rows,
-            "maxItems": n_rows,
-        });
+        let numbers: Vec<String> = (1..=n_rows).map(|number| number.to_string()).collect();
+        let kind = json!({"type": "string", "enum": self.kinds});
+        let fields: serde_json::Map<String, Value> =
+            numbers.iter().map(|number| (number.clone(), kind.clone())).collect();
         Arc::new(json!({
             "type": "object",
-            "properties": {"kinds": kinds},
-            "required": ["kinds"],
+            "properties": fields,
+            "required": numbers,
             "additionalProperties": false,
         }))
     }
@@ -164,13 +163,11 @@ impl Wanted {
     /// The kinds of rows in a reply; none where it does not say one for each.
     fn kinds_in(&self, reply: &str, n_rows: usize) -> Option<Vec<String>> {
         let reply = object_in(reply)?;
-        let said = reply.get("kinds")?.as_array()?;
-        let known = |said: &Value| {
-            let said = said.as_str()?.trim();
+        let known = |number: usize| {
+            let said = reply.get(number.to_string())?.as_str()?.trim();
             self.kinds.iter().find(|kind| kind.eq_ignore_ascii_case(said)).cloned()
         };
-        let kinds: Option<Vec<String>> = said.iter().map(known).collect();
-        kinds.filter(|kinds| kinds.len() == n_rows)
+        (1..=n_rows).map(known).collect()
     }
 
     /// The answer; none where nothing was read.
@@ -226,7 +223,9 @@ impl Tally {
 }
 
 async fn read_all(frame: &Frame, question: &str, wanted: &Wanted, rows: &Rows) -> Result<Tally, FrameError> {
-    let system = READ.replace("{question}", question);
+    // What is asked at the end would be on the model's mind.
+    let told = asked::told(question);
+    let system = READ.replace("{question}", if told.is_empty() { question } else { &told });
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
     let batches: Vec<(usize, Prompt)> =
         rows.texts.chunks(ROWS_AT_ONCE).map(|batch| batch_prompt(&system, wanted, batch)).collect();
@@ -298,9 +297,9 @@ mod tests {
     fn rows_are_counted_and_those_that_were_not_read_are_named() {
         let kinds = vec!["praise".to_owned(), "size".into()];
         let mut wanted = Wanted { sought: Sought::One, kinds, of: "size".into() };
-        assert_eq!(wanted.kinds_in(r#"{"kinds": ["size", "Praise"]}"#, 2).unwrap(), ["size", "praise"]);
-        assert_eq!(wanted.kinds_in(r#"{"kinds": ["size"]}"#, 2), None);
-        assert_eq!(wanted.kinds_in(r#"{"kinds": ["size", "colour"]}"#, 2), None);
+        assert_eq!(wanted.kinds_in(r#"{"1": "size", "2": "Praise"}"#, 2).unwrap(), ["size", "praise"]);
+        assert_eq!(wanted.kinds_in(r#"{"1": "size"}"#, 2), None);
+        assert_eq!(wanted.kinds_in(r#"{"1": "size", "2": "colour"}"#, 2), None);
         let some = |kind: &str| Some(kind.to_owned());
         let tally = Tally { kinds: vec![some("size"), None, some("praise"), some("size")] };
         assert_eq!(wanted.value(&tally), some("2"));

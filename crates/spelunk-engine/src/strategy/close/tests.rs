@@ -76,3 +76,29 @@ fn words_have_forms() {
         assert!(!is_form_of(a, b), "{a} {b}");
     }
 }
+
+#[test]
+fn what_stands_instead_is_seen() {
+    let instead = |question: &str, text: &str| {
+        instead(question, &asked_words(question), text)
+            .map(|Instead { asked, there }| format!("{asked} / {there}"))
+    };
+    let question = "Who has kept the pumping station at Uluness since the war? Say it.";
+    let seen = [
+        (
+            "The lighthouse at Uluness has been kept by Felix since the war.",
+            Some("pumping station / lighthouse"),
+        ),
+        ("The signal station at Uluness has been kept by Olga.", Some("pumping station / signal station")),
+        ("The pumping station at Uluness has been kept by Olga.", None),
+        ("The pumping station has been kept by Olga.", None),
+        ("Nothing of the kind.", None),
+        ("At Uluness it rains.", None),
+        ("", None),
+    ];
+    for (text, expected) in seen {
+        assert_eq!(instead(question, text).as_deref(), expected, "{text}");
+    }
+    assert_eq!(instead("Who runs the pub?", "Mara runs the inn."), None);
+    assert_eq!(instead("", "Mara runs the inn."), None);
+}

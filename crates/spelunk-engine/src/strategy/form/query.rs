@@ -8,6 +8,7 @@ use spelunk_context::Grid;
 
 use super::link::Link;
 use super::{CONDITIONS_MAX, KINDS_MAX};
+use crate::strategy::asked;
 use crate::strategy::tally::object_in;
 
 /// How a cell is held against a value.
@@ -25,6 +26,32 @@ pub(super) const OPERATIONS: [&str; 10] = [
     "last row",
     "none of these",
 ];
+
+/// Words of a question, and what they ask for.
+const ASKED: &[(&[&str], &[&str])] = &[
+    (&["different", "distinct", "unique"], &["count different values"]),
+    (&["how many", "how often", "number of", "count"], &["count rows", "count different values"]),
+    (&["most common", "most frequent", "most often"], &["most common value"]),
+    (&["total", "sum", "altogether"], &["sum"]),
+    (&["average", "mean"], &["average"]),
+    (&["highest", "largest", "maximum", "longest", "biggest"], &["largest"]),
+    (&["lowest", "smallest", "minimum", "shortest", "cheapest"], &["smallest"]),
+    (&["first", "earliest"], &["first row", "smallest"]),
+    (&["last", "latest"], &["last row", "largest"]),
+];
+
+/// What may be done to answer a question, by its words: all of it where they do not tell.
+pub(super) fn operations(question: &str) -> Vec<&'static str> {
+    let text = asked::questions(question).to_lowercase();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let padded = format!(" {} ", words.join(" "));
+    let says = |phrases: &&[&str]| phrases.iter().any(|phrase| padded.contains(&format!(" {phrase} ")));
+    let Some((_, named)) = ASKED.iter().find(|(phrases, _)| says(phrases)) else {
+        return OPERATIONS.to_vec();
+    };
+    named.iter().chain(OPERATIONS.last()).copied().collect()
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
@@ -132,6 +159,11 @@ impl Query {
 
     /// Puts right what is plainly meant, and says what no row can meet.
     pub(super) fn check(&mut self, grid: &Grid) -> Result<(), String> {
+        let is_fixed = |condition: &Condition| condition.column == self.of && condition.is == "=";
+        if self.operation == Operation::CountDifferent && self.conditions.iter().any(is_fixed) {
+            // Nobody asks how many different values one value is.
+            self.operation = Operation::Count;
+        }
         for condition in &mut self.conditions {
             let Some(few) = grid.few(condition.column, KINDS_MAX) else { continue };
             let is_number = number(&condition.value).is_some();

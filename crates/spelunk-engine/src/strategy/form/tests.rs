@@ -125,3 +125,24 @@ fn the_schema_names_the_columns() {
         serde_json::json!(["order", "region", "product", "customer", "units", "price"])
     );
 }
+
+#[test]
+fn the_words_of_a_question_say_what_may_be_done() {
+    let cases = [
+        ("How many different customers?", "count different values, none of these"),
+        ("It is too large or small. How many?", "count rows, count different values, none of these"),
+        ("Which topic is the most common?", "most common value, none of these"),
+        ("Which service failed first?", "first row, smallest, none of these"),
+        ("What is the total?", "sum, none of these"),
+    ];
+    for (question, expected) in cases {
+        assert_eq!(operations(question).join(", "), expected, "{question}");
+    }
+    assert_eq!(operations("Which is it?"), query::OPERATIONS);
+    let orders = sheet("o.csv", ORDERS, "?");
+    check(
+        &orders,
+        r#"{"conditions": [{"column": "region", "is": "=", "value": "east"}], "do": "count different values", "of": "region"}"#,
+        &expect!["3 (Computed from 3 of 4 rows: region = east; counted.)"],
+    );
+}
