@@ -99,9 +99,9 @@ impl Frame {
             Err(exceeded) if ask.purpose != Purpose::Turn => return Ok(Paid::Refused(exceeded)),
             Err(exceeded) => return Err(Stop::Limit(exceeded).into()),
         };
-        // No power cut may leave a question without the replies that it follows from. Of others, fewer may be lost with a
-        // full disk than may be in flight at once.
-        let recent = run.scribe.replies_before_last(self.limits().calls_parallel_max.saturating_sub(1));
+        // No power cut may leave a question without the replies that it follows from. Of others, no more may be lost with a
+        // full disk than half of those that are in flight at once.
+        let recent = run.scribe.replies_before_last(self.limits().calls_parallel_max / 2);
         run.scribe.written_before(reasons.max(recent)).await?;
         let reply = match self.attempt_until_settled(call, ask).await? {
             Ok(reply) => reply,
