@@ -3,7 +3,7 @@
 
 use spelunk_types::{Citation, Found};
 
-use crate::{DocEntry, View};
+use crate::{DocEntry, SourceError, View};
 
 /// The citation with its document's own name and its true line, and how it was found. A document that is not in the
 /// view, or cannot be read any more, makes it `Missing`.
@@ -14,15 +14,24 @@ pub fn check_citation(view: &View, citation: &Citation) -> (Citation, Found) {
 
 /// The same for many: each document is read once.
 pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Found)> {
+    check_citations_in(view, citations, |document| view.read_owned(document))
+}
+
+/// The same for a reader that may have the texts at hand.
+pub fn check_citations_in<T: AsRef<str>>(
+    view: &View,
+    citations: &[Citation],
+    mut read: impl FnMut(&DocEntry) -> Result<T, SourceError>,
+) -> Vec<(Citation, Found)> {
     let mut order: Vec<usize> = (0..citations.len()).collect();
     order.sort_by(|&a, &b| citations[a].document.cmp(&citations[b].document));
     let mut checked: Vec<(Citation, Found)> =
         citations.iter().map(|citation| (citation.clone(), Found::Missing)).collect();
     for group in order.chunk_by(|&a, &b| citations[a].document == citations[b].document) {
         let Some(document) = find(view, &citations[group[0]].document) else { continue };
-        let Ok(text) = view.read_owned(document) else { continue };
+        let Ok(text) = read(document) else { continue };
         for &idx in group {
-            checked[idx] = look_up(&document.name, &text, &citations[idx]);
+            checked[idx] = look_up(&document.name, text.as_ref(), &citations[idx]);
         }
     }
     checked
@@ -80,6 +89,9 @@ fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
         n_matched += usize::from(pattern[n_matched] == folded);
         if n_matched == pattern.len() {
             let start_line = lines[n_chars % pattern.len()];
+            if start_line == wanted {
+                return Some(wanted);
+            }
             if best.is_none_or(|best| start_line.abs_diff(wanted) < best.abs_diff(wanted)) {
                 best = Some(start_line);
             }

@@ -27,6 +27,11 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// How often a long file reports progress.
 const TICK_BYTES: u64 = 8 * 1024 * 1024;
 
+/// How many short files a thread reads, in number and together in bytes, before it hands over what it has: to wake
+/// another thread for each would take as long as to read it.
+const HANDED_FILES: usize = 64;
+const HANDED_BYTES: u64 = 512 * 1024;
+
 /// How far a scan has come. While directories are walked the totals grow and nothing is done yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanProgress {
@@ -57,9 +62,11 @@ pub(crate) enum Reading {
     Unreadable(io::Error),
 }
 
-enum Message {
-    Bytes(u64),
-    Done(usize, Reading),
+/// What a thread has done since it last said so.
+#[derive(Default)]
+struct Handful {
+    bytes: u64,
+    readings: Vec<(usize, Reading)>,
 }
 
 /// One reading per candidate, in their order.
@@ -80,13 +87,12 @@ pub(crate) fn read_through(
             scope.spawn(move || read_some(candidates, scratch, next, &sender));
         }
         drop(sender);
-        for message in receiver {
-            match message {
-                Message::Bytes(bytes) => progress.bytes_done += bytes,
-                Message::Done(idx, reading) => {
-                    progress.files_done += 1;
-                    readings[idx] = Some(reading);
-                }
+        for handful in receiver {
+            let Handful { bytes, readings: done } = handful;
+            progress.bytes_done += bytes;
+            progress.files_done += done.len() as u64;
+            for (idx, reading) in done {
+                readings[idx] = Some(reading);
             }
             report(*progress);
         }
@@ -163,12 +169,19 @@ fn open_regular(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<Message>) {
+fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<Handful>) {
     let mut buffer = vec![0; BUFFER_BYTES];
+    let mut handful = Handful::default();
     loop {
         let idx = next.fetch_add(1, Ordering::Relaxed);
-        let Some(candidate) = candidates.get(idx) else { return };
-        let mut tick = |bytes| drop(sender.send(Message::Bytes(bytes)));
+        let Some(candidate) = candidates.get(idx) else { break };
+        let mut tick = |bytes| {
+            handful.bytes += bytes;
+            // Of a long file, what is done of it is told before it is done.
+            if bytes >= TICK_BYTES {
+                drop(sender.send(std::mem::take(&mut handful)));
+            }
+        };
         let reading = match (&candidate.origin, candidate.extract) {
             (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
             (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
@@ -184,8 +197,12 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
             // Left out, so that the bytes done still add up to the bytes found.
             Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
         }
-        drop(sender.send(Message::Done(idx, reading)));
+        handful.readings.push((idx, reading));
+        if handful.readings.len() >= HANDED_FILES || handful.bytes >= HANDED_BYTES {
+            drop(sender.send(std::mem::take(&mut handful)));
+        }
     }
+    drop(sender.send(handful));
 }
 
 fn read_one(
@@ -215,7 +232,8 @@ fn read_one(
             tick(bytes - bytes_ticked);
             bytes_ticked = bytes;
         }
-        n_read = fill(input, buffer)?;
+        // A buffer that was not filled was the last: most files are read by one call.
+        n_read = if n_read < buffer.len() { 0 } else { fill(input, buffer)? };
     }
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());

@@ -32,7 +32,7 @@ mod testing;
 mod text;
 mod view;
 
-pub use cite::{check_citation, check_citations};
+pub use cite::{check_citation, check_citations, check_citations_in};
 pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput, compare_files};
 pub use digest::ScanProgress;
 pub use error::{Nearest, NotText, SourceError};

@@ -4,22 +4,23 @@
 mod form;
 mod material;
 mod place;
+mod readers;
 mod reply;
 mod task;
 
 use std::sync::Arc;
 
-use spelunk_context::{Analyst, check_citations};
+use spelunk_context::{Analyst, SourceError};
 use spelunk_model::{Message, Prompt};
 use spelunk_types::{
-    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Found, Grounding, StopReason,
+    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Found, Grounding, Limits, StopReason,
 };
 
 pub(crate) use self::material::Texts;
 use self::material::{Material, read};
 use self::reply::{Reading, parse};
 pub(crate) use self::task::{Analysis, Part};
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, Reader, Task};
 
 const CODE: &str = include_str!("prompts/analyst-code.md");
 const DATA: &str = include_str!("prompts/analyst-data.md");
@@ -36,16 +37,16 @@ pub(crate) async fn solve(
     task: &Task,
     analysis: &Arc<Analysis>,
 ) -> Result<Answer, FrameError> {
-    let material = read_material(frame, task, analysis).await?;
+    let (material, prompt) = read_material(frame, task, analysis).await?;
     let (bytes, of_bytes) = (material.bytes(), task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents: analysis.n_begun(), bytes, of_bytes }).await?;
-    let report = match ask(frame, task, analysis, &material).await {
+    let report = match ask(frame, analysis, prompt).await {
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             ask_in_halves(frame, task, analysis, material, error).await?
         }
         report => report?,
     };
-    let report = check_quotes(task, report).await;
+    let report = check_quotes(frame, task, report).await;
     let label = analysis.label();
     frame.note(reported(analysis, label, &report)).await?;
     let citations = cited(&report);
@@ -59,9 +60,8 @@ const SMALL_FINDINGS_MAX: u64 = 5;
 const SMALL_OUTPUT_TOKENS_MAX: u64 = 1000;
 
 /// How many findings the model may report of one part.
-pub(crate) fn findings_max(frame: &Frame) -> u64 {
-    let findings_max = frame.limits().findings_max;
-    if frame.reader().is_small() { findings_max.min(SMALL_FINDINGS_MAX) } else { findings_max }
+pub(crate) fn findings_max(limits: &Limits, reader: Reader) -> u64 {
+    if reader.is_small() { limits.findings_max.min(SMALL_FINDINGS_MAX) } else { limits.findings_max }
 }
 
 /// What decides what an analyst says, besides the text and the question: findings under the same hash can be used again.
@@ -119,36 +119,53 @@ fn types(analyst: Analyst) -> &'static [&'static str] {
     }
 }
 
-async fn read_material(frame: &Frame, task: &Task, analysis: &Arc<Analysis>) -> Result<Material, FrameError> {
+/// The text of a task, and the prompt that shows it.
+async fn read_material(
+    frame: &Frame,
+    task: &Task,
+    analysis: &Arc<Analysis>,
+) -> Result<(Material, Prompt), FrameError> {
     let (texts, view, analysis) = (Arc::clone(frame.texts()), task.view.clone(), Arc::clone(analysis));
-    let reading = tokio::task::spawn_blocking(move || read(&texts, &view, &analysis));
-    let material = reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    let (limits, question, reader) =
+        (frame.limits().clone(), task.question_shown().to_owned(), frame.reader());
+    let reading = move || {
+        let material = read(&texts, &view, &analysis)?;
+        let prompt = worded(&material, &analysis, &question, &limits, reader);
+        Ok::<_, SourceError>((material, prompt))
+    };
     // One file that cannot be read any more is one failed task, not the end of the run.
-    material.map_err(|error| FrameError::Child {
+    frame.texts().readers.have(reading).await.map_err(|error| FrameError::Child {
         frame: frame.id().clone(),
         code: error.code(),
         message: error.to_string(),
     })
 }
 
-async fn ask(
-    frame: &Frame,
-    task: &Task,
-    analysis: &Analysis,
+fn worded(
     material: &Material,
-) -> Result<AnalystReport, FrameError> {
-    let limits = frame.limits();
-    let is_small = frame.reader().is_small();
-    let system = system_prompt(analysis, limits.evidence_chars_max, findings_max(frame));
-    let user = material.render(&analysis.assignment(), task.question_shown());
-    let tokens_max = if is_small { SMALL_OUTPUT_TOKENS_MAX } else { u64::MAX };
+    analysis: &Analysis,
+    question: &str,
+    limits: &Limits,
+    reader: Reader,
+) -> Prompt {
+    let findings_max = findings_max(limits, reader);
+    let system = system_prompt(analysis, limits.evidence_chars_max, findings_max);
+    let user = material.render(&analysis.assignment(), question);
+    let (tokens_max, schema) = if reader.is_small() {
+        (SMALL_OUTPUT_TOKENS_MAX, form::schema_of_few(analysis.analyst, findings_max))
+    } else {
+        (u64::MAX, form::schema(analysis.analyst))
+    };
     let mut prompt = Prompt::single(system, user, limits.analyst_output_tokens_max.min(tokens_max));
-    prompt.schema = Some(match is_small {
-        true => form::schema_of_few(analysis.analyst, findings_max(frame)),
-        false => form::schema(analysis.analyst),
-    });
+    prompt.schema = Some(schema);
+    prompt
+}
+
+async fn ask(frame: &Frame, analysis: &Analysis, prompt: Prompt) -> Result<AnalystReport, FrameError> {
+    let limits = frame.limits();
     frame.require_time(&prompt)?;
-    let reply = frame.ask_sub(prompt.clone()).await?;
+    let prompt = Arc::new(prompt);
+    let reply = frame.ask_sub(Arc::clone(&prompt)).await?;
     let faults = match parse(&reply.text, analysis, limits, Reading::First) {
         Ok(report) => return Ok(report),
         Err(faults) if reply.stop == StopReason::Length => {
@@ -157,6 +174,7 @@ async fn ask(
         }
         Err(faults) => faults,
     };
+    let mut prompt = Arc::unwrap_or_clone(prompt);
     prompt.messages.push(Message::assistant(reply.text));
     let list: Vec<String> = faults.iter().map(|fault| format!("- {fault}")).collect();
     let text = REPAIR.replace("{faults}", &list.join("\n"));
@@ -178,8 +196,10 @@ async fn ask_in_halves(
     error: FrameError,
 ) -> Result<AnalystReport, FrameError> {
     let Some((first, second)) = material.halves() else { return Err(error) };
-    let mut report = ask(frame, task, analysis, &first).await?;
-    let second = ask(frame, task, analysis, &second).await?;
+    let prompt =
+        |half: &Material| worded(half, analysis, task.question_shown(), frame.limits(), frame.reader());
+    let mut report = ask(frame, analysis, prompt(&first)).await?;
+    let second = ask(frame, analysis, prompt(&second)).await?;
     report.relevant |= second.relevant;
     report.summary = format!("{} {}", report.summary, second.summary);
     report.answer = match (report.answer, second.answer) {
@@ -196,30 +216,29 @@ async fn ask_in_halves(
 }
 
 /// Holds what findings quote against the source; a wrong line is put right, a quote that is not there is marked.
-async fn check_quotes(task: &Task, mut report: AnalystReport) -> AnalystReport {
-    let view = task.view.clone();
-    let checking = tokio::task::spawn_blocking(move || {
-        let quoted: Vec<usize> =
-            (0..report.findings.len()).filter(|&idx| !report.findings[idx].evidence.is_empty()).collect();
-        let claims: Vec<Citation> = quoted
-            .iter()
-            .map(|&idx| {
-                let finding = &report.findings[idx];
-                let line = finding.location.line_start.unwrap_or(1);
-                Citation { document: finding.location.file.clone(), line, quote: finding.evidence.clone() }
-            })
-            .collect();
-        for (idx, (citation, found)) in quoted.into_iter().zip(check_citations(&view, &claims)) {
-            let finding = &mut report.findings[idx];
-            let had_line = finding.location.line_start.is_some();
-            if found != Found::Missing && finding.location.line_start != Some(citation.line) {
-                (finding.location.line_start, finding.location.line_end) = (Some(citation.line), None);
-            }
-            finding.quote = Some(if found == Found::Moved && !had_line { Found::Exact } else { found });
+async fn check_quotes(frame: &Frame, task: &Task, mut report: AnalystReport) -> AnalystReport {
+    let quoted: Vec<usize> =
+        (0..report.findings.len()).filter(|&idx| !report.findings[idx].evidence.is_empty()).collect();
+    if quoted.is_empty() {
+        return report;
+    }
+    let (texts, view) = (Arc::clone(frame.texts()), task.view.clone());
+    let claim = |&idx: &usize| {
+        let finding = &report.findings[idx];
+        let line = finding.location.line_start.unwrap_or(1);
+        Citation { document: finding.location.file.clone(), line, quote: finding.evidence.clone() }
+    };
+    let claims: Vec<Citation> = quoted.iter().map(claim).collect();
+    let checked = frame.texts().readers.have(move || texts.check(&view, &claims)).await;
+    for (idx, (citation, found)) in quoted.into_iter().zip(checked) {
+        let finding = &mut report.findings[idx];
+        let had_line = finding.location.line_start.is_some();
+        if found != Found::Missing && finding.location.line_start != Some(citation.line) {
+            (finding.location.line_start, finding.location.line_end) = (Some(citation.line), None);
         }
-        report
-    });
-    checking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+        finding.quote = Some(if found == Found::Moved && !had_line { Found::Exact } else { found });
+    }
+    report
 }
 
 fn reported(analysis: &Analysis, label: String, report: &AnalystReport) -> EventKind {

@@ -210,14 +210,15 @@ impl Frame {
     /// Asks the model of this frame. The call's place in the tree is taken now, before anything is awaited: identity
     /// follows program order.
     pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        self.ask_in(Ask { prompt, model: Arc::clone(self.model()), purpose: Purpose::Turn })
+        let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
+        self.ask_in(Ask { prompt, model, purpose: Purpose::Turn })
     }
 
     /// Asks a sub-model a smaller question. It leaves the frames above it enough to conclude with: out of that, the
     /// call is refused and the run goes on.
     pub(crate) fn ask_sub(
         &self,
-        prompt: Prompt,
+        prompt: impl Into<Arc<Prompt>>,
     ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
         self.ask_sub_of(prompt, None)
     }
@@ -225,11 +226,11 @@ impl Frame {
     /// The same of a model that was named.
     pub(crate) fn ask_sub_of(
         &self,
-        prompt: Prompt,
+        prompt: impl Into<Arc<Prompt>>,
         named: Option<Arc<dyn Model>>,
     ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
         let model = named.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
-        self.ask_in(Ask { prompt, model, purpose: Purpose::Part })
+        self.ask_in(Ask { prompt: prompt.into(), model, purpose: Purpose::Part })
     }
 
     /// Asks the model that puts findings together, from a frame below the root. Out of budget, the call is
@@ -239,7 +240,7 @@ impl Frame {
         prompt: Prompt,
     ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
         let model = Arc::clone(self.run().model(Role::Synthesis));
-        self.ask_in(Ask { prompt, model, purpose: Purpose::Whole })
+        self.ask_in(Ask { prompt: prompt.into(), model, purpose: Purpose::Whole })
     }
 
     fn ask_in(&self, ask: Ask) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {

@@ -1,8 +1,9 @@
 //! The scribe: the one thread that writes a run's journal. Facts reach it through a queue; all that are waiting are
 //! written in one piece and made durable by one sync, so a thousand parallel calls do not wait for a thousand syncs.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use spelunk_journal::{Blobs, Journal, JournalError, Replies, RunLock};
 use spelunk_types::{Durability, Event, EventKind, FrameId};
@@ -11,6 +12,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use crate::Clock;
 
 const BATCH_ENTRIES_MAX: usize = 512;
+/// Replies whose places are remembered.
+const REPLIES_MAX: usize = 4096;
 /// Watchers that fall further behind catch up from the journal.
 const WATCHER_EVENTS_MAX: usize = 8192;
 
@@ -35,6 +38,8 @@ pub(crate) struct Scribe {
     /// Facts posted so far that somebody must know durable, and how many of them are.
     n_posted: Arc<AtomicU64>,
     n_durable: watch::Receiver<u64>,
+    /// The places of the last replies, oldest first.
+    replies: Arc<Mutex<VecDeque<Mark>>>,
     /// The first fact that could not be written.
     broken: Broken,
     clock: Arc<dyn Clock>,
@@ -65,6 +70,7 @@ impl Scribe {
             seq_last: Arc::clone(&seq_last),
             n_posted: Arc::default(),
             n_durable,
+            replies: Arc::default(),
             broken: Arc::clone(&broken),
             clock,
         };
@@ -112,6 +118,24 @@ impl Scribe {
         Receipt { sent, written }
     }
 
+    /// The same for a reply, which nobody waits for here: what follows from it waits.
+    pub(crate) fn post_reply(&self, frame: &FrameId, draft: Draft) {
+        drop(self.post(frame, draft));
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        if replies.len() >= REPLIES_MAX {
+            replies.pop_front();
+        }
+        replies.push_back(self.mark());
+    }
+
+    /// All replies posted so far but the last few.
+    pub(crate) fn replies_before_last(&self, n_last: u64) -> Mark {
+        let replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_last = usize::try_from(n_last).unwrap_or(usize::MAX).min(REPLIES_MAX - 1);
+        let idx = replies.len().checked_sub(n_last + 1);
+        idx.and_then(|idx| replies.get(idx)).copied().unwrap_or(Mark(0))
+    }
+
     /// The facts posted so far. What is put into words now may follow from any of them, and from none after them.
     pub(crate) fn mark(&self) -> Mark {
         Mark(self.n_posted.load(Ordering::SeqCst))
@@ -155,13 +179,6 @@ impl Scribe {
 /// A place in the order of truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark(u64);
-
-impl Mark {
-    /// So many facts earlier.
-    pub(crate) fn back(self, n_facts: u64) -> Self {
-        Self(self.0.saturating_sub(n_facts))
-    }
-}
 
 /// A fact that is on its way to the disk.
 pub(crate) struct Receipt {
@@ -208,14 +225,13 @@ fn write_all(
             Some(error) => Err(Arc::clone(error)),
             None => write_batch(&mut desk, drafts).map_err(Arc::new),
         };
-        if let Ok(facts) = &written {
+        let outcome = written.map(|facts| {
             seq_last.store(desk.journal.seq_last(), Ordering::Relaxed);
             for event in facts {
                 // Without a watcher there is nobody to tell.
-                drop(events.send(event.clone()));
+                drop(events.send(event));
             }
-        }
-        let outcome = written.map(|_| ());
+        });
         if let Err(error) = &outcome {
             // Before anyone is told, so that whoever hears of it finds every door closed.
             broken.get_or_init(|| Arc::clone(error));
@@ -255,9 +271,11 @@ fn sort(batch: &mut Vec<Entry>) -> Sorted {
 
 fn write_batch(desk: &mut Desk, drafts: Vec<(FrameId, Draft)>) -> Result<Vec<Event>, JournalError> {
     let mut facts = Vec::with_capacity(drafts.len());
+    desk.blobs.gather_prompts();
     for (frame, draft) in drafts {
         facts.push((frame, draft(&desk.blobs)?));
     }
+    desk.blobs.write_prompts()?;
     if facts.is_empty() {
         return Ok(Vec::new());
     }

@@ -1,10 +1,14 @@
 //! The records that the engine itself writes: what a prompt said, what a cached reply was, and what was found in a part.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use spelunk_model::{Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
+
+/// Room for the names of fields.
+const HEAD_BYTES: usize = 512;
 
 /// A prompt with its texts in place; its JSON is what the digest is taken of.
 #[derive(Serialize)]
@@ -37,35 +41,35 @@ struct MessageWire<T> {
     parts: Vec<T>,
 }
 
-fn prompt_json<T: Serialize, E>(
-    model: &ModelRef,
-    prompt: &Prompt,
-    mut keep: impl FnMut(&str) -> Result<T, E>,
-) -> Result<String, E> {
+fn prompt_wire<'p, T, E>(
+    model: &'p ModelRef,
+    prompt: &'p Prompt,
+    mut keep: impl FnMut(Cow<'p, str>) -> Result<T, E>,
+) -> Result<PromptWire<'p, T>, E> {
     let mut messages = Vec::with_capacity(prompt.messages.len());
     for message in &prompt.messages {
         let speaker = match message.speaker {
             Speaker::User => "user",
             Speaker::Assistant => "assistant",
         };
-        let parts = message.parts.iter().map(|part| keep(&part_json(part))).collect::<Result<_, _>>()?;
-        messages.push(MessageWire { speaker, text: keep(&message.text)?, parts });
+        let parts =
+            message.parts.iter().map(|part| keep(part_json(part).into())).collect::<Result<_, _>>()?;
+        messages.push(MessageWire { speaker, text: keep(message.text.as_str().into())?, parts });
     }
     let mut tools = Vec::with_capacity(prompt.tools.len());
     for tool in &prompt.tools {
-        let schema = keep(&tool.schema.to_string())?;
+        let schema = keep(tool.schema.to_string().into())?;
         tools.push(ToolWire { name: &tool.name, description: &tool.description, schema });
     }
-    let wire = PromptWire {
+    Ok(PromptWire {
         provider: &model.provider,
         model: &model.name,
         output_tokens_max: prompt.output_tokens_max,
-        system: keep(&prompt.system)?,
+        system: keep(prompt.system.as_str().into())?,
         messages,
-        schema: prompt.schema.as_ref().map(|schema| keep(&schema.to_string())).transpose()?,
+        schema: prompt.schema.as_ref().map(|schema| keep(schema.to_string().into())).transpose()?,
         tools,
-    };
-    Ok(serde_json::to_string(&wire).expect("texts and numbers always serialise"))
+    })
 }
 
 /// A call of a tool, or what came of one.
@@ -88,18 +92,26 @@ fn part_json(part: &Part) -> String {
 
 /// The digest of everything that is asked of a model, wherever it runs.
 pub(crate) fn prompt_digest(model: &ModelRef, prompt: &Prompt) -> BlobId {
-    let json = prompt_json(model, prompt, |text| Ok::<_, std::convert::Infallible>(text.to_owned()));
-    let Ok(json) = json;
-    spelunk_journal::digest(json.as_bytes())
+    let mut bytes = 0;
+    let wire = prompt_wire(model, prompt, |text| {
+        bytes += text.len();
+        Ok::<_, std::convert::Infallible>(text)
+    });
+    let Ok(wire) = wire;
+    // Line ends and quotes take two bytes each.
+    let mut json = Vec::with_capacity(bytes + bytes / 8 + HEAD_BYTES);
+    serde_json::to_writer(&mut json, &wire).expect("texts and numbers always serialise");
+    spelunk_journal::digest(&json)
 }
 
 /// What the journal keeps of a prompt: long texts by reference, so that a growing transcript is stored once.
 pub(crate) fn prompt_record<E>(
     model: &ModelRef,
     prompt: &Prompt,
-    keep: impl FnMut(&str) -> Result<Text, E>,
+    mut keep: impl FnMut(&str) -> Result<Text, E>,
 ) -> Result<String, E> {
-    prompt_json(model, prompt, keep)
+    let wire = prompt_wire(model, prompt, |text| keep(&text))?;
+    Ok(serde_json::to_string(&wire).expect("texts and numbers always serialise"))
 }
 
 /// The cache key of a prompt: the same words at another address are another question.

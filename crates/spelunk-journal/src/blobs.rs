@@ -88,6 +88,18 @@ impl Blobs {
         Ok(Text::Blob { blob, bytes: text.len() as u64 })
     }
 
+    /// Lets the texts of prompts wait for each other, until [`Self::write_prompts`].
+    pub fn gather_prompts(&self) {
+        if let Some(pack) = &self.pack {
+            pack.gather();
+        }
+    }
+
+    /// Writes those that wait, in one piece.
+    pub fn write_prompts(&self) -> Result<(), JournalError> {
+        self.pack.as_ref().map_or(Ok(()), |pack| pack.write_gathered())
+    }
+
     /// The text an event holds or names.
     pub fn text(&self, text: &Text) -> Result<String, JournalError> {
         match text {

@@ -53,7 +53,8 @@ impl FileDisk {
     fn stage(&self, path: &Path, bytes: &[u8], must_sync: bool) -> io::Result<()> {
         let n_staged = N_STAGED.fetch_add(1, Ordering::Relaxed);
         let staged = self.path(&format!("tmp/{}-{n_staged}", std::process::id()));
-        make_parent(&staged)?;
+        // Nothing in there outlives this call: its directory need not be durable.
+        make_parent_unsynced(&staged)?;
         let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
         let mut written = file.write_all(bytes);
         if must_sync {

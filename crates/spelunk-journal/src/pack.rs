@@ -18,6 +18,9 @@ const RECENT_MAX: usize = 4096;
 /// How much is read at once to find the next heads.
 const LOOK_BYTES: usize = 64 << 10;
 
+/// Texts that wait to be written together, at most.
+const GATHERED_BYTES_MAX: usize = 1 << 20;
+
 /// A name, a space, the longest number and a line end.
 const HEAD_BYTES_MAX: usize = 64 + 1 + 20 + 1;
 
@@ -37,6 +40,10 @@ struct Writer {
     is_sound: bool,
     exists: bool,
     recent: HashSet<BlobId>,
+    /// Whether texts wait for each other.
+    gathers: bool,
+    /// Texts with their heads that are not in the file yet.
+    gathered: Vec<u8>,
 }
 
 /// Where texts are, as far as the file was looked through.
@@ -52,33 +59,59 @@ impl Pack {
         Self { disk, name, writer: Mutex::default(), index: Mutex::default() }
     }
 
+    /// From now on texts wait in memory until [`Self::write_gathered`]: to write into a file ten times costs ten times as
+    /// much as to write into it once.
+    pub(crate) fn gather(&self) {
+        locked(&self.writer).gathers = true;
+    }
+
+    /// Writes what waits, and waits no longer.
+    pub(crate) fn write_gathered(&self) -> Result<(), JournalError> {
+        let mut writer = locked(&self.writer);
+        writer.gathers = false;
+        self.write(&mut writer)
+    }
+
     /// Adds a text, unless it was added not long ago. One process at a time: that which has the run.
     pub(crate) fn add(&self, blob: &BlobId, text: &[u8]) -> Result<(), JournalError> {
         let mut writer = locked(&self.writer);
         if writer.recent.contains(blob) {
             return Ok(());
         }
-        self.write(&mut writer, blob, text)
-            .map_err(|source| JournalError::Write { name: self.name.clone(), source })?;
+        writer.gathered.extend_from_slice(format!("{blob} {}\n", text.len()).as_bytes());
+        writer.gathered.extend_from_slice(text);
+        writer.gathered.push(b'\n');
         if writer.recent.len() >= RECENT_MAX {
             writer.recent.clear();
         }
         writer.recent.insert(blob.clone());
-        Ok(())
+        if writer.gathers && writer.gathered.len() < GATHERED_BYTES_MAX {
+            return Ok(());
+        }
+        self.write(&mut writer)
     }
 
-    fn write(&self, writer: &mut Writer, blob: &BlobId, text: &[u8]) -> io::Result<()> {
+    fn write(&self, writer: &mut Writer) -> Result<(), JournalError> {
+        let entries = std::mem::take(&mut writer.gathered);
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.write_entries(writer, &entries).map_err(|source| {
+            // Nobody knows which of them are there.
+            writer.recent.clear();
+            JournalError::Write { name: self.name.clone(), source }
+        })
+    }
+
+    fn write_entries(&self, writer: &mut Writer, entries: &[u8]) -> io::Result<()> {
         if !writer.is_sound {
             self.make_sound(writer)?;
         }
-        let mut entry = format!("{blob} {}\n", text.len()).into_bytes();
-        entry.extend_from_slice(text);
-        entry.push(b'\n');
         writer.is_sound = false;
         if writer.exists {
-            self.disk.append(&self.name, &entry)?;
+            self.disk.append(&self.name, entries)?;
         } else {
-            self.disk.create_unsynced(&self.name, &entry)?;
+            self.disk.create_unsynced(&self.name, entries)?;
         }
         (writer.is_sound, writer.exists) = (true, true);
         Ok(())

@@ -17,6 +17,9 @@ use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
 use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
 
+/// Room for a schema and the names of fields: a body that grows is copied as often as it doubles.
+const ROOM_BYTES: usize = 2048;
+
 /// A model behind `POST {base_url}/chat/completions`.
 #[derive(Debug, Clone)]
 pub struct OpenAiModel {
@@ -79,7 +82,11 @@ impl OpenAiModel {
             }),
             tools: prompt.tools.iter().map(tool).collect(),
         };
-        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+        let bytes =
+            prompt.messages.iter().map(|message| message.text.len()).sum::<usize>() + prompt.system.len();
+        let mut body = Vec::with_capacity(bytes + bytes / 8 + ROOM_BYTES);
+        serde_json::to_writer(&mut body, &request).expect("strings, numbers and JSON are JSON");
+        body
     }
 
     /// A message, after the results of tools that it holds: each is a message of its own in this format.

@@ -5,42 +5,60 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use spelunk_context::{Chunk, SourceError, Span, View, render};
+use spelunk_context::{Chunk, DocEntry, SourceError, Span, View, check_citations_in, render};
+use spelunk_types::{Citation, Found};
 
-use super::{Analysis, Part};
+use super::Analysis;
+use super::readers::Readers;
+
+/// Documents up to this stay in memory while a model reads them; longer ones are read again to check what it quotes.
+const HELD_BYTES_MAX: usize = 128 * 1024;
+/// Texts below which nobody looks for those that are let go of.
+const IN_USE_MIN: usize = 256;
+/// Room for the marks around documents.
+const ROOM_BYTES: usize = 256;
 
 /// Texts that are in use, or were last: the parts of a long document come one after the other, and reading it for each
 /// would take longer than everything else.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     state: Mutex<State>,
+    /// Who reads them.
+    pub(super) readers: Readers,
 }
 
 #[derive(Debug, Default)]
 struct State {
     last: Option<(u32, Arc<str>)>,
     in_use: HashMap<u32, Weak<str>>,
+    /// How many there may be before those that are let go of are looked for.
+    in_use_swept_at: usize,
 }
 
 impl Texts {
     /// The text of a document. Others wait meanwhile, and find it here if it is the same.
-    fn get(&self, view: &View, part: &Part) -> Result<Arc<str>, SourceError> {
+    fn get(&self, view: &View, document: &DocEntry) -> Result<Arc<str>, SourceError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let at_hand = match &state.last {
-            Some((idx, text)) if *idx == part.document_idx => Some(Arc::clone(text)),
-            Some(_) | None => state.in_use.get(&part.document_idx).and_then(Weak::upgrade),
+            Some((idx, text)) if *idx == document.idx => Some(Arc::clone(text)),
+            Some(_) | None => state.in_use.get(&document.idx).and_then(Weak::upgrade),
         };
         if let Some(text) = at_hand {
             return Ok(text);
         }
-        let Some(document) = view.find(&part.name) else {
-            return Err(SourceError::Changed { name: part.name.to_string() });
-        };
         let text = view.read(document)?;
-        state.in_use.retain(|_, text| text.strong_count() > 0);
-        state.in_use.insert(part.document_idx, Arc::downgrade(&text));
-        state.last = Some((part.document_idx, Arc::clone(&text)));
+        if state.in_use.len() >= state.in_use_swept_at {
+            state.in_use.retain(|_, text| text.strong_count() > 0);
+            state.in_use_swept_at = (2 * state.in_use.len()).max(IN_USE_MIN);
+        }
+        state.in_use.insert(document.idx, Arc::downgrade(&text));
+        state.last = Some((document.idx, Arc::clone(&text)));
         Ok(text)
+    }
+
+    /// Holds citations against the text of their documents, which are most often still here.
+    pub(super) fn check(&self, view: &View, claims: &[Citation]) -> Vec<(Citation, Found)> {
+        check_citations_in(view, claims, |document| self.get(view, document))
     }
 }
 
@@ -50,44 +68,81 @@ pub(super) struct Material {
     sections: Vec<Section>,
     /// What of it is the parts' own.
     bytes: u64,
+    /// Keeps short documents at hand until what is said of them is checked.
+    held: Vec<Arc<str>>,
 }
 
 /// Lines of one document.
 #[derive(Debug)]
 struct Section {
     name: String,
-    lines: Vec<String>,
+    /// Each line with its number before it and a newline behind it.
+    lines: String,
+    n_lines: usize,
 }
 
 /// Reads the parts of a task.
 pub(super) fn read(texts: &Texts, view: &View, analysis: &Analysis) -> Result<Material, SourceError> {
-    let (mut sections, mut bytes) = (Vec::new(), 0);
+    let (mut sections, mut bytes, mut held) = (Vec::new(), 0, Vec::new());
     for part in &analysis.parts {
-        let text = texts.get(view, part)?;
-        bytes += part.chunk.as_ref().map_or(text.len() as u64, |chunk| chunk.span.end - chunk.span.start);
-        let lines = match &part.chunk {
-            Some(chunk) => chunk_lines(chunk, &text),
-            None => numbered(1, &text),
+        let Some(document) = view.find(&part.name) else {
+            return Err(SourceError::Changed { name: part.name.to_string() });
         };
-        sections.push(Section { name: part.name.to_string(), lines });
+        let text = texts.get(view, document)?;
+        bytes += part.chunk.as_ref().map_or(text.len() as u64, |chunk| chunk.span.end - chunk.span.start);
+        let mut section = Section { name: part.name.to_string(), lines: String::new(), n_lines: 0 };
+        match &part.chunk {
+            Some(chunk) => section.add_chunk(chunk, &text),
+            None => section.add_numbered(1, &text),
+        }
+        sections.push(section);
+        if text.len() <= HELD_BYTES_MAX {
+            held.push(text);
+        }
     }
-    Ok(Material { sections, bytes })
+    Ok(Material { sections, bytes, held })
 }
 
-fn chunk_lines(chunk: &Chunk, text: &str) -> Vec<String> {
-    if let Some(shell) = &chunk.shell {
-        let start = line_at(chunk, text, &shell.body);
-        let mut lines = vec![shell.open.clone()];
-        lines.extend(numbered(start, part(text, &shell.body)));
-        lines.push(shell.close.clone());
-        return lines;
+impl Section {
+    fn add_chunk(&mut self, chunk: &Chunk, text: &str) {
+        if let Some(shell) = &chunk.shell {
+            let start = line_at(chunk, text, &shell.body);
+            self.add(None, &shell.open);
+            self.add_numbered(start, part(text, &shell.body));
+            self.add(None, &shell.close);
+            return;
+        }
+        for (idx, line) in render(chunk, text).lines().enumerate() {
+            let number = chunk.line_of(idx as u64 + 1);
+            let mark = if number.is_some() { "" } else { "| " };
+            self.lines.push_str(mark);
+            self.add(number, line);
+        }
     }
-    let rendered = render(chunk, text);
-    let number = |(idx, line): (usize, &str)| match chunk.line_of(idx as u64 + 1) {
-        Some(number) => format!("{number}| {line}"),
-        None => format!("| {line}"),
-    };
-    rendered.lines().enumerate().map(number).collect()
+
+    fn add_numbered(&mut self, first: u64, text: &str) {
+        for (idx, line) in text.lines().enumerate() {
+            self.add(Some(first + idx as u64), line);
+        }
+    }
+
+    /// Its first lines, and the others.
+    fn cut(mut self, n_first: usize) -> (Self, Self) {
+        let n_first = n_first.min(self.n_lines);
+        let at = self.lines.split_inclusive('\n').take(n_first).map(str::len).sum();
+        let (lines, n_lines) = (self.lines.split_off(at), self.n_lines - n_first);
+        let rest = Self { name: self.name.clone(), lines, n_lines };
+        (Self { n_lines: n_first, ..self }, rest)
+    }
+
+    fn add(&mut self, number: Option<u64>, line: &str) {
+        if let Some(number) = number {
+            write!(self.lines, "{number}| ").expect("writing to a String cannot fail");
+        }
+        self.lines.push_str(line);
+        self.lines.push('\n');
+        self.n_lines += 1;
+    }
 }
 
 /// The line on which a piece within a chunk begins.
@@ -101,21 +156,15 @@ fn part<'t>(text: &'t str, span: &Span) -> &'t str {
     text.get(at(span.start)..at(span.end)).unwrap_or_default()
 }
 
-fn numbered(first: u64, text: &str) -> Vec<String> {
-    text.lines().enumerate().map(|(idx, line)| format!("{}| {line}", first + idx as u64)).collect()
-}
-
 impl Material {
     /// The prompt's text. The documents come first and the question last; nothing in them is taken for a place to fill.
     pub(super) fn render(&self, assignment: &str, question: &str) -> String {
-        let mut text = String::new();
-        for Section { name, lines } in &self.sections {
+        let n_bytes: usize = self.sections.iter().map(|section| section.lines.len()).sum();
+        let mut text = String::with_capacity(n_bytes + assignment.len() + question.len() + ROOM_BYTES);
+        for Section { name, lines, .. } in &self.sections {
             let name = name.replace(['"', '\n', '<', '>'], "?");
             writeln!(text, "<document name=\"{name}\">").expect("writing to a String cannot fail");
-            for line in lines {
-                text.push_str(line);
-                text.push('\n');
-            }
+            text.push_str(lines);
             text.push_str("</document>\n");
         }
         write!(text, "\n{assignment}\n\nQuestion: {question}\n").expect("writing to a String cannot fail");
@@ -129,22 +178,18 @@ impl Material {
 
     /// The same text in two, cut at a line; nothing where there is only one line.
     pub(super) fn halves(self) -> Option<(Self, Self)> {
-        let n_lines: usize = self.sections.iter().map(|section| section.lines.len()).sum();
+        let n_lines: usize = self.sections.iter().map(|section| section.n_lines).sum();
         if n_lines < 2 {
             return None;
         }
         let (mut left, mut right, mut n_left) = (Vec::new(), Vec::new(), n_lines / 2);
-        for Section { name, mut lines } in self.sections {
-            let rest = lines.split_off(n_left.min(lines.len()));
-            n_left -= lines.len();
-            if !rest.is_empty() {
-                right.push(Section { name: name.clone(), lines: rest });
-            }
-            if !lines.is_empty() {
-                left.push(Section { name, lines });
-            }
+        for section in self.sections {
+            let (first, rest) = section.cut(n_left);
+            n_left -= first.n_lines;
+            left.extend((first.n_lines > 0).then_some(first));
+            right.extend((rest.n_lines > 0).then_some(rest));
         }
-        let half = |sections| Self { sections, bytes: self.bytes / 2 };
+        let half = |sections| Self { sections, bytes: self.bytes / 2, held: self.held.clone() };
         Some((half(left), half(right)))
     }
 }

@@ -15,7 +15,8 @@ use crate::{FrameError, Stop, wire};
 
 /// What is asked of whom.
 pub(super) struct Ask {
-    pub(super) prompt: Prompt,
+    /// Shared with whoever writes it down.
+    pub(super) prompt: Arc<Prompt>,
     pub(super) model: Arc<dyn Model>,
     pub(super) purpose: Purpose,
 }
@@ -100,7 +101,7 @@ impl Frame {
         };
         // No power cut may leave a question without the replies that it follows from. Of others, no more may be lost with a
         // full disk than half of those that are in flight at once.
-        let recent = run.scribe.mark().back(self.limits().calls_parallel_max / 2);
+        let recent = run.scribe.replies_before_last(self.limits().calls_parallel_max / 2);
         run.scribe.written_before(reasons.max(recent)).await?;
         let reply = match self.attempt_until_settled(call, ask).await? {
             Ok(reply) => reply,
@@ -203,7 +204,7 @@ impl Frame {
             return Ok(());
         }
         let model = ask.model.reference().clone();
-        let (call, prompt, digest) = (call.clone(), ask.prompt.clone(), digest.clone());
+        let (call, prompt, digest) = (call.clone(), Arc::clone(&ask.prompt), digest.clone());
         let draft = move |blobs: &spelunk_journal::Blobs| {
             let record = wire::prompt_record(&model, &prompt, |text| blobs.keep_prompt(text))?;
             let text = blobs.keep_prompt(&record)?;
@@ -222,7 +223,6 @@ impl Frame {
             let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage, tool_calls };
             Ok(EventKind::CallSettled { call, outcome, served })
         };
-        // Not waited for here: what follows from it waits.
-        drop(self.run().scribe.post(self.id(), Box::new(draft)));
+        self.run().scribe.post_reply(self.id(), Box::new(draft));
     }
 }

@@ -130,7 +130,7 @@ impl Frame {
     async fn ask_link(&self, call: &CallId, ask: &Ask, link: &Link) -> Result<Reply, Broken> {
         let (run, pace) = (self.run(), &link.pace);
         let tokens = Run::estimate(link.model.as_ref(), &ask.prompt).tokens();
-        let mut prompt = Cow::Borrowed(&ask.prompt);
+        let mut prompt = Cow::Borrowed(ask.prompt.as_ref());
         loop {
             if prompt.schema.as_ref().is_some_and(|schema| !pace.takes_schema(schema)) {
                 // The answer is held against the schema here, too; the model is told of it in words.

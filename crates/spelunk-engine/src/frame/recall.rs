@@ -8,8 +8,11 @@ use super::Frame;
 use crate::{FrameError, wire};
 
 impl Frame {
-    /// The reports under these keys, by their position in the list.
-    pub(crate) async fn recall(&self, keys: Vec<BlobId>) -> Result<BTreeMap<u64, AnalystReport>, FrameError> {
+    /// The reports under these keys, by their position in the list. Where no cache is used, nobody makes the keys.
+    pub(crate) async fn recall(
+        &self,
+        keys: impl FnOnce() -> Vec<BlobId>,
+    ) -> Result<BTreeMap<u64, AnalystReport>, FrameError> {
         let run = self.run();
         if let Some(recorded) = run.replay.recalled(self.id()) {
             let text = run.blobs.text(recorded).map_err(std::sync::Arc::new)?;
@@ -18,7 +21,7 @@ impl Frame {
         if !run.settings.cache_replies {
             return Ok(BTreeMap::new());
         }
-        let replies = run.replies.clone();
+        let (replies, keys) = (run.replies.clone(), keys());
         let looking = tokio::task::spawn_blocking(move || {
             let found = keys.iter().enumerate().filter_map(|(idx, key)| {
                 let report = wire::read_report(&replies.get(key)?)?;
@@ -36,10 +39,14 @@ impl Frame {
     }
 
     /// Keeps reports for later runs. A cache that cannot be written costs money later, not correctness now.
-    pub(crate) fn keep_findings(&self, records: Vec<(BlobId, AnalystReport)>) -> Result<(), FrameError> {
+    pub(crate) fn keep_findings(
+        &self,
+        records: impl FnOnce() -> Vec<(BlobId, AnalystReport)>,
+    ) -> Result<(), FrameError> {
         if !self.run().settings.cache_replies {
             return Ok(());
         }
+        let records = records();
         let chore = move |replies: &spelunk_journal::Replies| {
             for (key, report) in &records {
                 drop(replies.put(key, &wire::write_report(report)));

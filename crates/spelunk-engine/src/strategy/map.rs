@@ -1,8 +1,8 @@
 //! The map strategy: the text is cut into parts, the analyst that fits each part reads it, code puts together what they
 //! found, and a synthesis per content type and one across them say what it means.
 //!
-//! Parts are the same for every question, and every part gets the same question. A part that fails is named in the
-//! report and never ends the run.
+//! Parts are the same for every question, but that they share no lines where something is counted; and every part gets
+//! the same question. A part that fails is named in the report and never ends the run.
 
 mod likely;
 mod recall;
@@ -85,6 +85,10 @@ struct Planned {
 async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, FrameError> {
     let mut limits = frame.limits().clone();
     limits.chunk_tokens_max = frame.reader().span(limits.chunk_tokens_max);
+    if QuestionKind::of(&task.question) == QuestionKind::Aggregation {
+        // A line that two parts show is counted by both, and nobody can tell afterwards.
+        (limits.overlap_log_lines, limits.overlap_prose_lines, limits.overlap_other_lines) = (0, 0, 0);
+    }
     let options =
         PlanOptions { limits, detector: frame.detector().clone(), mode: Mode::ByType, files_left_out: 0 };
     let likely = match reach {

@@ -58,6 +58,61 @@ fn short_text_is_no_part_of_it_and_durable_text_is_written_for_itself() {
 }
 
 #[test]
+fn texts_that_wait_for_each_other_are_written_in_one_piece() {
+    let disk = Arc::new(FaultDisk::sound());
+    let (writer, reader) = (Blobs::of_run(disk.clone(), &run()), Blobs::of_run(disk.clone(), &run()));
+    writer.gather_prompts();
+    for text in texts() {
+        assert_eq!(writer.keep_prompt(&text).unwrap(), blob(&text));
+    }
+    assert_eq!(disk.n_writes(), 0);
+    writer.write_prompts().unwrap();
+    assert_eq!(disk.n_writes(), 1);
+    writer.write_prompts().unwrap();
+    writer.keep_prompt(&texts()[0]).unwrap();
+    assert_eq!(disk.n_writes(), 1, "it is there");
+    for text in texts() {
+        assert_eq!(reader.text(&blob(&text)).unwrap(), text);
+    }
+    // Out of the piece: at once again.
+    let later = "later ".repeat(1000);
+    writer.keep_prompt(&later).unwrap();
+    assert_eq!(reader.text(&blob(&later)).unwrap(), later);
+}
+
+#[test]
+fn texts_that_wait_are_no_more_than_a_megabyte() {
+    let disk = Arc::new(FaultDisk::sound());
+    let blobs = Blobs::of_run(disk.clone(), &run());
+    blobs.gather_prompts();
+    let long = |idx: usize| format!("{idx}").repeat(600_000);
+    blobs.keep_prompt(&long(1)).unwrap();
+    assert_eq!(disk.n_writes(), 0);
+    blobs.keep_prompt(&long(2)).unwrap();
+    assert_eq!(disk.n_writes(), 1);
+    blobs.keep_prompt(&long(3)).unwrap();
+    blobs.write_prompts().unwrap();
+    assert_eq!(disk.n_writes(), 2);
+    for idx in 1..=3 {
+        assert_eq!(Blobs::of_run(disk.clone(), &run()).text(&blob(&long(idx))).unwrap(), long(idx));
+    }
+}
+
+#[test]
+fn a_piece_that_could_not_be_written_is_written_when_it_is_kept_again() {
+    let dying = Arc::new(FaultDisk::sound().dying_at(1));
+    let blobs = Blobs::of_run(dying.clone(), &run());
+    let text = &texts()[0];
+    blobs.gather_prompts();
+    blobs.keep_prompt(text).unwrap();
+    assert!(matches!(blobs.write_prompts(), Err(JournalError::Write { .. })));
+    assert!(
+        matches!(blobs.keep_prompt(text), Err(JournalError::Write { .. })),
+        "it is not taken to be there"
+    );
+}
+
+#[test]
 fn after_a_crash_at_any_write_it_goes_on_behind_the_last_whole_text() {
     let all = texts();
     for crash in [Crash::Torn, Crash::LostTail] {

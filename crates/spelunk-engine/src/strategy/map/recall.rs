@@ -26,17 +26,13 @@ pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Re
         plan.manifest.iter().filter(|row| row.tier == Tier::Small && row.bytes > 0).collect();
     let alone = |row: &ManifestRow| Analysis::of_small(row, &task.view, task.focus);
     let alone_all: Vec<Analysis> = small.iter().map(|row| alone(row)).collect();
-    let keys: Vec<BlobId> =
-        chunks.iter().chain(&alone_all).map(|analysis| key(frame, task, analysis, 0)).collect();
+    let keys = || chunks.iter().chain(&alone_all).map(|analysis| key(frame, task, analysis, 0)).collect();
     let at_hand = frame.recall(keys).await?;
     let is_at_hand = |idx: usize| at_hand.contains_key(&(idx as u64));
-    let mut analyses: Vec<Analysis> = chunks
-        .iter()
-        .enumerate()
-        .filter(|(idx, _)| !is_at_hand(*idx))
-        .map(|(_, analysis)| analysis.clone())
-        .collect();
-    let rows = small.iter().enumerate().filter(|(idx, _)| !is_at_hand(chunks.len() + idx));
+    let n_chunks = chunks.len();
+    let mut analyses: Vec<Analysis> =
+        chunks.into_iter().enumerate().filter(|(idx, _)| !is_at_hand(*idx)).map(|(_, one)| one).collect();
+    let rows = small.iter().enumerate().filter(|(idx, _)| !is_at_hand(n_chunks + idx));
     let rows: Vec<ManifestRow> = rows.map(|(_, row)| (*row).clone()).collect();
     for batch in batch_small(&rows, frame.limits()) {
         let mut items = batch.items.iter().map(|item| alone(&rows[item.row_idx]));
@@ -65,12 +61,11 @@ pub(super) fn keep(
     if !is_one && (report.answer.is_some() || report.count.is_some()) {
         return Ok(());
     }
-    let mut records = Vec::new();
-    for (idx, part) in analysis.parts.iter().enumerate() {
+    let record = |(idx, part)| {
         let own = if is_one { report.clone() } else { of_part(report, part) };
-        records.push((key(frame, task, analysis, idx), own));
-    }
-    frame.keep_findings(records)
+        (key(frame, task, analysis, idx), own)
+    };
+    frame.keep_findings(|| analysis.parts.iter().enumerate().map(record).collect())
 }
 
 fn of_part(report: &AnalystReport, part: &Part) -> AnalystReport {
@@ -88,7 +83,11 @@ fn of_part(report: &AnalystReport, part: &Part) -> AnalystReport {
 
 /// Everything that decides what is found in a part.
 fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
-    let system = system_prompt(analysis, frame.limits().evidence_chars_max, findings_max(frame));
+    let system = system_prompt(
+        analysis,
+        frame.limits().evidence_chars_max,
+        findings_max(frame.limits(), frame.reader()),
+    );
     let Part { name, digest, lines, chunk, .. } = &analysis.parts[idx];
     let place = chunk.as_ref().map_or_else(String::new, |chunk| {
         format!("{}-{} {}-{}", chunk.span.start, chunk.span.end, chunk.overlap.start, chunk.overlap.end)

@@ -1,0 +1,80 @@
+//! Readers: the few threads that read documents on behalf of tasks. A thread for each task would be woken or started for
+//! each, a hundred at once when a wave of replies comes in, and they would stand in line for the same texts.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use tokio::sync::oneshot;
+
+/// Threads that read at once. The model, the executor and the scribe need cores, too.
+static THREADS_MAX: LazyLock<usize> = LazyLock::new(|| {
+    let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+    (n_cores / 2).clamp(1, 4)
+});
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A queue of things to read. It is as long as there are tasks at work, and no longer.
+#[derive(Default)]
+pub(super) struct Readers {
+    queue: Arc<Mutex<Queue>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    n_threads: usize,
+}
+
+impl Readers {
+    /// Does it on a thread where waiting for a disk holds up nobody else.
+    pub(super) async fn have<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> T {
+        let (tell, told) = oneshot::channel::<Result<T, Box<dyn Any + Send>>>();
+        self.add(Box::new(move || {
+            // Nobody may be waiting any more, which is fine.
+            let _unheard = tell.send(catch_unwind(AssertUnwindSafe(read)));
+        }));
+        let outcome = told.await.expect("a job stays in the queue until it is done");
+        outcome.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    fn add(&self, job: Job) {
+        let mut queue = lock(&self.queue);
+        queue.jobs.push_back(job);
+        if queue.n_threads < *THREADS_MAX {
+            queue.n_threads += 1;
+            let queue = Arc::clone(&self.queue);
+            drop(tokio::task::spawn_blocking(move || work(&queue)));
+        }
+    }
+}
+
+/// Until there is nothing left: whoever adds something then finds that a thread is wanted.
+fn work(queue: &Mutex<Queue>) {
+    loop {
+        let mut waiting = lock(queue);
+        let Some(job) = waiting.jobs.pop_front() else {
+            waiting.n_threads -= 1;
+            return;
+        };
+        drop(waiting);
+        job();
+    }
+}
+
+fn lock(queue: &Mutex<Queue>) -> std::sync::MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Readers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readers").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
