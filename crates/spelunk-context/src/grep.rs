@@ -2,6 +2,7 @@
 //! first matches are shown, and all of them are counted unless the caller wants no more than the first. Where a reader
 //! keeps secrets back, they are not there for the search: neither they nor the marks in their place can be found.
 
+mod memory;
 mod merge;
 mod pattern;
 mod scan;

@@ -1,9 +1,14 @@
 //! What the tools cost beside the model: each file tool on a desk with 1,000 files and 1 MB of text, and shell pipelines
-//! over 1 MB. Prints the best and the middle of many calls against the limit, and what Grep over contexts costs beside the
-//! scan that it is made of.
+//! over 1 MB. Prints the best and the middle of many calls against the limit, beside what this machine's own bash takes for
+//! the same (processes and all, and how many times that we take), and what Grep over contexts costs beside the scan that
+//! it is made of.
 //! `cargo bench -p spelunk-desk --bench desk --ignore-rust-version`.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "it lays the same files out for the machine's own tools")]
 
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -18,22 +23,41 @@ const N_CALLS: usize = 200;
 
 fn main() {
     let desk = desk();
-    println!("{:<44} {:>10} {:>10} {:>10}", "call", "best", "middle", "limit");
+    let host = Host::with(&desk);
+    println!("{:<60} {:>9} {:>9} {:>9} {:>9} {:>6}", "call", "best", "middle", "limit", "bash", "times");
     let file_tools = [
-        ("Read", json!({"path": "scratch/log.txt", "offset": 9000, "limit": 100})),
-        ("Write", json!({"path": "output/answer.md", "content": "x".repeat(20_000)})),
-        ("Edit", json!({"path": "scratch/notes.md", "old": "needle", "new": "pin"})),
-        ("Grep", json!({"pattern": "user=u77 ", "path": "scratch/log.txt"})),
-        ("Grep", json!({"pattern": "nothing like this"})),
-        ("Grep", json!({"pattern": "^file [0-9]*7$", "mode": "count"})),
-        ("Glob", json!({"pattern": "**/*7.txt"})),
-        ("Evidence", json!({"tag": "t", "content": "found", "source": "scratch/log.txt:7"})),
-        ("Buffer", json!({"action": "append", "name": "b", "text": "a paragraph of text"})),
+        (
+            "Read",
+            json!({"path": "scratch/log.txt", "offset": 9000, "limit": 100}),
+            "sed -n 9000,9099p scratch/log.txt",
+        ),
+        ("Write", json!({"path": "output/answer.md", "content": "x".repeat(20_000)}), ""),
+        (
+            "Edit",
+            json!({"path": "scratch/notes.md", "old": "needle", "new": "pin"}),
+            "sed s/needle/pin/ scratch/notes.md",
+        ),
+        (
+            "Grep",
+            json!({"pattern": "user=u77 ", "path": "scratch/log.txt"}),
+            "grep -n 'user=u77 ' scratch/log.txt",
+        ),
+        ("Grep", json!({"pattern": "nothing like this"}), "grep -rn 'nothing like this' ."),
+        ("Grep", json!({"pattern": "^file [0-9]*7$", "mode": "count"}), "grep -rc '^file [0-9]*7$' ."),
+        ("Glob", json!({"pattern": "**/*7.txt"}), "find . -name '*7.txt'"),
+        ("Evidence", json!({"tag": "t", "content": "found", "source": "scratch/log.txt:7"}), ""),
+        ("Buffer", json!({"action": "append", "name": "b", "text": "a paragraph of text"}), ""),
     ];
-    for (name, arguments) in file_tools {
-        measure(&desk, name, &arguments, FILE_TOOL_MAX);
+    for (name, arguments, peer) in file_tools {
+        measure(
+            &desk,
+            name,
+            &arguments,
+            FILE_TOOL_MAX,
+            host.as_ref().filter(|_| !peer.is_empty()).map(|host| host.time(peer)),
+        );
     }
-    measure(&desk, "Chunk", &json!({"path": "scratch/log.txt"}), PIPELINE_MAX);
+    measure(&desk, "Chunk", &json!({"path": "scratch/log.txt"}), PIPELINE_MAX, None);
     let scripts = [
         "true",
         "ls -R | wc -l",
@@ -41,16 +65,53 @@ fn main() {
         "grep -o 'user=u[0-9]*' scratch/log.txt | sort | uniq -c | sort -rn | head -5",
         "cut -d' ' -f3 scratch/log.txt | sort | uniq -c | head",
         "awk '{n[$2]++} END {for (k in n) print k, n[k]}' scratch/log.txt",
+        "awk -F= '{s[$3] += $4} END {for (u in s) print s[u], u}' scratch/log.txt | sort -rn | head -5",
+        "awk '$4 ~ /items\\/7/ {n++; s += length($4)} END {print n, s / n}' scratch/log.txt",
         "sed -n 5000,5010p scratch/log.txt",
         "sed 's/status=[0-9]*/ok/' scratch/log.txt | tail -3",
         "tr a-z A-Z < scratch/log.txt | grep -c GET; wc scratch/log.txt",
         "grep -E 'user=u(7|77) ' scratch/log.txt | cut -d' ' -f6 | sort -u",
+        "sort -t= -k4,4n scratch/log.txt | tail -3",
         "f=scratch/log.txt; grep status=200 $f | sort | uniq -c | head",
+        "for u in u7 u77 u107; do grep -c \"user=$u \" scratch/log.txt; done",
     ];
     for script in scripts {
-        measure(&desk, "Shell", &json!({ "command": script }), PIPELINE_MAX);
+        let peer = host.as_ref().map(|host| host.time(script));
+        measure(&desk, "Shell", &json!({ "command": script }), PIPELINE_MAX, peer);
     }
     contexts();
+}
+
+/// The files of the desk in a directory of this machine, for its own bash.
+struct Host(PathBuf);
+
+impl Host {
+    /// Nothing where there is no bash.
+    fn with(desk: &Desk) -> Option<Self> {
+        Command::new("bash").args(["-c", "true"]).status().ok().filter(ExitStatus::success)?;
+        let host = Self(std::env::temp_dir().join(format!("spelunk-desk-bench-{}", std::process::id())));
+        for (path, bytes) in desk.files() {
+            let file = host.0.join(path.as_str());
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, bytes).unwrap();
+        }
+        Some(host)
+    }
+
+    /// The middle of what a script takes there, the start of its processes included.
+    fn time(&self, script: &str) -> Duration {
+        middle(|| {
+            let mut bash = Command::new("bash");
+            let bash = bash.args(["-c", script]).current_dir(&self.0).env("LC_ALL", "C.UTF-8");
+            drop(bash.stdin(Stdio::null()).output().unwrap());
+        })
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
 }
 
 /// Grep over 16 MB of contexts, by the tool and by the scan alone.
@@ -111,8 +172,9 @@ fn path(text: &str) -> DeskPath {
     DeskPath::parse(text).unwrap()
 }
 
-/// Every call is made on a desk that was just cloned, as after a turn that was recorded.
-fn measure(desk: &Desk, name: &str, arguments: &Value, limit: Duration) {
+/// Every call is made on a desk that was just cloned, as after a turn that was recorded. `peer` is what this machine's own
+/// bash takes for the same.
+fn measure(desk: &Desk, name: &str, arguments: &Value, limit: Duration, peer: Option<Duration>) {
     let mut times: Vec<Duration> = (0..N_CALLS)
         .map(|_| {
             let mut desk = desk.clone();
@@ -123,7 +185,12 @@ fn measure(desk: &Desk, name: &str, arguments: &Value, limit: Duration) {
         .collect();
     times.sort_unstable();
     let (best, middle) = (times[0], times[N_CALLS / 2]);
-    let shown: String = format!("{name} {arguments}").chars().take(44).collect();
+    let what = arguments["command"].as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+    let shown: String = format!("{name} {what}").chars().take(60).collect();
+    let (peer, ratio) = match peer {
+        Some(peer) => (format!("{peer:.1?}"), format!("{:.2}", middle.as_secs_f64() / peer.as_secs_f64())),
+        None => ("-".to_owned(), "-".to_owned()),
+    };
     let verdict = if middle <= limit { "" } else { "  over the limit" };
-    println!("{shown:<44} {best:>10.1?} {middle:>10.1?} {limit:>10.1?}{verdict}");
+    println!("{shown:<60} {best:>9.1?} {middle:>9.1?} {limit:>9.1?} {peer:>9} {ratio:>6}{verdict}");
 }

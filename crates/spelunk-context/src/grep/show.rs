@@ -16,10 +16,10 @@ const SHOWN_BYTES_MAX: usize = 500;
 const LEAD_BYTES: usize = 100;
 
 /// How far lines of context are looked for, in each direction.
-const LOOK_BYTES: u64 = 64 * 1024;
+pub(super) const LOOK_BYTES: u64 = 64 * 1024;
 
 /// The most ranges named in one line.
-const RANGES_MAX: usize = 100;
+pub(super) const RANGES_MAX: usize = 100;
 
 /// What stands where a line is cut.
 const CUT: &str = "…";
@@ -139,7 +139,7 @@ fn lines_of(text: &str) -> Vec<Range<usize>> {
 }
 
 /// A line cut to what is shown of one, from a little before the first range, and the ranges that are still in it.
-fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize>>) {
+pub(super) fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize>>) {
     if line.len() <= SHOWN_BYTES_MAX {
         return (line.to_owned(), ranges);
     }

@@ -1,4 +1,4 @@
-//! Quick scripts: pipelines of text commands with nothing to expand, run on the bytes of the desk without the interpreter.
+//! Quick scripts: plain pipelines of text commands, run on the bytes of the desk without the interpreter.
 //! They do what the GNU tools do. Wherever a script, an option or a text is not plain, and wherever something fails, this
 //! says nothing and leaves the desk alone: the interpreter then runs the whole script.
 
@@ -12,12 +12,13 @@ mod sed;
 mod sort;
 mod text;
 mod tr;
+mod uniq;
 mod words;
 
 use std::borrow::Cow;
 
 use self::pattern::Syntax;
-use self::text::{Input, Output};
+use self::text::{Input, Output, Span};
 use self::words::{Joined, Stage, Step, Target};
 use super::script::Ended;
 use crate::{Desk, DeskPath, Entry};
@@ -32,6 +33,16 @@ trait Filter {
 
     /// Runs it; nothing where it meets a text or a size it is not made for.
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()>;
+
+    /// Whether it takes lines that are only chosen, and not one behind the other.
+    fn takes_chosen(&self) -> bool {
+        false
+    }
+
+    /// How many lines of its input it looks at.
+    fn lines_max(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// What a command reads.
@@ -54,17 +65,18 @@ pub(super) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Option<
     if script.len() as u64 > limits.script_bytes_max {
         return None;
     }
-    let steps = words::steps(script)?;
-    let n_commands: usize = steps.iter().map(|step| step.stages.len()).sum();
-    // Standard input belongs to whoever reads it first.
-    if n_commands as u64 > limits.commands_max || (stdin.is_some() && steps.len() > 1) {
-        return None;
-    }
+    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let steps = words::steps(script, size(limits.commands_max))?;
     let commands: Vec<Vec<Box<dyn Filter>>> = steps
         .iter()
         .map(|step| step.stages.iter().map(|stage| command(&stage.words)).collect())
         .collect::<Option<_>>()?;
-    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    // Standard input belongs to whoever reads it first.
+    let n_readers =
+        steps.iter().zip(&commands).filter(|(step, commands)| reads_stdin(step, commands)).count();
+    if stdin.is_some() && n_readers > 1 {
+        return None;
+    }
     let mut run = Run {
         bytes_max: size(limits.held_bytes_max) / 4,
         input_bytes_left: size(limits.input_bytes_max),
@@ -83,6 +95,18 @@ pub(super) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Option<
     Some(Ended { stdout, exit_code: run.exit_code, ..Ended::default() })
 }
 
+/// Whether the first command of a pipeline reads what the script was given.
+fn reads_stdin(step: &Step, commands: &[Box<dyn Filter>]) -> bool {
+    let is_redirected = step.stages.first().is_some_and(|stage| stage.from.is_some());
+    let wants = commands.first().map_or(Wants::Nothing, |command| command.wants());
+    !is_redirected
+        && match wants {
+            Wants::Nothing => false,
+            Wants::Stdin => true,
+            Wants::Files(names) => names.iter().any(|name| name == "-"),
+        }
+}
+
 fn command(words: &[String]) -> Option<Box<dyn Filter>> {
     let (name, words) = words.split_first()?;
     Some(match name.as_str() {
@@ -99,7 +123,7 @@ fn command(words: &[String]) -> Option<Box<dyn Filter>> {
         "tail" => Box::new(plain::End::tail(words)?),
         "tr" => Box::new(tr::Tr::read(words)?),
         "true" | ":" => Box::new(plain::Say::nothing(words)?),
-        "uniq" => Box::new(sort::Uniq::read(words)?),
+        "uniq" => Box::new(uniq::Uniq::read(words)?),
         "wc" => Box::new(plain::Wc::read(words)?),
         _ => return None,
     })
@@ -127,39 +151,43 @@ impl Run<'_> {
         if !is_due {
             return Some(());
         }
-        let last = step.stages.len().checked_sub(1)?;
-        let mut carried = None;
         // Files are read as they were when the pipeline began.
         let before = self.desk.clone();
+        let mut carried = stdin.map(Carried::borrowed);
         for (idx, (stage, command)) in step.stages.iter().zip(commands).enumerate() {
-            let mut out = Output::new(self.bytes_max);
+            let lines_max = commands.get(idx + 1).map_or(usize::MAX, |next| next.lines_max());
+            let mut out = Output::new(self.bytes_max, lines_max);
+            let mut reads = self.inputs(&before, stage, &**command, carried)?;
             {
-                let stdin = if idx == 0 { stdin } else { carried.as_deref() };
-                let inputs = self.inputs(&before, stage, &**command, stdin)?;
-                let inputs: Vec<Input> = inputs.iter().map(Read::as_input).collect();
+                let inputs: Vec<Input> = reads.iter().map(Read::as_input).collect();
                 command.run(&inputs, &mut out)?;
             }
             self.exit_code = out.exit_code;
+            let done = match out.chosen {
+                Some(lines) => Carried { bytes: reads.pop()?.carried.bytes, chosen: Some(lines) },
+                None => Carried { bytes: Cow::Owned(out.bytes), chosen: None },
+            };
             carried = match &stage.to {
-                None => Some(out.bytes),
+                None => Some(done),
                 Some(target) => {
-                    self.write(&before, &step.stages, target, &out.bytes)?;
-                    Some(Vec::new())
+                    self.write(&before, &step.stages, target, &done.whole())?;
+                    Some(Carried::borrowed(&[]))
                 }
             };
-            if idx == last {
-                self.print(&carried.take()?)?;
-            }
         }
-        Some(())
+        self.print(&carried?)
     }
 
-    fn print(&mut self, bytes: &[u8]) -> Option<()> {
+    fn print(&mut self, done: &Carried) -> Option<()> {
+        let n_bytes = done.chosen.as_ref().map_or(done.bytes.len(), |lines| text::n_bytes(lines));
         // Longer output is cut by the interpreter, which says so.
-        if bytes.len() > self.printed_max - self.printed.len() {
+        if n_bytes > self.printed_max - self.printed.len() {
             return None;
         }
-        self.printed.extend_from_slice(bytes);
+        match &done.chosen {
+            Some(lines) => text::write_lines(lines, &done.bytes, &mut self.printed),
+            None => self.printed.extend_from_slice(&done.bytes),
+        }
         Some(())
     }
 
@@ -168,26 +196,32 @@ impl Run<'_> {
         desk: &'a Desk,
         stage: &'a Stage,
         command: &'a dyn Filter,
-        stdin: Option<&'a [u8]>,
+        stdin: Option<Carried<'a>>,
     ) -> Option<Vec<Read<'a>>> {
-        let from_stdin = || match &stage.from {
-            Some(path) => Some(Read { name: None, bytes: file(desk, path)?, is_file: true }),
-            None => Some(Read { name: None, bytes: Cow::Borrowed(stdin?), is_file: false }),
+        let file = |name: &str| Some(Carried { bytes: file(desk, name)?, chosen: None });
+        let from_stdin = |stdin: Option<Carried<'a>>| match &stage.from {
+            Some(path) => Some(Read { name: None, carried: file(path)?, is_file: true }),
+            None => Some(Read { name: None, carried: stdin?, is_file: false }),
         };
-        let reads = match command.wants() {
+        let mut reads = match command.wants() {
             Wants::Nothing => Vec::new(),
-            Wants::Stdin => vec![from_stdin()?],
+            Wants::Stdin => vec![from_stdin(stdin)?],
+            // It may be read once.
+            Wants::Files([name]) if name == "-" => vec![from_stdin(stdin)?],
             Wants::Files(names) => names
                 .iter()
-                .map(|name| match name.as_str() {
-                    // It may be read once.
-                    "-" if names.len() == 1 => from_stdin(),
-                    "-" => None,
-                    name => Some(Read { name: Some(name), bytes: file(desk, name)?, is_file: true }),
-                })
-                .collect::<Option<Vec<_>>>()?,
+                .filter(|name| *name != "-")
+                .map(|name| Some(Read { name: Some(name), carried: file(name)?, is_file: true }))
+                .collect::<Option<Vec<_>>>()
+                .filter(|reads| reads.len() == names.len())?,
         };
-        let n_bytes: usize = reads.iter().map(|read| read.bytes.len()).sum();
+        let mut n_bytes = 0;
+        for read in &mut reads {
+            if !command.takes_chosen() {
+                read.carried.flatten();
+            }
+            n_bytes += read.as_input().n_bytes();
+        }
         if n_bytes > INPUT_BYTES_MAX {
             return None;
         }
@@ -214,16 +248,52 @@ impl Run<'_> {
     }
 }
 
+/// A text on its way from one command to the next.
+struct Carried<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// The lines it is made of, where it is not all of the bytes as they are.
+    chosen: Option<Vec<Span>>,
+}
+
+impl<'a> Carried<'a> {
+    fn borrowed(bytes: &'a [u8]) -> Self {
+        Self { bytes: Cow::Borrowed(bytes), chosen: None }
+    }
+
+    /// All of it, one line behind the other.
+    fn whole(&self) -> Cow<'_, [u8]> {
+        match &self.chosen {
+            None => Cow::Borrowed(&*self.bytes),
+            Some(lines) => {
+                let mut bytes = Vec::new();
+                text::write_lines(lines, &self.bytes, &mut bytes);
+                Cow::Owned(bytes)
+            }
+        }
+    }
+
+    fn flatten(&mut self) {
+        if self.chosen.is_some() {
+            *self = Self { bytes: Cow::Owned(self.whole().into_owned()), chosen: None };
+        }
+    }
+}
+
 /// What was read for a command.
 struct Read<'a> {
     name: Option<&'a str>,
-    bytes: Cow<'a, [u8]>,
+    carried: Carried<'a>,
     is_file: bool,
 }
 
 impl Read<'_> {
     fn as_input(&self) -> Input<'_> {
-        Input { name: self.name, bytes: &self.bytes, is_file: self.is_file }
+        Input {
+            name: self.name,
+            bytes: &self.carried.bytes,
+            chosen: self.carried.chosen.as_deref(),
+            is_file: self.is_file,
+        }
     }
 }
 

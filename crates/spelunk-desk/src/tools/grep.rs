@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
-use spelunk_context::{GrepMatch, GrepQuery, ReadError, Reader};
+use spelunk_context::{GrepMatch, GrepQuery, GrepReport, ReadError, Reader};
 
 use super::glob::Globs;
 use super::wire::GrepMode;
@@ -16,8 +16,6 @@ use crate::{Desk, DeskError, DeskPath, show};
 const SHOWN_DEFAULT: u64 = 100;
 const SHOWN_MAX: u64 = 2000;
 const CONTEXT_LINES_MAX: u64 = 20;
-/// A file that is not worth a search of its own if nothing is in it.
-const SMALL_BYTES_MAX: usize = 128 * 1024;
 /// Unreadable documents that are named.
 const UNREADABLE_MAX: usize = 5;
 
@@ -59,22 +57,20 @@ fn search(
     let is_wanted = |path: &DeskPath| globs.is_none_or(|globs| globs.takes(path, base));
     let mut found = Found::default();
     let (mut room, never) = (query.matches_max, AtomicBool::new(false));
-    let shown = query.compile()?;
-    let counted = GrepQuery { matches_max: 0, ..query.clone() }.compile()?;
+    let compiled = query.compile()?;
     for (path, bytes) in desk.files_within(base).filter(|(path, _)| is_wanted(path)) {
-        // Most files have no match, and behind the last one that is shown the rest are only counted.
-        if is_small_and_plain(bytes) {
-            match shown.count_in(bytes) {
-                0 => continue,
-                n_matches if room == 0 => {
-                    found.files.insert(path.clone(), (Vec::new(), n_matches));
-                    continue;
-                }
-                _ => {}
-            }
-        }
-        let reader = Reader::of_bytes(path.as_str(), Arc::from(bytes)).with_redaction(false);
-        let mut report = reader.grep_compiled(if room > 0 { &shown } else { &counted }, &never)?;
+        // Behind the last match that is shown the rest are only counted.
+        let in_place = match (is_plain(bytes), room) {
+            (false, _) => None,
+            (true, 0) => Some(GrepReport { n_matches: compiled.count_in(bytes), ..GrepReport::default() }),
+            (true, _) => compiled.search_in(bytes),
+        };
+        let mut report = match in_place {
+            Some(report) => report,
+            None => Reader::of_bytes(path.as_str(), Arc::from(bytes))
+                .with_redaction(false)
+                .grep_compiled(&compiled, &never)?,
+        };
         report.matches.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         room -= report.matches.len() as u64;
         if report.n_matches > 0 {
@@ -101,11 +97,10 @@ fn search(
     Ok(found)
 }
 
-/// Whether a file is searched in one piece as it is: a large one is shared between threads, and one that begins with a
-/// byte order mark is decoded.
-fn is_small_and_plain(bytes: &[u8]) -> bool {
+/// Whether a file is searched where it lies: one that begins with a byte order mark is decoded.
+fn is_plain(bytes: &[u8]) -> bool {
     const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
-    bytes.len() <= SMALL_BYTES_MAX && !MARKS.iter().any(|mark| bytes.starts_with(mark))
+    !MARKS.iter().any(|mark| bytes.starts_with(mark))
 }
 
 impl Found {

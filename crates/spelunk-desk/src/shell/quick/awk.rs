@@ -1,202 +1,191 @@
-//! awk: the one form that is written all the time, fields of the lines that match. Everything else of the language is left to
-//! the interpreter.
+//! awk: programs that pick fields, filter, count and add up, which is nearly all that is written on a command line. A program
+//! with anything else in it (its own functions, loops that count, files) is left to the interpreter, and so is
+//! a text or a number on which awks do not agree.
 
-use memchr::memchr;
+mod format;
+mod lex;
+mod order;
+mod parse;
+mod run;
+mod tree;
+mod value;
 
+use self::parse::Parsed;
+use self::run::Machine;
+use self::tree::{Expr, Rule, Statement};
 use super::Wants;
-use super::options::{Options, count};
-use super::pattern::{Manner, Pattern, Syntax};
-use super::text::{Input, Output, lines};
-
-const FIELDS_MAX: usize = 1000;
+use super::options::Options;
+use super::text::{Input, Output, Span, all_bytes};
 
 /// What a command asks for.
 #[derive(Debug)]
 pub(super) struct Awk {
     files: Vec<String>,
     separator: Option<u8>,
-    condition: Condition,
-    /// What is printed of a line; nothing for all of it.
-    items: Vec<Item>,
-}
-
-#[derive(Debug)]
-enum Condition {
-    Always,
-    Matches(Pattern),
-    /// Lines from the first to before the end, counted from 1.
-    Lines {
-        first: usize,
-        end: usize,
-    },
-}
-
-#[derive(Debug)]
-enum Item {
-    Line,
-    /// From 0.
-    Field(usize),
-    LastField,
-    LineNumber,
-    FieldCount,
-    Text(String),
+    output_separator: String,
+    parsed: Parsed,
+    /// The values of what is set from outside.
+    given: Vec<String>,
 }
 
 impl Awk {
     pub(super) fn read(words: &[String]) -> Option<Self> {
-        let options = Options::read(words, "", "F")?;
-        let separator = match options.value('F')?.map(str::as_bytes) {
-            None => None,
-            Some(b"\\t" | b"\t") => Some(b'\t'),
-            Some([byte]) if byte.is_ascii_punctuation() && *byte != b'\\' => Some(*byte),
-            Some(_) => return None,
-        };
+        let options = Options::read(words, "", "Fv")?;
         let mut files = options.files();
         let program = if files.is_empty() { return None } else { files.remove(0) };
-        // An assignment may stand between the files.
-        if files.iter().any(|name| name.contains('=')) {
+        // An assignment may stand between the files, and what looks like an option there is none.
+        let behind = words.iter().skip_while(|word| **word != program).skip(1);
+        if behind.clone().any(|word| word.contains('=') || word.starts_with('-')) {
             return None;
         }
-        let (condition, rest) = condition(program.trim())?;
-        let is_all = rest.is_empty() && !matches!(condition, Condition::Always);
-        let items = if is_all { Vec::new() } else { items(rest)? };
-        Some(Self { files, separator, condition, items })
-    }
-
-    fn is_wanted(&self, line: &[u8], number: usize) -> bool {
-        match &self.condition {
-            Condition::Always => true,
-            Condition::Matches(pattern) => pattern.regex.is_match(line),
-            Condition::Lines { first, end } => (*first..*end).contains(&number),
-        }
-    }
-
-    fn print(&self, line: &[u8], number: usize, out: &mut Output) -> Option<()> {
-        if self.items.is_empty() {
-            return out.push_line(line);
-        }
-        for (idx, item) in self.items.iter().enumerate() {
-            if idx > 0 {
-                out.push(b" ")?;
-            }
-            match item {
-                Item::Line => out.push(line)?,
-                Item::Field(field) => {
-                    out.push(fields(line, self.separator).nth(*field).unwrap_or_default())?;
+        let (mut names, mut given, mut output_separator) = (Vec::new(), Vec::new(), None);
+        let mut field_separator =
+            options.value('F')?.map(unescaped).map_or(Some(None), |text| text.map(Some))?;
+        for assignment in options.values('v') {
+            let (name, value) = assignment.split_once('=')?;
+            let value = unescaped(value)?;
+            match name {
+                "OFS" => output_separator = Some(value),
+                "FS" => field_separator = Some(value),
+                name => {
+                    names.push(name);
+                    given.push(value);
                 }
-                Item::LastField => out.push(fields(line, self.separator).last().unwrap_or_default())?,
-                Item::LineNumber => out.push(number.to_string().as_bytes())?,
-                Item::FieldCount => {
-                    out.push(fields(line, self.separator).count().to_string().as_bytes())?;
-                }
-                Item::Text(text) => out.push(text.as_bytes())?,
             }
         }
-        out.push(b"\n")
+        let mut parsed = parse::parse(&program, &names)?;
+        let field_separator = parsed.field_separator.take().or(field_separator);
+        let output_separator = parsed.output_separator.take().or(output_separator);
+        Some(Self {
+            files,
+            separator: field_separator.map_or(Some(None), |text| separator(&text))?,
+            output_separator: output_separator.unwrap_or_else(|| " ".to_owned()),
+            parsed,
+            given,
+        })
+    }
+
+    /// The one field of each line that is printed, and on which lines, where that is all.
+    fn single(&self) -> Option<(usize, &Rule)> {
+        let program = &self.parsed.program;
+        let ([rule], true, false) = (program.rules.as_slice(), program.first.is_empty(), program.has_last)
+        else {
+            return None;
+        };
+        match (rule.body.as_slice(), &rule.condition) {
+            ([Statement::Print(items)], None | Some(Expr::Matches { .. })) => match items.as_slice() {
+                [] | [Expr::Line] => Some((0, rule)),
+                [Expr::Field(idx)] => Some((*idx, rule)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Chooses fields where they lie.
+    fn choose(&self, input: Input, idx: usize, rule: &Rule, out: &mut Output) -> Option<()> {
+        let pattern = match &rule.condition {
+            None => None,
+            Some(Expr::Matches { text, pattern, is_negated: false }) if matches!(**text, Expr::Line) => {
+                Some(pattern)
+            }
+            Some(_) => return None,
+        };
+        let mut chosen = Vec::new();
+        for span in input.spans() {
+            if chosen.len() >= out.lines_max {
+                break;
+            }
+            let line = span.of(input.bytes);
+            if pattern.is_some_and(|pattern| pattern.find_line(line, 0).is_none()) {
+                continue;
+            }
+            chosen.push(match idx.checked_sub(1) {
+                None => span,
+                Some(idx) => {
+                    let (from, to) = field(line, self.separator, idx);
+                    Span::between(span.start() + from, span.start() + to)
+                }
+            });
+        }
+        out.choose(chosen)
     }
 }
 
 impl super::Filter for Awk {
     fn wants(&self) -> Wants<'_> {
-        Wants::of(&self.files)
+        let program = &self.parsed.program;
+        if program.rules.is_empty() && !program.has_last { Wants::Nothing } else { Wants::of(&self.files) }
     }
 
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
-        let mut number = 0;
-        for input in inputs {
-            // Which of the other spaces part fields, and what a character is, differs.
-            let is_plain = |byte: &u8| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t' | b'\n');
-            if !input.bytes.iter().all(is_plain) {
-                return None;
-            }
-            for line in lines(input.bytes) {
-                number += 1;
-                if self.is_wanted(line, number) {
-                    self.print(line, number, out)?;
-                }
-            }
-        }
-        Some(())
-    }
-}
-
-/// The fields of a line: between separators, or between blanks.
-fn fields(line: &[u8], separator: Option<u8>) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(line).filter(|line| !line.is_empty());
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let Some(separator) = separator else {
-            let n_blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-            let text = text.get(n_blanks..).filter(|text| !text.is_empty())?;
-            let end = text.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(text.len());
-            let (field, behind) = text.split_at(end);
-            rest = Some(behind);
-            return Some(field);
-        };
-        let end = memchr(separator, text);
-        rest = end.and_then(|end| text.get(end + 1..));
-        text.get(..end.unwrap_or(text.len()))
-    })
-}
-
-/// `/pattern/`, `NR == 3` and the like, and what stands behind it.
-fn condition(program: &str) -> Option<(Condition, &str)> {
-    if let Some(rest) = program.strip_prefix('/') {
-        let (pattern, rest) = rest.split_once('/')?;
-        // A slash behind a backslash, or in a bracket, is part of the pattern.
-        if pattern.is_empty()
-            || pattern.contains(['\\', '[']) && rest.contains('/')
-            || pattern.ends_with('\\')
-        {
+        // Which of the other spaces part fields, and what a character is, differs.
+        let is_plain = |byte: u8| (byte == b'\t') | ((byte == b'\n') | (byte.wrapping_sub(b' ') < 0x5f));
+        if !inputs.iter().all(|input| all_bytes(input.bytes, is_plain)) {
             return None;
         }
-        let manner = Manner { syntax: Syntax::Extended, ignore_case: false, whole_line: false };
-        return Some((Condition::Matches(Pattern::compile(pattern, manner)?), rest.trim()));
+        if let (&[input], Some((idx, rule))) = (inputs, self.single())
+            && self.choose(input, idx, rule, out).is_some()
+        {
+            return Some(());
+        }
+        let mut machine =
+            Machine::new(&self.parsed.program, self.separator, self.output_separator.as_bytes(), out);
+        for (scalar, value) in self.parsed.given.iter().zip(&self.given) {
+            machine.set(*scalar, value)?;
+        }
+        machine.begin()?;
+        for input in inputs {
+            machine.begin_file();
+            for line in input.lines() {
+                machine.line(line)?;
+            }
+        }
+        machine.end()
     }
-    let Some(rest) = program.strip_prefix("NR") else { return Some((Condition::Always, program)) };
-    let (test, rest) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
-    let test = test.trim();
-    let number = |sign: &str| test.strip_prefix(sign).map(str::trim).and_then(count);
-    let (first, end) = if let Some(line) = number("==") {
-        (line, line + 1)
-    } else if let Some(line) = number(">=") {
-        (line, usize::MAX)
-    } else if let Some(line) = number("<=") {
-        (0, line + 1)
-    } else if let Some(line) = number(">") {
-        (line + 1, usize::MAX)
-    } else {
-        (0, number("<")?)
-    };
-    Some((Condition::Lines { first, end }, rest))
+
+    fn takes_chosen(&self) -> bool {
+        true
+    }
 }
 
-/// What `{print …}` prints.
-fn items(action: &str) -> Option<Vec<Item>> {
-    let inner = action.strip_prefix('{')?.strip_suffix('}')?.trim().trim_end_matches(';').trim();
-    let list = inner.strip_prefix("print")?;
-    if list.trim().is_empty() {
-        return Some(vec![Item::Line]);
+/// Where a field begins and ends, counted from 0; empty if it is not there.
+fn field(line: &[u8], separator: Option<u8>, idx: usize) -> (usize, usize) {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let mut at = 0;
+    for n_before in 0..=idx {
+        let rest = line.get(at..).unwrap_or_default();
+        let (start, end) = match separator {
+            Some(separator) => (0, rest.iter().position(|byte| *byte == separator)),
+            None => {
+                let Some(start) = rest.iter().position(|byte| !is_blank(byte)) else { break };
+                (start, rest.iter().skip(start).position(is_blank).map(|n_bytes| start + n_bytes))
+            }
+        };
+        if n_before == idx {
+            return (at + start, at + end.unwrap_or(rest.len()));
+        }
+        let Some(end) = end else { break };
+        at += end + 1;
     }
-    // `printf`, and what else begins like it.
-    if !list.starts_with([' ', '$', '"']) {
-        return None;
-    }
-    list.split(',').map(|item| one(item.trim())).collect()
+    (0, 0)
 }
 
-fn one(item: &str) -> Option<Item> {
-    match item {
-        "$0" => return Some(Item::Line),
-        "$NF" => return Some(Item::LastField),
-        "NR" => return Some(Item::LineNumber),
-        "NF" => return Some(Item::FieldCount),
-        _ => {}
+/// What a text from outside means: `\t` is a tab, and other escapes are left alone.
+fn unescaped(text: &str) -> Option<String> {
+    match text {
+        "\\t" => Some("\t".to_owned()),
+        text => (text.is_ascii() && !text.contains(['\\', '\n'])).then(|| text.to_owned()),
     }
-    if let Some(field) = item.strip_prefix('$') {
-        return count(field)?.checked_sub(1).filter(|field| *field < FIELDS_MAX).map(Item::Field);
+}
+
+/// A separator of one byte; the inner is nothing for blanks.
+#[expect(clippy::option_option, reason = "the outer one is the refusal")]
+fn separator(text: &str) -> Option<Option<u8>> {
+    match text.as_bytes() {
+        b" " => Some(None),
+        b"\t" => Some(Some(b'\t')),
+        [byte] if byte.is_ascii_punctuation() && !matches!(byte, b'\\' | b'^') => Some(Some(*byte)),
+        _ => None,
     }
-    let text = item.strip_prefix('"')?.strip_suffix('"')?;
-    let is_plain = !text.contains(['"', '\\', '\n']);
-    is_plain.then(|| Item::Text(text.to_owned()))
 }

@@ -4,7 +4,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::Wants;
 use super::options::{Options, count};
-use super::text::{Input, Output, lines, part};
+use super::text::{Input, Output, Span, part};
 
 /// What a command asks for.
 #[derive(Debug)]
@@ -60,6 +60,46 @@ impl Cut {
         }
         out.push(b"\n")
     }
+
+    /// One part of every line, where it lies.
+    fn parts(&self, input: Input, (from, to): (usize, usize), lines_max: usize) -> Vec<Span> {
+        let mut parts = Vec::new();
+        for span in input.spans() {
+            if parts.len() >= lines_max {
+                break;
+            }
+            let (start, end) = (span.start(), span.end());
+            match self.by {
+                By::Bytes => {
+                    parts.push(Span::between((start + from).min(end), end.min(start.saturating_add(to))));
+                }
+                By::Fields { delimiter, delimited_only } => {
+                    match fields(span.of(input.bytes), delimiter, (from, to)) {
+                        Some((from, to)) => parts.push(Span::between(start + from, start + to)),
+                        None if delimited_only => {}
+                        None => parts.push(span),
+                    }
+                }
+            }
+        }
+        parts
+    }
+}
+
+/// Where neighbouring fields of a line begin and end; nothing if the line has no delimiter.
+fn fields(line: &[u8], delimiter: u8, (from, to): (usize, usize)) -> Option<(usize, usize)> {
+    let (mut n_fields, mut start) = (0, (from == 0).then_some(0));
+    for at in memchr_iter(delimiter, line) {
+        n_fields += 1;
+        if n_fields == to {
+            return Some((start.unwrap_or(at), at));
+        }
+        if n_fields == from {
+            start = Some(at + 1);
+        }
+    }
+    // A line that has fewer gives an empty one.
+    (n_fields > 0).then_some((start.unwrap_or(line.len()), line.len()))
 }
 
 impl super::Filter for Cut {
@@ -68,26 +108,31 @@ impl super::Filter for Cut {
     }
 
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
-        for input in inputs {
+        // Others count characters.
+        if matches!(self.by, By::Bytes) && !inputs.iter().all(|input| input.bytes.is_ascii()) {
+            return None;
+        }
+        if let ([input], [range]) = (inputs, self.ranges.as_slice()) {
+            return out.choose(self.parts(*input, *range, out.lines_max));
+        }
+        for line in inputs.iter().flat_map(|input| input.lines()) {
             match self.by {
-                // Others count characters.
-                By::Bytes if !input.bytes.is_ascii() => return None,
                 By::Bytes => {
-                    for line in lines(input.bytes) {
-                        for &(from, to) in &self.ranges {
-                            out.push(part(line, from.min(line.len()), to))?;
-                        }
-                        out.push(b"\n")?;
+                    for &(from, to) in &self.ranges {
+                        out.push(part(line, from.min(line.len()), to))?;
                     }
+                    out.push(b"\n")?;
                 }
                 By::Fields { delimiter, delimited_only } => {
-                    for line in lines(input.bytes) {
-                        self.cut_fields(line, delimiter, delimited_only, out)?;
-                    }
+                    self.cut_fields(line, delimiter, delimited_only, out)?;
                 }
             }
         }
         Some(())
+    }
+
+    fn takes_chosen(&self) -> bool {
+        true
     }
 }
 

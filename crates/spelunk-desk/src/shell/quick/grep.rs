@@ -5,7 +5,7 @@ use memchr::{memchr, memrchr};
 use super::Wants;
 use super::options::{Options, count};
 use super::pattern::{Manner, Pattern, Syntax};
-use super::text::{Input, Output, n_ends, part};
+use super::text::{Input, Output, Span, n_ends, part};
 
 /// What a command asks for.
 #[derive(Debug)]
@@ -77,19 +77,15 @@ impl Grep {
         let is_showing = !(self.is_counting || self.is_listing || self.is_quiet);
         // One line decides for those.
         let lines_max = if self.is_listing || self.is_quiet { 1 } else { self.lines_max };
-        let mut lines = Lines {
-            pattern: &self.pattern,
-            bytes: input.bytes,
-            at: 0,
-            is_inverted: self.is_inverted,
-            next: None,
-        };
-        while n_taken < lines_max {
+        let mut lines = self.lines(input);
+        if !is_showing {
+            while n_taken < lines_max && lines.skip_one().is_some() {
+                n_taken += 1;
+            }
+        }
+        while is_showing && n_taken < lines_max {
             let Some((start, end)) = lines.next() else { break };
             n_taken += 1;
-            if !is_showing {
-                continue;
-            }
             if self.is_numbered {
                 line += n_ends(part(input.bytes, counted_to, start));
                 counted_to = start;
@@ -104,6 +100,39 @@ impl Grep {
             out.push_line(name)?;
         }
         Some(n_taken > 0)
+    }
+
+    fn lines<'a>(&'a self, input: Input<'a>) -> Lines<'a> {
+        let is_inverted = self.is_inverted;
+        Lines { pattern: &self.pattern, bytes: input.bytes, at: 0, is_inverted, next: None }
+    }
+
+    /// The lines, or what matches in them, where they lie in the only input.
+    fn choose(&self, input: Input, out: &mut Output) -> Option<bool> {
+        let mut chosen = Vec::new();
+        let mut is_found = false;
+        if self.only_matches {
+            let mut at = 0;
+            while let Some((start, end)) = self.pattern.find(input.bytes, at) {
+                // An empty match counts where there is a line.
+                is_found |= start < input.bytes.len();
+                if chosen.len() >= out.lines_max || start >= input.bytes.len() {
+                    break;
+                }
+                if end > start {
+                    chosen.push(Span::between(start, end));
+                }
+                // Behind an empty match the search goes on with the next character.
+                at = if end > start { end } else { next_char(input.bytes, end) };
+            }
+        } else {
+            let lines_max = self.lines_max.min(out.lines_max.max(1));
+            chosen.extend(self.lines(input).take(lines_max).map(|(start, end)| Span::between(start, end)));
+            is_found = !chosen.is_empty();
+            chosen.truncate(out.lines_max);
+        }
+        out.choose(chosen)?;
+        Some(is_found)
     }
 
     fn show(&self, input: Input, (start, end): (usize, usize), line: usize, out: &mut Output) -> Option<()> {
@@ -127,19 +156,6 @@ impl Grep {
         Some(())
     }
 
-    /// `-o` alone over a whole text: the lines do not matter.
-    fn show_matches(&self, input: Input, out: &mut Output) -> Option<bool> {
-        let mut is_found = false;
-        for found in self.pattern.regex.find_iter(input.bytes) {
-            // An empty match counts where there is a line.
-            is_found |= found.start() < input.bytes.len();
-            if !found.is_empty() {
-                out.push_line(found.as_bytes())?;
-            }
-        }
-        Some(is_found)
-    }
-
     fn push_name(&self, name: &[u8], out: &mut Output) -> Option<()> {
         if self.is_named {
             out.push(name)?;
@@ -155,17 +171,21 @@ impl super::Filter for Grep {
     }
 
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
-        let is_plain_only = self.only_matches
-            && self.lines_max == usize::MAX
-            && !(self.is_numbered || self.is_named || self.is_counting || self.is_listing || self.is_quiet);
+        if !inputs.iter().all(|input| self.pattern.suits(input.bytes)) {
+            return None;
+        }
+        let is_bare =
+            !(self.is_numbered || self.is_named || self.is_counting || self.is_listing || self.is_quiet);
+        let has_no_limit = !self.only_matches || self.lines_max == usize::MAX;
         let mut is_found = false;
-        for &input in inputs {
-            if !self.pattern.suits(input.bytes) {
-                return None;
-            }
-            is_found |= if is_plain_only { self.show_matches(input, out)? } else { self.search(input, out)? };
-            if is_found && self.is_quiet {
-                break;
+        if let (&[input], true, true) = (inputs, is_bare, has_no_limit) {
+            is_found = self.choose(input, out)?;
+        } else {
+            for &input in inputs {
+                is_found |= self.search(input, out)?;
+                if is_found && self.is_quiet {
+                    break;
+                }
             }
         }
         out.exit_code = i32::from(!is_found);
@@ -211,21 +231,39 @@ impl Iterator for Lines<'_> {
 }
 
 impl Lines<'_> {
+    /// Passes over one line without looking where it begins.
+    fn skip_one(&mut self) -> Option<()> {
+        if self.is_inverted {
+            return self.next().map(drop);
+        }
+        self.at = end_of_line(self.bytes, self.found()?) + 1;
+        Some(())
+    }
+
     fn matching(&self) -> Option<(usize, usize)> {
-        if self.at >= self.bytes.len() {
-            return None;
-        }
-        let found = self.pattern.regex.find_at(self.bytes, self.at)?.start();
-        // Behind the last line end there is no line.
-        if found >= self.bytes.len() && self.bytes.last() == Some(&b'\n') {
-            return None;
-        }
+        let found = self.found()?;
         let start =
             memrchr(b'\n', part(self.bytes, self.at, found)).map_or(self.at, |before| self.at + before + 1);
         Some((start, end_of_line(self.bytes, found)))
+    }
+
+    /// A place in the next line that matches.
+    fn found(&self) -> Option<usize> {
+        if self.at >= self.bytes.len() {
+            return None;
+        }
+        let found = self.pattern.find_line(self.bytes, self.at)?;
+        // Behind the last line end there is no line.
+        (found < self.bytes.len() || self.bytes.last() != Some(&b'\n')).then_some(found)
     }
 }
 
 fn end_of_line(bytes: &[u8], from: usize) -> usize {
     memchr(b'\n', part(bytes, from, bytes.len())).map_or(bytes.len(), |at| from + at)
+}
+
+/// Behind the character at a place of a text.
+fn next_char(bytes: &[u8], at: usize) -> usize {
+    let is_within = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    at + 1 + part(bytes, at + 1, bytes.len()).iter().take_while(is_within).count()
 }

@@ -5,7 +5,10 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
+
+use super::text::{all_bytes, part};
 
 /// How a pattern is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +27,8 @@ const REPEATED_MAX: u32 = 255;
 #[derive(Debug)]
 pub(super) struct Pattern {
     pub(super) regex: Regex,
+    /// The same without a regular expression, where it is so simple.
+    simple: Option<Simple>,
     /// Whether the first match found is as long as any: the tools want the longest, ours gives the first.
     pub(super) is_longest: bool,
     /// Whether it means the same on text beyond ASCII.
@@ -44,16 +49,22 @@ impl Pattern {
             return None;
         }
         let translated = match manner.syntax {
-            Syntax::Fixed => {
-                Translated { regex: regex::escape(pattern), is_longest: true, is_for_any_text: true }
-            }
+            Syntax::Fixed => Translated {
+                regex: regex::escape(pattern),
+                is_longest: true,
+                is_for_any_text: true,
+                simple: Some(SimpleText { text: pattern.to_owned(), tail: None }),
+            },
             Syntax::Basic | Syntax::Extended => translate(pattern, manner.syntax == Syntax::Extended)?,
         };
         let text = if manner.whole_line { format!("^(?:{})$", translated.regex) } else { translated.regex };
         let mut builder = RegexBuilder::new(&text);
         builder.multi_line(true).case_insensitive(manner.ignore_case).size_limit(COMPILED_BYTES_MAX);
+        let is_exact = !manner.ignore_case && !manner.whole_line;
+        let simple = translated.simple.filter(|simple| is_exact && !simple.text.is_empty());
         Some(Self {
             regex: builder.build().ok()?,
+            simple: simple.map(Simple::new),
             is_longest: translated.is_longest || manner.whole_line,
             is_for_any_text: translated.is_for_any_text && !manner.ignore_case,
         })
@@ -61,9 +72,65 @@ impl Pattern {
 
     /// Whether it can be held against this text: one without zeros, in UTF-8, and ASCII where letters are more than bytes.
     pub(super) fn suits(&self, bytes: &[u8]) -> bool {
-        let is_text =
-            if self.is_for_any_text { std::str::from_utf8(bytes).is_ok() } else { bytes.is_ascii() };
-        is_text && memchr::memchr(0, bytes).is_none()
+        let is_plain = all_bytes(bytes, |byte| byte.wrapping_sub(1) < 127);
+        let is_text = || memchr::memchr(0, bytes).is_none() && std::str::from_utf8(bytes).is_ok();
+        is_plain || (self.is_for_any_text && is_text())
+    }
+
+    /// The first match from a place on.
+    pub(super) fn find(&self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+        match &self.simple {
+            Some(simple) => simple.find(bytes, from),
+            None => self.regex.find_at(bytes, from).map(|found| (found.start(), found.end())),
+        }
+    }
+
+    /// A place in the first line that matches from a place on: anywhere in it, or at its end.
+    pub(super) fn find_line(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        match &self.simple {
+            Some(simple) => simple.find(bytes, from).map(|(start, _)| start),
+            None => self.regex.shortest_match_at(bytes, from),
+        }
+    }
+}
+
+/// A text, and bytes of a set behind it: `error`, `user=[0-9]*`.
+#[derive(Debug)]
+struct Simple {
+    text: Finder<'static>,
+    tail: Option<Tail>,
+}
+
+#[derive(Debug)]
+struct SimpleText {
+    text: String,
+    tail: Option<Tail>,
+}
+
+#[derive(Debug)]
+struct Tail {
+    set: Box<[bool; 256]>,
+    n_least: usize,
+}
+
+impl Simple {
+    fn new(simple: SimpleText) -> Self {
+        Self { text: Finder::new(simple.text.as_bytes()).into_owned(), tail: simple.tail }
+    }
+
+    fn find(&self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+        let mut from = from;
+        loop {
+            let start = from + self.text.find(part(bytes, from, bytes.len()))?;
+            let behind = start + self.text.needle().len();
+            let Some(tail) = &self.tail else { return Some((start, behind)) };
+            let is_in = |byte: &&u8| tail.set.get(usize::from(**byte)).copied().unwrap_or_default();
+            let n_more = part(bytes, behind, bytes.len()).iter().take_while(is_in).count();
+            if n_more >= tail.n_least {
+                return Some((start, behind + n_more));
+            }
+            from = start + 1;
+        }
     }
 }
 
@@ -71,6 +138,7 @@ struct Translated {
     regex: String,
     is_longest: bool,
     is_for_any_text: bool,
+    simple: Option<SimpleText>,
 }
 
 /// What a character of a pattern does.
@@ -82,8 +150,9 @@ enum Piece {
     Repeat(String),
     Start,
     End,
-    /// One character or a class of them.
-    Atom(String),
+    Char(char),
+    /// A class of characters, and its bytes where it means the same for them.
+    Class(String, Option<Box<[bool; 256]>>),
     /// The edge of a word, which has no width.
     Edge(&'static str),
 }
@@ -94,7 +163,9 @@ fn translate(pattern: &str, is_extended: bool) -> Option<Translated> {
     let (mut regex, mut is_longest, mut depth) = (String::new(), true, 0_u32);
     // What a repetition would repeat: nothing yet, one thing, or a repetition.
     let mut repeatable = false;
+    let mut simple = Simplicity::Text(String::new());
     while let Some(piece) = reader.piece()? {
+        simple = simple.with(&piece);
         let (text, next) = match piece {
             Piece::Open => {
                 depth += 1;
@@ -113,7 +184,8 @@ fn translate(pattern: &str, is_extended: bool) -> Option<Translated> {
             Piece::Repeat(_) => return None,
             Piece::Start => ("^".to_owned(), false),
             Piece::End => ("$".to_owned(), false),
-            Piece::Atom(text) => (text, true),
+            Piece::Char(c) => (regex::escape(c.encode_utf8(&mut [0; 4])), true),
+            Piece::Class(text, _) => (text, true),
             Piece::Edge(text) => (text.to_owned(), false),
         };
         regex.push_str(&text);
@@ -122,7 +194,44 @@ fn translate(pattern: &str, is_extended: bool) -> Option<Translated> {
     // Empty groups and branches are left to who knows them.
     let has_gap = ["(?:)", "(?:|", "||", "|)"].iter().any(|gap| regex.contains(gap));
     let is_whole = depth == 0 && !has_gap && !regex.starts_with('|') && !regex.ends_with('|');
-    is_whole.then_some(Translated { regex, is_longest, is_for_any_text: reader.is_for_any_text })
+    let is_for_any_text = reader.is_for_any_text;
+    is_whole.then_some(Translated { regex, is_longest, is_for_any_text, simple: simple.known() })
+}
+
+/// How simple a pattern is, as far as it was read.
+enum Simplicity {
+    Text(String),
+    /// A text and a set that must be repeated.
+    Set(String, Box<[bool; 256]>),
+    Repeated(SimpleText),
+    None,
+}
+
+impl Simplicity {
+    fn with(self, piece: &Piece) -> Self {
+        match (self, piece) {
+            (Self::Text(mut text), Piece::Char(c)) => {
+                text.push(*c);
+                Self::Text(text)
+            }
+            (Self::Text(text), Piece::Class(_, Some(set))) => Self::Set(text, set.clone()),
+            (Self::Set(text, set), Piece::Repeat(how)) if matches!(how.as_str(), "*" | "+") => {
+                Self::Repeated(SimpleText {
+                    text,
+                    tail: Some(Tail { set, n_least: usize::from(how == "+") }),
+                })
+            }
+            _ => Self::None,
+        }
+    }
+
+    fn known(self) -> Option<SimpleText> {
+        match self {
+            Self::Text(text) => Some(SimpleText { text, tail: None }),
+            Self::Repeated(simple) => Some(simple),
+            Self::Set(..) | Self::None => None,
+        }
+    }
 }
 
 struct Reading<'a> {
@@ -140,8 +249,8 @@ impl Reading<'_> {
         let Some(c) = self.chars.next() else { return Some(None) };
         let was_first = std::mem::replace(&mut self.is_first, false);
         let piece = match c {
-            '.' => Piece::Atom(".".to_owned()),
-            '[' => Piece::Atom(self.bracket()?),
+            '.' => Piece::Class(".".to_owned(), Some(Box::new(set_of(|byte| byte != b'\n')))),
+            '[' => self.bracket()?,
             '*' if was_first && !self.is_extended => literal('*'),
             '*' => Piece::Repeat("*".to_owned()),
             '^' if was_first => {
@@ -190,10 +299,10 @@ impl Reading<'_> {
             'w' | 'W' | 's' | 'S' | 'b' | '<' | '>' => {
                 self.is_for_any_text = false;
                 match c {
-                    'w' => Piece::Atom("[0-9A-Za-z_]".to_owned()),
-                    'W' => Piece::Atom("[^0-9A-Za-z_\\n]".to_owned()),
-                    's' => Piece::Atom(format!("[{SPACES}]")),
-                    'S' => Piece::Atom(format!("[^{SPACES}\\n]")),
+                    'w' => Piece::Class("[0-9A-Za-z_]".to_owned(), None),
+                    'W' => Piece::Class("[^0-9A-Za-z_\\n]".to_owned(), None),
+                    's' => Piece::Class(format!("[{SPACES}]"), None),
+                    'S' => Piece::Class(format!("[^{SPACES}\\n]"), None),
                     'b' => Piece::Edge("\\b"),
                     '<' => Piece::Edge("\\b{start}"),
                     _ => Piece::Edge("\\b{end}"),
@@ -222,36 +331,47 @@ impl Reading<'_> {
     }
 
     /// A bracket expression behind its `[`.
-    fn bracket(&mut self) -> Option<String> {
+    fn bracket(&mut self) -> Option<Piece> {
         let is_negated = self.chars.next_if_eq(&'^').is_some();
         let mut class = String::from(if is_negated { "[^\\n" } else { "[" });
-        let mut is_first = true;
+        let (mut is_first, mut members) = (true, Some([false; 256]));
         loop {
             let c = self.chars.next()?;
             match c {
                 ']' if !is_first => break,
-                '[' if matches!(self.chars.peek(), Some(':')) => class.push_str(&self.named_class()?),
+                '[' if matches!(self.chars.peek(), Some(':')) => {
+                    members = None;
+                    class.push_str(&self.named_class()?);
+                }
                 '[' if matches!(self.chars.peek(), Some('.' | '=')) => return None,
                 c => {
                     push_in_class(&mut class, c);
-                    self.range(c, &mut class)?;
+                    let to = self.range(c, &mut class)?;
+                    members = members.and_then(|members| with_range(members, c, to));
                 }
             }
             is_first = false;
         }
         class.push(']');
-        Some(class)
+        let set = members.map(|members| {
+            let is_member = |byte: u8| members.get(usize::from(byte)).copied().unwrap_or_default();
+            Box::new(set_of(|byte| is_member(byte) != is_negated && byte != b'\n'))
+        });
+        Some(Piece::Class(class, set))
     }
 
-    /// The rest of a range, if `from` begins one.
-    fn range(&mut self, from: char, class: &mut String) -> Option<()> {
+    /// The rest of a range, if `from` begins one; gives its end.
+    fn range(&mut self, from: char, class: &mut String) -> Option<RangeEnd> {
         if self.chars.peek() != Some(&'-') {
-            return Some(());
+            return Some(RangeEnd::None);
         }
         self.chars.next();
         match self.chars.peek() {
             // A last `-` is one.
-            Some(']') => push_in_class(class, '-'),
+            Some(']') => {
+                push_in_class(class, '-');
+                Some(RangeEnd::Dash)
+            }
             Some(&to) => {
                 self.chars.next();
                 if to < from || to == '[' || from == '-' {
@@ -259,10 +379,10 @@ impl Reading<'_> {
                 }
                 class.push('-');
                 push_in_class(class, to);
+                Some(RangeEnd::To(to))
             }
-            None => return None,
+            None => None,
         }
-        Some(())
     }
 
     fn named_class(&mut self) -> Option<String> {
@@ -288,7 +408,38 @@ impl Reading<'_> {
 const SPACES: &str = "\\t\\x0B\\x0C\\r ";
 
 fn literal(c: char) -> Piece {
-    Piece::Atom(regex::escape(c.encode_utf8(&mut [0; 4])))
+    Piece::Char(c)
+}
+
+/// What follows a character in a bracket.
+#[derive(Debug, Clone, Copy)]
+enum RangeEnd {
+    None,
+    /// A `-` that stands for itself.
+    Dash,
+    To(char),
+}
+
+fn set_of(is_in: impl Fn(u8) -> bool) -> [bool; 256] {
+    std::array::from_fn(|byte| u8::try_from(byte).is_ok_and(&is_in))
+}
+
+/// A set with more bytes in it; nothing where a character is more than one.
+fn with_range(mut set: [bool; 256], from: char, to: RangeEnd) -> Option<[bool; 256]> {
+    let last = match to {
+        RangeEnd::To(to) => to,
+        RangeEnd::None | RangeEnd::Dash => from,
+    };
+    if !from.is_ascii() || !last.is_ascii() {
+        return None;
+    }
+    for c in from..=last {
+        *set.get_mut(c as usize)? = true;
+    }
+    if matches!(to, RangeEnd::Dash) {
+        *set.get_mut(usize::from(b'-'))? = true;
+    }
+    Some(set)
 }
 
 fn push_in_class(class: &mut String, c: char) {

@@ -2,7 +2,7 @@
 
 use super::Wants;
 use super::options::{Options, count};
-use super::text::{Input, Output, n_ends, n_lines, part, start_of_line};
+use super::text::{Input, Output, all_bytes, n_ends, part, start_of_line};
 
 /// cat without options.
 #[derive(Debug)]
@@ -126,18 +126,43 @@ impl super::Filter for End {
 
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
         let [input] = inputs else { return None };
+        if let Some(lines) = input.chosen {
+            let chosen = match self.kept {
+                Kept::FirstLines(n) => lines.get(..n).unwrap_or(lines),
+                Kept::LastLines(n) => lines.get(lines.len().saturating_sub(n)..)?,
+                Kept::FromLine(idx) => lines.get(idx..).unwrap_or_default(),
+                Kept::FirstBytes(_) | Kept::LastBytes(_) => return None,
+            };
+            return out.choose(chosen.to_vec());
+        }
         let bytes = input.bytes;
         out.push(match self.kept {
             Kept::FirstLines(n) => part(bytes, 0, start_of_line(bytes, n)),
             Kept::FirstBytes(n) => part(bytes, 0, n),
             Kept::LastBytes(n) => part(bytes, bytes.len().saturating_sub(n), bytes.len()),
             Kept::FromLine(idx) => part(bytes, start_of_line(bytes, idx), bytes.len()),
-            Kept::LastLines(n) => {
-                let from = start_of_line(bytes, n_lines(bytes).saturating_sub(n));
-                part(bytes, from, bytes.len())
-            }
+            Kept::LastLines(n) => part(bytes, start_of_last_lines(bytes, n), bytes.len()),
         })
     }
+
+    fn takes_chosen(&self) -> bool {
+        matches!(self.kept, Kept::FirstLines(_) | Kept::LastLines(_) | Kept::FromLine(_))
+    }
+
+    fn lines_max(&self) -> usize {
+        match self.kept {
+            Kept::FirstLines(n) => n,
+            Kept::FirstBytes(_) | Kept::LastBytes(_) | Kept::LastLines(_) | Kept::FromLine(_) => usize::MAX,
+        }
+    }
+}
+
+/// Where the last lines begin.
+fn start_of_last_lines(bytes: &[u8], n_lines: usize) -> usize {
+    let Some(n_before) = n_lines.checked_sub(1) else { return bytes.len() };
+    // The end of the last line is not one between two lines.
+    let within = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    memchr::memrchr_iter(b'\n', within).nth(n_before).map_or(0, |at| at + 1)
 }
 
 /// wc: lines, words and bytes.
@@ -155,9 +180,15 @@ impl Wc {
         Some(Self { files: options.files(), shows })
     }
 
-    fn counts(&self, bytes: &[u8]) -> Option<[usize; 3]> {
+    fn counts(&self, input: Input) -> Option<[usize; 3]> {
         let [_, shows_words, _] = self.shows;
-        Some([n_ends(bytes), if shows_words { n_words(bytes)? } else { 0 }, bytes.len()])
+        let n_ends = input.chosen.map_or_else(|| n_ends(input.bytes), <[_]>::len);
+        let n_words = match (shows_words, input.chosen) {
+            (false, _) => 0,
+            (true, None) => n_words(input.bytes)?,
+            (true, Some(_)) => input.lines().map(n_words).sum::<Option<usize>>()?,
+        };
+        Some([n_ends, n_words, input.n_bytes()])
     }
 
     fn push(&self, counts: [usize; 3], width: usize, name: Option<&str>, out: &mut Output) -> Option<()> {
@@ -180,12 +211,12 @@ impl super::Filter for Wc {
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
         // As wide as the sum of the files; a pipe is given seven places, and a number that stands alone none.
         let is_alone = inputs.len() == 1 && self.shows.iter().filter(|is_shown| **is_shown).count() == 1;
-        let n_bytes: usize = inputs.iter().filter(|input| input.is_file).map(|input| input.bytes.len()).sum();
+        let n_bytes: usize = inputs.iter().filter(|input| input.is_file).map(|input| input.n_bytes()).sum();
         let least = if inputs.iter().all(|input| input.is_file) { 1 } else { 7 };
         let width = if is_alone { 1 } else { n_bytes.to_string().len().max(least) };
         let mut total = [0; 3];
         for input in inputs {
-            let counts = self.counts(input.bytes)?;
+            let counts = self.counts(*input)?;
             for (sum, count) in total.iter_mut().zip(counts) {
                 *sum += count;
             }
@@ -196,20 +227,26 @@ impl super::Filter for Wc {
         }
         Some(())
     }
+
+    fn takes_chosen(&self) -> bool {
+        true
+    }
 }
 
-/// Words between spaces, for text where everybody agrees on what those are.
+/// Words between spaces, for text where everybody agrees on what those are. The bytes of a block are looked at together:
+/// a word begins where a space is followed by none.
 fn n_words(bytes: &[u8]) -> Option<usize> {
-    let (mut n_words, mut is_within) = (0, false);
-    for &byte in bytes {
-        match byte {
-            b'\t'..=b'\r' | b' ' => is_within = false,
-            0x21..=0x7e => {
-                n_words += usize::from(!is_within);
-                is_within = true;
-            }
-            _ => return None,
-        }
+    /// So few that a count of them fits a byte.
+    const AT_ONCE: usize = 128;
+    let is_space = |byte: u8| (byte == b' ') | (byte.wrapping_sub(b'\t') < 5);
+    if !all_bytes(bytes, |byte| is_space(byte) | (byte.wrapping_sub(0x21) < 0x5e)) {
+        return None;
+    }
+    let begins = |before: u8, byte: u8| u8::from(is_space(before) & !is_space(byte));
+    let mut n_words = usize::from(bytes.first().is_some_and(|&first| !is_space(first)));
+    let behind = bytes.get(1..).unwrap_or_default();
+    for (before, here) in bytes.chunks(AT_ONCE).zip(behind.chunks(AT_ONCE)) {
+        n_words += usize::from(before.iter().zip(here).map(|(&a, &b)| begins(a, b)).sum::<u8>());
     }
     Some(n_words)
 }

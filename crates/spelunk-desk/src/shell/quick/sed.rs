@@ -22,7 +22,7 @@ enum Act {
     /// `A,Bd`.
     Leave { first: usize, end: usize },
     /// `s/…/…/`, on every line.
-    Replace { pattern: Pattern, by: Vec<Part>, every: bool },
+    Replace { pattern: Box<Pattern>, by: Vec<Part>, every: bool },
 }
 
 /// A part of what is put in the place of a match.
@@ -93,25 +93,21 @@ fn between(bytes: &[u8], first: usize, end: usize) -> &[u8] {
 }
 
 fn replace(bytes: &[u8], pattern: &Pattern, by: &[Part], every: bool, out: &mut Output) -> Option<()> {
-    let mut done = 0;
-    let mut put = |found: regex::bytes::Match, out: &mut Output| {
-        out.push(part(bytes, done, found.start()))?;
-        done = found.end();
-        by.iter().try_for_each(|part| match part {
-            Part::Text(text) => out.push(text),
-            Part::Match => out.push(found.as_bytes()),
-        })
-    };
-    if every {
-        for found in pattern.regex.find_iter(bytes) {
-            put(found, out)?;
+    let (mut done, mut at) = (0, 0);
+    while let Some((start, end)) = pattern.find(bytes, at) {
+        out.push(part(bytes, done, start))?;
+        done = end;
+        for piece in by {
+            match piece {
+                Part::Text(text) => out.push(text)?,
+                Part::Match => out.push(part(bytes, start, end))?,
+            }
         }
-    } else {
-        let mut at = 0;
-        while let Some(found) = pattern.regex.find_at(bytes, at) {
-            put(found, out)?;
-            match memchr(b'\n', part(bytes, found.end(), bytes.len())) {
-                Some(end) => at = found.end() + end + 1,
+        // No match is empty.
+        at = end;
+        if !every {
+            match memchr(b'\n', part(bytes, end, bytes.len())) {
+                Some(line_end) => at = end + line_end + 1,
                 None => break,
             }
         }
@@ -167,7 +163,7 @@ fn substitution(rest: &str, syntax: Syntax) -> Option<Act> {
     if !pattern.is_longest || pattern.regex.is_match(b"") {
         return None;
     }
-    Some(Act::Replace { pattern, by: replacement(new)?, every })
+    Some(Act::Replace { pattern: Box::new(pattern), by: replacement(new)?, every })
 }
 
 fn replacement(new: &str) -> Option<Vec<Part>> {

@@ -1,10 +1,14 @@
-//! sort and uniq. Lines are compared byte by byte (`C.UTF-8`), by number, or by fields.
+//! sort. Lines are compared byte by byte (`C.UTF-8`), by number, or by fields.
+
+mod number;
+mod order;
 
 use std::cmp::Ordering;
 
+use self::number::{Number, compare_numbers};
 use super::Wants;
 use super::options::{Options, count};
-use super::text::{Input, Output, lines, n_lines};
+use super::text::{Input, Output, Span, write_lines};
 
 /// Lines that are sorted at once.
 const LINES_MAX: usize = 2_000_000;
@@ -80,22 +84,51 @@ impl Sort {
         Ordering::Equal
     }
 
-    fn sorted<'a>(&self, mut all: Vec<&'a [u8]>) -> Vec<&'a [u8]> {
-        if self.keys.is_empty() && !self.is_numeric {
-            let mut all = sorted_bytes(all);
+    /// The lines of a text in order.
+    fn sorted(&self, bytes: &[u8], mut lines: Vec<Span>) -> Vec<Span> {
+        let is_whole = self.keys.is_empty() && !self.is_numeric;
+        if is_whole {
+            lines = order::by_bytes(bytes, lines);
             if self.is_reversed {
-                all.reverse();
+                lines.reverse();
             }
-            if self.is_unique {
-                all.dedup();
-            }
-            return all;
+        } else {
+            lines = self.sorted_by_keys(bytes, lines);
         }
-        all.sort_by(|a, b| self.compare(a, b));
         if self.is_unique {
-            all.dedup_by(|later, kept| self.compare_keys(kept, later) == Ordering::Equal);
+            let is_same = |a: &[u8], b: &[u8]| self.compare_keys(a, b) == Ordering::Equal;
+            lines.dedup_by(|later, kept| is_same(kept.of(bytes), later.of(bytes)));
         }
-        all
+        lines
+    }
+
+    /// The first key decides nearly always: a number made of it once is compared first.
+    fn sorted_by_keys(&self, bytes: &[u8], lines: Vec<Span>) -> Vec<Span> {
+        let whole = Key { first: 0, end: None, is_numeric: self.is_numeric, is_reversed: self.is_reversed };
+        let first = self.keys.first().copied().unwrap_or(whole);
+        let digest = |line: &Span| {
+            let key = if self.keys.is_empty() {
+                line.of(bytes)
+            } else {
+                first.part(line.of(bytes), self.separator)
+            };
+            if first.is_numeric { Number::read(key).digest() } else { Some(order::head(key, 0)) }
+        };
+        let (mut keyed, mut is_decided) = (Vec::with_capacity(lines.len()), true);
+        for line in lines {
+            let digest = digest(&line);
+            // Nothing is decided ahead where a number is too long for it.
+            is_decided &= digest.is_some();
+            keyed.push((digest.unwrap_or_default(), line));
+        }
+        keyed.sort_by(|(a_digest, a), (b_digest, b)| {
+            let ahead = if is_decided { a_digest.cmp(b_digest) } else { Ordering::Equal };
+            match reversed(ahead, first.is_reversed) {
+                Ordering::Equal => self.compare(a.of(bytes), b.of(bytes)),
+                decided @ (Ordering::Less | Ordering::Greater) => decided,
+            }
+        });
+        keyed.into_iter().map(|(_, line)| line).collect()
     }
 }
 
@@ -105,101 +138,30 @@ impl super::Filter for Sort {
     }
 
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
-        let n_all: usize = inputs.iter().map(|input| n_lines(input.bytes)).sum();
-        if n_all > LINES_MAX {
+        if inputs.iter().map(|input| input.n_lines()).sum::<usize>() > LINES_MAX {
             return None;
         }
-        let mut all = Vec::with_capacity(n_all);
-        for input in inputs {
-            all.extend(lines(input.bytes));
+        if let [input] = inputs {
+            return out.choose(self.sorted(input.bytes, input.spans().collect()));
         }
-        out.reserve(inputs.iter().map(|input| input.bytes.len() + 1).sum());
-        self.sorted(all).into_iter().try_for_each(|line| out.push_line(line))
+        let mut all = Vec::new();
+        for input in inputs {
+            let lines: Vec<Span> = input.spans().collect();
+            write_lines(&lines, input.bytes, &mut all);
+        }
+        let whole = Input { name: None, bytes: &all, chosen: None, is_file: false };
+        let lines = self.sorted(&all, whole.spans().collect());
+        out.reserve(all.len());
+        lines.into_iter().try_for_each(|line| out.push_line(line.of(&all)))
+    }
+
+    fn takes_chosen(&self) -> bool {
+        true
     }
 }
 
 fn reversed(order: Ordering, is_reversed: bool) -> Ordering {
     if is_reversed { order.reverse() } else { order }
-}
-
-/// Lines by their bytes. What all have in common is looked at once, and the eight bytes behind it are compared as one
-/// number: lines of a log begin alike.
-fn sorted_bytes(all: Vec<&[u8]>) -> Vec<&[u8]> {
-    let Some(first) = all.first() else { return all };
-    let common = all.iter().fold(first.len(), |common, line| {
-        first.iter().zip(line.iter()).take(common).take_while(|(a, b)| a == b).count()
-    });
-    let mut keyed: Vec<(u64, &[u8])> = all.into_iter().map(|line| (head(line, common), line)).collect();
-    keyed.sort_unstable_by(|(a_head, a), (b_head, b)| a_head.cmp(b_head).then_with(|| a.cmp(b)));
-    keyed.into_iter().map(|(_, line)| line).collect()
-}
-
-/// The eight bytes behind `from`, as a number that sorts like them. A line that ends there is filled with zeros: it sorts
-/// before longer ones or is compared again.
-fn head(line: &[u8], from: usize) -> u64 {
-    let rest = line.get(from..).unwrap_or_default();
-    let mut bytes = [0; 8];
-    for (byte, &of_line) in bytes.iter_mut().zip(rest) {
-        *byte = of_line;
-    }
-    u64::from_be_bytes(bytes)
-}
-
-/// The number a line begins with, as `sort -n` reads it: blanks, a minus, digits and a fraction; without them it is zero.
-fn compare_numbers(a: &[u8], b: &[u8]) -> Ordering {
-    let (a, b) = (Number::read(a), Number::read(b));
-    match (a.is_negative, b.is_negative) {
-        (false, true) => Ordering::Greater,
-        (true, false) => Ordering::Less,
-        (false, false) => a.compare_size(&b),
-        (true, true) => b.compare_size(&a),
-    }
-}
-
-struct Number<'a> {
-    is_negative: bool,
-    /// Without the zeros in front.
-    whole: &'a [u8],
-    /// Without the zeros behind.
-    fraction: &'a [u8],
-}
-
-impl<'a> Number<'a> {
-    fn read(line: &'a [u8]) -> Self {
-        let rest = line.trim_ascii_start_blanks();
-        let (is_minus, rest) = match rest.strip_prefix(b"-") {
-            Some(rest) => (true, rest),
-            None => (false, rest),
-        };
-        let (whole, rest) = digits(rest);
-        let fraction = rest.strip_prefix(b".").map_or(&[][..], |rest| digits(rest).0);
-        let n_zeros = whole.iter().take_while(|&&digit| digit == b'0').count();
-        let whole = whole.get(n_zeros..).unwrap_or_default();
-        let n_kept = fraction.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
-        let fraction = fraction.get(..n_kept).unwrap_or_default();
-        // Minus nothing is nothing.
-        Self { is_negative: is_minus && !(whole.is_empty() && fraction.is_empty()), whole, fraction }
-    }
-
-    fn compare_size(&self, other: &Self) -> Ordering {
-        let by_length = self.whole.len().cmp(&other.whole.len());
-        by_length.then_with(|| self.whole.cmp(other.whole)).then_with(|| self.fraction.cmp(other.fraction))
-    }
-}
-
-fn digits(bytes: &[u8]) -> (&[u8], &[u8]) {
-    bytes.split_at(bytes.iter().take_while(|byte| byte.is_ascii_digit()).count())
-}
-
-trait Blanks {
-    fn trim_ascii_start_blanks(&self) -> &Self;
-}
-
-impl Blanks for [u8] {
-    fn trim_ascii_start_blanks(&self) -> &Self {
-        let n_blanks = self.iter().take_while(|byte| is_blank(**byte)).count();
-        self.get(n_blanks..).unwrap_or_default()
-    }
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -272,85 +234,4 @@ fn behind_field(line: &[u8], at: usize) -> usize {
     let n_blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
     let n_others = rest.iter().skip(n_blanks).take_while(|byte| !is_blank(**byte)).count();
     at + n_blanks + n_others
-}
-
-/// uniq: lines that are like the one before are shown once.
-#[derive(Debug)]
-pub(super) struct Uniq {
-    files: Vec<String>,
-    is_counting: bool,
-    shows_single: bool,
-    shows_repeated: bool,
-}
-
-impl Uniq {
-    pub(super) fn read(words: &[String]) -> Option<Self> {
-        let options = Options::read(words, "cdu", "")?;
-        let (repeated_only, single_only) = (options.has('d'), options.has('u'));
-        // A second file is where the output goes.
-        let is_plain = options.operands.len() <= 1 && !(repeated_only && single_only);
-        is_plain.then(|| Self {
-            files: options.files(),
-            is_counting: options.has('c'),
-            shows_single: !repeated_only,
-            shows_repeated: !single_only,
-        })
-    }
-
-    fn show(&self, line: &[u8], n_times: usize, out: &mut Output) -> Option<()> {
-        let is_shown = if n_times == 1 { self.shows_single } else { self.shows_repeated };
-        if !is_shown {
-            return Some(());
-        }
-        if self.is_counting {
-            push_count(n_times, out)?;
-        }
-        out.push_line(line)
-    }
-}
-
-/// A count of seven places and a space.
-fn push_count(n_times: usize, out: &mut Output) -> Option<()> {
-    const PLACES: usize = 7;
-    let mut digits = [b' '; 21];
-    let (mut rest, mut at) = (n_times, digits.len() - 1);
-    loop {
-        at -= 1;
-        if let (Some(place), Ok(digit)) = (digits.get_mut(at), u8::try_from(rest % 10)) {
-            *place = b'0' + digit;
-        }
-        rest /= 10;
-        if rest == 0 || at == 0 {
-            break;
-        }
-    }
-    let from = at.min(digits.len() - 1 - PLACES);
-    out.push(digits.get(from..).unwrap_or_default())
-}
-
-impl super::Filter for Uniq {
-    fn wants(&self) -> Wants<'_> {
-        Wants::of(&self.files)
-    }
-
-    fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
-        for input in inputs {
-            out.reserve(input.bytes.len());
-            let mut last: Option<(&[u8], usize)> = None;
-            for line in lines(input.bytes) {
-                match &mut last {
-                    Some((same, n_times)) if *same == line => *n_times += 1,
-                    _ => {
-                        if let Some((line, n_times)) = last.replace((line, 1)) {
-                            self.show(line, n_times, out)?;
-                        }
-                    }
-                }
-            }
-            if let Some((line, n_times)) = last {
-                self.show(line, n_times, out)?;
-            }
-        }
-        Some(())
-    }
 }

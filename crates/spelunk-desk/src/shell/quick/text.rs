@@ -1,6 +1,39 @@
-//! What the quick commands share: their input, their output with its limit, and lines.
+//! What the quick commands share: their input, their output with its limit, and lines. A command that only chooses lines or
+//! parts of them gives places in its input instead of copies, and the next one reads them where they lie.
 
-use memchr::{memchr, memchr_iter};
+use memchr::{Memchr, memchr_iter};
+
+/// A line, or a part of one, as a place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    start: u32,
+    len: u32,
+}
+
+impl Span {
+    /// From a place to another, in a text of no more than `INPUT_BYTES_MAX` bytes.
+    pub(super) fn between(start: usize, end: usize) -> Self {
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self { start: narrow(start), len: narrow(end.saturating_sub(start)) }
+    }
+
+    pub(super) fn start(self) -> usize {
+        self.start as usize
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.len as usize
+    }
+
+    pub(super) fn end(self) -> usize {
+        self.start() + self.len()
+    }
+
+    /// What it says in its text.
+    pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start()..self.end()).unwrap_or_default()
+    }
+}
 
 /// One input of a command.
 #[derive(Debug, Clone, Copy)]
@@ -8,21 +41,78 @@ pub(super) struct Input<'a> {
     /// The file as it was named; nothing for standard input.
     pub(super) name: Option<&'a str>,
     pub(super) bytes: &'a [u8],
+    /// The lines it is made of, as places in `bytes`, each with an end; nothing where it is all of them as they are.
+    pub(super) chosen: Option<&'a [Span]>,
     /// Whether it is a file, by name or as standard input, and not a pipe.
     pub(super) is_file: bool,
+}
+
+impl<'a> Input<'a> {
+    /// Its lines without their ends, as places in `bytes`.
+    pub(super) fn spans(self) -> Spans<'a> {
+        match self.chosen {
+            Some(chosen) => Spans::Chosen(chosen.iter()),
+            None => Spans::All { ends: memchr_iter(b'\n', self.bytes), at: 0, n_bytes: self.bytes.len() },
+        }
+    }
+
+    /// Its lines without their ends.
+    pub(super) fn lines(self) -> impl Iterator<Item = &'a [u8]> {
+        self.spans().map(move |span| span.of(self.bytes))
+    }
+
+    pub(super) fn n_lines(self) -> usize {
+        self.chosen.map_or_else(|| n_lines(self.bytes), <[Span]>::len)
+    }
+
+    /// Its size.
+    pub(super) fn n_bytes(self) -> usize {
+        self.chosen.map_or(self.bytes.len(), n_bytes)
+    }
+}
+
+/// The lines of an input, as places.
+pub(super) enum Spans<'a> {
+    Chosen(std::slice::Iter<'a, Span>),
+    All { ends: Memchr<'a>, at: usize, n_bytes: usize },
+}
+
+impl Iterator for Spans<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        match self {
+            Spans::Chosen(chosen) => chosen.next().copied(),
+            Spans::All { ends, at, n_bytes } => {
+                let end = match ends.next() {
+                    Some(end) => end,
+                    // What follows the last end is a line if it is not empty.
+                    None if *at < *n_bytes => *n_bytes,
+                    None => return None,
+                };
+                let span = Span::between(*at, end);
+                *at = end + 1;
+                Some(span)
+            }
+        }
+    }
 }
 
 /// The output of a command.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) bytes: Vec<u8>,
+    /// Lines of the only input, in place of bytes.
+    pub(super) chosen: Option<Vec<Span>>,
     pub(super) exit_code: i32,
+    /// How many lines the next command looks at: the rest need not be there.
+    pub(super) lines_max: usize,
     bytes_max: usize,
 }
 
 impl Output {
-    pub(super) fn new(bytes_max: usize) -> Self {
-        Self { bytes: Vec::new(), exit_code: 0, bytes_max }
+    pub(super) fn new(bytes_max: usize, lines_max: usize) -> Self {
+        Self { bytes: Vec::new(), chosen: None, exit_code: 0, lines_max, bytes_max }
     }
 
     /// Room for about so much, so that it is not copied while it grows.
@@ -48,20 +138,29 @@ impl Output {
         self.bytes.push(b'\n');
         Some(())
     }
-}
 
-/// The lines of a text without their ends. What follows the last end is a line if it is not empty.
-pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = bytes;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
+    /// Gives lines of the only input.
+    pub(super) fn choose(&mut self, chosen: Vec<Span>) -> Option<()> {
+        if n_bytes(&chosen) > self.bytes_max {
             return None;
         }
-        let end = memchr(b'\n', rest).unwrap_or(rest.len());
-        let (line, behind) = rest.split_at(end);
-        rest = behind.get(1..).unwrap_or_default();
-        Some(line)
-    })
+        self.chosen = Some(chosen);
+        Some(())
+    }
+}
+
+/// The size of lines with their ends.
+pub(super) fn n_bytes(lines: &[Span]) -> usize {
+    lines.iter().map(|line| line.len() + 1).sum()
+}
+
+/// Adds lines of a text to the end of another.
+pub(super) fn write_lines(lines: &[Span], bytes: &[u8], to: &mut Vec<u8>) {
+    to.reserve(n_bytes(lines));
+    for line in lines {
+        to.extend_from_slice(line.of(bytes));
+        to.push(b'\n');
+    }
 }
 
 /// How many lines a text has, counted as `lines` gives them.
@@ -85,4 +184,10 @@ pub(super) fn start_of_line(bytes: &[u8], idx: usize) -> usize {
 /// A part of a text; empty where it is none.
 pub(super) fn part(bytes: &[u8], from: usize, to: usize) -> &[u8] {
     bytes.get(from..to.min(bytes.len())).unwrap_or_default()
+}
+
+/// Whether every byte is one of these. Looks at many at once: a branch for each would take as long as the command.
+pub(super) fn all_bytes(bytes: &[u8], is_in: impl Fn(u8) -> bool) -> bool {
+    const AT_ONCE: usize = 4096;
+    bytes.chunks(AT_ONCE).all(|chunk| chunk.iter().fold(true, |all, &byte| all & is_in(byte)))
 }

@@ -12,6 +12,7 @@ pub(super) struct Tr {
     is_deleted: [bool; 256],
     is_squeezed: [bool; 256],
     is_ascii_only: bool,
+    shift: Option<Shift>,
 }
 
 impl Tr {
@@ -25,6 +26,7 @@ impl Tr {
             is_deleted: [false; 256],
             is_squeezed: [false; 256],
             is_ascii_only: is_complement,
+            shift: None,
         };
         let members = |set: &[u8]| -> [bool; 256] {
             std::array::from_fn(|byte| {
@@ -54,6 +56,7 @@ impl Tr {
             }
             _ => return None,
         }
+        tr.shift = Shift::of(&tr.becomes);
         Some(tr)
     }
 }
@@ -68,18 +71,70 @@ impl super::Filter for Tr {
             if self.is_ascii_only && !input.bytes.is_ascii() {
                 return None;
             }
-            let mut kept = Vec::with_capacity(input.bytes.len());
-            for &byte in input.bytes {
-                let byte = self.becomes.get(usize::from(byte)).copied().unwrap_or(byte);
-                let is_in = |set: &[bool; 256]| set.get(usize::from(byte)).copied().unwrap_or_default();
-                let is_again = is_in(&self.is_squeezed) && kept.last() == Some(&byte);
-                if !is_in(&self.is_deleted) && !is_again {
-                    kept.push(byte);
+            out.reserve(input.bytes.len());
+            out.push(input.bytes)?;
+            let from = out.bytes.len() - input.bytes.len();
+            let bytes = out.bytes.get_mut(from..)?;
+            match self.shift {
+                // A range that moves by the same distance needs no table.
+                Some(Shift { first, n_bytes, by }) => {
+                    for byte in bytes {
+                        let is_in = byte.wrapping_sub(first) < n_bytes;
+                        *byte = byte.wrapping_add(if is_in { by } else { 0 });
+                    }
+                }
+                None => {
+                    for byte in bytes {
+                        *byte = self.becomes.get(usize::from(*byte)).copied().unwrap_or(*byte);
+                    }
                 }
             }
-            out.push(&kept)?;
+            self.take_away(&mut out.bytes, from);
         }
         Some(())
+    }
+}
+
+impl Tr {
+    /// Takes away what is deleted, and what is squeezed, from a place on.
+    fn take_away(&self, bytes: &mut Vec<u8>, from: usize) {
+        if !self.is_deleted.contains(&true) && !self.is_squeezed.contains(&true) {
+            return;
+        }
+        let is_in = |set: &[bool; 256], byte: u8| set.get(usize::from(byte)).copied().unwrap_or_default();
+        let (mut kept, mut last) = (from, None);
+        for idx in from..bytes.len() {
+            let Some(&byte) = bytes.get(idx) else { break };
+            let is_again = last == Some(byte) && is_in(&self.is_squeezed, byte);
+            if !is_in(&self.is_deleted, byte) && !is_again {
+                if let Some(place) = bytes.get_mut(kept) {
+                    *place = byte;
+                }
+                kept += 1;
+                last = Some(byte);
+            }
+        }
+        bytes.truncate(kept);
+    }
+}
+
+/// Neighbouring bytes that all become others at the same distance.
+#[derive(Debug, Clone, Copy)]
+struct Shift {
+    first: u8,
+    n_bytes: u8,
+    by: u8,
+}
+
+impl Shift {
+    /// What a table does, if it is no more than that.
+    fn of(becomes: &[u8; 256]) -> Option<Self> {
+        let changed = || (0..=255_u8).zip(becomes).filter(|(byte, becomes)| byte != *becomes);
+        let (first, last) = (changed().next()?.0, changed().next_back()?.0);
+        let by = changed().next()?.1.wrapping_sub(first);
+        let n_bytes = (last - first).checked_add(1)?;
+        let is_even = changed().all(|(byte, becomes)| becomes.wrapping_sub(byte) == by);
+        (is_even && changed().count() == usize::from(n_bytes)).then_some(Self { first, n_bytes, by })
     }
 }
 

@@ -1,8 +1,13 @@
-//! The words of a script that has nothing to expand: commands of plain words between `|`, `;`, `&&` and `||`, with their
-//! output sent to a file at most. Whatever a shell would look at twice (`$`, `*`, `(`, `&`, `{`, …) is not read here.
+//! The commands of a plain script: words between `|`, `;`, `&&` and `||`, with their output sent to a file at most. Variables
+//! that the script itself sets, and loops over words that stand there, are known before anything runs: they are put in
+//! here, and what is left has nothing to expand. Whatever else a shell would look at twice (`$(`, `*`, `(`, `&`, …) is not
+//! read.
 
-use std::iter::Peekable;
-use std::str::Chars;
+mod tokens;
+
+use std::collections::BTreeMap;
+
+use self::tokens::{Part, Token, Word, is_name, is_plain};
 
 /// When a pipeline runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,52 +41,202 @@ pub(super) struct Step {
     pub(super) stages: Vec<Stage>,
 }
 
-enum Token {
-    Word(String),
-    Pipe,
-    Join(Joined),
-    /// The end of a line, which may be empty.
-    Line,
-    From,
-    To,
-    AppendTo,
-    /// `2>&1` or `2>/dev/null`: there is nothing on standard error that it could move.
-    Errors,
+/// How deep loops may nest.
+const DEPTH_MAX: usize = 3;
+/// What a script may be once its variables are in it.
+const EXPANDED_BYTES_MAX: usize = 256 * 1024;
+/// Names without a small letter that are no shell's own; others may be.
+const CAPITALS: [&str; 8] = ["DIR", "F", "FILE", "LOG", "N", "OUT", "PATTERN", "X"];
+/// Names with small letters that are.
+const OWN_NAMES: [&str; 2] = ["auto_resume", "histchars"];
+
+/// The steps of a script, and no more than so many commands; nothing if it holds anything else.
+pub(super) fn steps(script: &str, commands_max: usize) -> Option<Vec<Step>> {
+    let tokens = tokens::all(script)?;
+    let mut reading = Reading {
+        tokens: &tokens,
+        variables: BTreeMap::new(),
+        steps: Vec::new(),
+        n_commands: 0,
+        commands_max,
+        bytes_left: EXPANDED_BYTES_MAX,
+    };
+    let behind = reading.block(0, 0)?;
+    (behind == tokens.len() && !reading.steps.is_empty()).then_some(reading.steps)
 }
 
-/// The steps of a script; nothing if it holds anything else.
-pub(super) fn steps(script: &str) -> Option<Vec<Step>> {
-    let mut tokens = Tokens { chars: script.chars().peekable() };
-    let (mut steps, mut stages, mut stage) = (Vec::new(), Vec::new(), Stage::default());
-    let mut joined = Joined::Always;
-    loop {
-        let token = tokens.next()?;
-        let is_over = token.is_none();
-        match token {
-            Some(Token::Word(word)) => stage.words.push(word),
-            Some(Token::Errors) => {}
-            Some(Token::From) => put_once(&mut stage.from, tokens.word()?)?,
-            Some(Token::To) => put_once(&mut stage.to, Target::Replace(tokens.word()?))?,
-            Some(Token::AppendTo) => put_once(&mut stage.to, Target::Append(tokens.word()?))?,
-            Some(Token::Pipe) => stages.push(whole(&mut stage)?),
-            Some(Token::Join(next)) => {
-                stages.push(whole(&mut stage)?);
-                steps.push(Step { joined, stages: std::mem::take(&mut stages) });
-                joined = next;
-            }
-            Some(Token::Line) | None => {
-                let is_empty = stage == Stage::default() && stages.is_empty() && joined == Joined::Always;
-                if !is_empty {
-                    stages.push(whole(&mut stage)?);
-                    steps.push(Step { joined, stages: std::mem::take(&mut stages) });
-                    joined = Joined::Always;
+/// A script that is being read.
+struct Reading<'a> {
+    tokens: &'a [Token],
+    variables: BTreeMap<&'a str, String>,
+    steps: Vec<Step>,
+    n_commands: usize,
+    commands_max: usize,
+    bytes_left: usize,
+}
+
+impl Reading<'_> {
+    /// Reads commands up to the end of the script, or to the `done` of a loop; gives the place behind.
+    fn block(&mut self, from: usize, depth: usize) -> Option<usize> {
+        let tokens = self.tokens;
+        let (mut at, mut joined) = (from, Joined::Always);
+        loop {
+            match tokens.get(at) {
+                None => return (depth == 0 && joined == Joined::Always).then_some(at),
+                Some(Token::Line) if joined == Joined::Always => {
+                    at += 1;
+                    continue;
                 }
-                if is_over {
-                    return (!steps.is_empty()).then_some(steps);
+                Some(Token::Word(word)) if word.bare() == Some("done") => {
+                    return (depth > 0 && joined == Joined::Always).then_some(at + 1);
+                }
+                // What may not run must not set anything.
+                Some(Token::Word(word)) if word.bare() == Some("for") && joined == Joined::Always => {
+                    at = self.each(at + 1, depth + 1)?;
+                }
+                Some(Token::Word(word)) if assignment(word).is_some() && joined == Joined::Always => {
+                    at = self.assignments(at)?;
+                }
+                Some(_) => at = self.pipeline(at, joined)?,
+            }
+            joined = match tokens.get(at) {
+                None | Some(Token::Line) => Joined::Always,
+                Some(Token::Join(next)) => *next,
+                Some(_) => return None,
+            };
+            at += usize::from(at < tokens.len());
+        }
+    }
+
+    /// A loop behind its `for`: its commands once for each of its words.
+    fn each(&mut self, at: usize, depth: usize) -> Option<usize> {
+        let tokens = self.tokens;
+        let bare = |at: usize| match tokens.get(at) {
+            Some(Token::Word(word)) => word.bare(),
+            _ => None,
+        };
+        let name = bare(at).filter(|name| is_free(name) && depth <= DEPTH_MAX)?;
+        let mut at = (bare(at + 1)? == "in").then_some(at + 2)?;
+        let mut values = Vec::new();
+        while let Some(Token::Word(word)) = tokens.get(at) {
+            values.push(self.expanded(word)?);
+            at += 1;
+        }
+        if !matches!(tokens.get(at), Some(Token::Line | Token::Join(Joined::Always))) || values.is_empty() {
+            return None;
+        }
+        at += 1;
+        while matches!(tokens.get(at), Some(Token::Line)) {
+            at += 1;
+        }
+        let body = (bare(at)? == "do").then_some(at + 1)?;
+        let mut behind = body;
+        for value in values {
+            self.variables.insert(name, value);
+            let n_before = self.steps.len();
+            behind = self.block(body, depth)?;
+            if self.steps.len() == n_before {
+                return None;
+            }
+        }
+        Some(behind)
+    }
+
+    /// `x=1 y=2`, with no command behind it.
+    fn assignments(&mut self, at: usize) -> Option<usize> {
+        let (tokens, mut at) = (self.tokens, at);
+        while let Some(Token::Word(word)) = tokens.get(at) {
+            let (name, first) = assignment(word)?;
+            let mut value = first.to_owned();
+            for part in word.parts.get(1..)? {
+                // What is assigned is not split.
+                value.push_str(match part {
+                    Part::Bare(text) | Part::Quoted(text) => text,
+                    Part::Variable { name, .. } => self.variables.get(name.as_str())?,
+                });
+            }
+            self.spend(value.len())?;
+            self.variables.insert(name, value);
+            at += 1;
+        }
+        // It ends well, like the command that does nothing.
+        let nothing = Stage { words: vec![":".to_owned()], ..Stage::default() };
+        self.push(Joined::Always, vec![nothing])?;
+        Some(at)
+    }
+
+    fn pipeline(&mut self, at: usize, joined: Joined) -> Option<usize> {
+        let (tokens, mut at) = (self.tokens, at);
+        let (mut stages, mut stage) = (Vec::new(), Stage::default());
+        loop {
+            let token = tokens.get(at);
+            at += 1;
+            match token {
+                Some(Token::Word(word)) => {
+                    let word = self.expanded(word)?;
+                    stage.words.push(word);
+                }
+                Some(Token::Errors) => {}
+                Some(Token::From) => put_once(&mut stage.from, self.target(&mut at)?)?,
+                Some(Token::To) => put_once(&mut stage.to, Target::Replace(self.target(&mut at)?))?,
+                Some(Token::AppendTo) => put_once(&mut stage.to, Target::Append(self.target(&mut at)?))?,
+                Some(Token::Pipe) => stages.push(whole(&mut stage)?),
+                Some(Token::Join(_) | Token::Line) | None => {
+                    stages.push(whole(&mut stage)?);
+                    self.push(joined, stages)?;
+                    return Some(at - 1);
                 }
             }
         }
     }
+
+    /// The name of a file where one must be.
+    fn target(&mut self, at: &mut usize) -> Option<String> {
+        let tokens = self.tokens;
+        let Some(Token::Word(word)) = tokens.get(*at) else { return None };
+        *at += 1;
+        self.expanded(word).filter(|name| !name.is_empty())
+    }
+
+    fn push(&mut self, joined: Joined, stages: Vec<Stage>) -> Option<()> {
+        self.n_commands += stages.len();
+        self.steps.push(Step { joined, stages });
+        (self.n_commands <= self.commands_max).then_some(())
+    }
+
+    /// A word with its variables in it; nothing where a shell would make more or less than one word of it.
+    fn expanded(&mut self, word: &Word) -> Option<String> {
+        let mut text = String::new();
+        for part in &word.parts {
+            match part {
+                Part::Bare(more) | Part::Quoted(more) => text.push_str(more),
+                Part::Variable { name, is_quoted } => {
+                    let value = self.variables.get(name.as_str())?;
+                    let is_one = *is_quoted || (!value.is_empty() && value.chars().all(is_plain));
+                    text.push_str(is_one.then_some(value)?);
+                }
+            }
+        }
+        self.spend(text.len())?;
+        Some(text)
+    }
+
+    fn spend(&mut self, n_bytes: usize) -> Option<()> {
+        self.bytes_left = self.bytes_left.checked_sub(n_bytes)?;
+        Some(())
+    }
+}
+
+/// The name that a word sets, and the first part of its value.
+fn assignment(word: &Word) -> Option<(&str, &str)> {
+    let Some(Part::Bare(first)) = word.parts.first() else { return None };
+    first.split_once('=').filter(|(name, _)| is_free(name))
+}
+
+/// Whether a name is free to be set: a shell looks at some.
+fn is_free(name: &str) -> bool {
+    let is_plain = name.chars().any(|c| c.is_ascii_lowercase()) && !OWN_NAMES.contains(&name);
+    is_name(name) && (is_plain || CAPITALS.contains(&name))
 }
 
 fn put_once<T>(place: &mut Option<T>, value: T) -> Option<()> {
@@ -95,148 +250,4 @@ fn put_once<T>(place: &mut Option<T>, value: T) -> Option<()> {
 fn whole(stage: &mut Stage) -> Option<Stage> {
     let stage = std::mem::take(stage);
     (!stage.words.is_empty()).then_some(stage)
-}
-
-struct Tokens<'a> {
-    chars: Peekable<Chars<'a>>,
-}
-
-impl Tokens<'_> {
-    /// The next token, if any; nothing at all where the script is not plain.
-    #[expect(clippy::option_option, reason = "the outer one is the refusal, the inner one the end")]
-    fn next(&mut self) -> Option<Option<Token>> {
-        while self.chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
-        let Some(&first) = self.chars.peek() else { return Some(None) };
-        let token = match first {
-            '#' => {
-                while self.chars.next_if(|&c| c != '\n').is_some() {}
-                return Some(self.next_line());
-            }
-            '\n' => {
-                self.chars.next();
-                Token::Line
-            }
-            ';' => {
-                self.chars.next();
-                if self.chars.peek() == Some(&';') {
-                    return None;
-                }
-                Token::Join(Joined::Always)
-            }
-            '|' => {
-                self.chars.next();
-                match self.chars.peek() {
-                    Some('|') => {
-                        self.chars.next();
-                        Token::Join(Joined::AfterFailure)
-                    }
-                    Some('&') => return None,
-                    Some(_) | None => Token::Pipe,
-                }
-            }
-            '&' => {
-                self.chars.next();
-                self.chars.next_if_eq(&'&')?;
-                Token::Join(Joined::AfterSuccess)
-            }
-            '<' => {
-                self.chars.next();
-                self.plain_target()?;
-                Token::From
-            }
-            '>' => {
-                self.chars.next();
-                let is_append = self.chars.next_if_eq(&'>').is_some();
-                self.plain_target()?;
-                if is_append { Token::AppendTo } else { Token::To }
-            }
-            _ => return self.word_or_errors().map(Some),
-        };
-        Some(Some(token))
-    }
-
-    fn next_line(&mut self) -> Option<Token> {
-        self.chars.next().map(|_| Token::Line)
-    }
-
-    /// Refuses `<<`, `<(`, `>&`, `>|` and the like.
-    fn plain_target(&mut self) -> Option<()> {
-        (!matches!(self.chars.peek(), Some('<' | '>' | '(' | '&' | '|'))).then_some(())
-    }
-
-    /// A word where one must be.
-    fn word(&mut self) -> Option<String> {
-        match self.next()?? {
-            Token::Word(word) if !word.is_empty() => Some(word),
-            Token::Word(_)
-            | Token::Pipe
-            | Token::Join(_)
-            | Token::Line
-            | Token::From
-            | Token::To
-            | Token::AppendTo
-            | Token::Errors => None,
-        }
-    }
-
-    fn word_or_errors(&mut self) -> Option<Token> {
-        let (mut word, mut is_quoted) = (String::new(), false);
-        while let Some(&c) = self.chars.peek() {
-            match c {
-                ' ' | '\t' | '\n' | ';' | '|' | '&' => break,
-                '<' | '>' => {
-                    if word == "2" && !is_quoted && c == '>' {
-                        self.chars.next();
-                        return self.errors();
-                    }
-                    // `3<`, and `a>b`, which few write.
-                    return None;
-                }
-                '\'' => {
-                    self.chars.next();
-                    is_quoted = true;
-                    self.until_quote('\'', &mut word)?;
-                }
-                '"' => {
-                    self.chars.next();
-                    is_quoted = true;
-                    self.until_quote('"', &mut word)?;
-                }
-                '\\' => {
-                    self.chars.next();
-                    is_quoted = true;
-                    word.push(self.chars.next().filter(char::is_ascii_graphic)?);
-                }
-                c if is_plain(c) => {
-                    self.chars.next();
-                    word.push(c);
-                }
-                _ => return None,
-            }
-        }
-        Some(Token::Word(word))
-    }
-
-    fn until_quote(&mut self, quote: char, word: &mut String) -> Option<()> {
-        loop {
-            match self.chars.next()? {
-                c if c == quote => return Some(()),
-                '$' | '`' | '\\' | '!' if quote == '"' => return None,
-                c => word.push(c),
-            }
-        }
-    }
-
-    fn errors(&mut self) -> Option<Token> {
-        let mut rest = String::new();
-        while let Some(c) = self.chars.next_if(|c| is_plain(*c) || *c == '&') {
-            rest.push(c);
-        }
-        matches!(rest.as_str(), "&1" | "/dev/null").then_some(Token::Errors)
-    }
-}
-
-/// Characters that mean themselves wherever they stand in a word. `^` and `~` are left to the interpreter.
-fn is_plain(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | ',' | ':' | '=' | '@' | '%' | '+' | '-')
 }

@@ -4,7 +4,9 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use super::{desk, quick};
+use proptest::prelude::*;
+
+use super::{PROGRAMS, any_lines, desk, quick};
 
 /// Commands that read standard input.
 const COMMANDS: &[&str] = &[
@@ -115,6 +117,14 @@ const COMMANDS: &[&str] = &[
     "awk -F: '{print $2, $1}'",
     "awk '/a+b/ {print $1}'",
     "awk 'NR>1'",
+    "awk '{s += NF} END {print s + 0, NR}'",
+    "awk '!seen[$0]++'",
+    "awk '{c[$1]++} END {print length(c)}' | sort",
+    "awk 'NF > 1 {print $1 $2}'",
+    "x=a; grep -c $x",
+    "grep -c \"a\\.b\"",
+    "grep \"b$\"",
+    "for x in a b; do echo \"$x\" $x; done",
 ];
 
 const TEXTS: &[&str] = &[
@@ -155,6 +165,27 @@ fn quick_commands_do_what_the_gnu_tools_do() {
         }
     }
     assert_eq!(differences, "");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// The order of arrays is that of GNU awk; what else it says is what any awk says.
+    #[test]
+    fn awk_says_what_gnu_awk_says(text in any_lines()) {
+        let version = Command::new("gawk").arg("--version").output();
+        if !version.is_ok_and(|version| version.stdout.starts_with(b"GNU Awk")) {
+            println!("skipped: there is no `gawk` on this machine");
+            return Ok(());
+        }
+        let desk = desk();
+        for program in PROGRAMS {
+            let theirs = program.replacen("awk", "gawk", 1);
+            if let Some((stdout, _, exit_code)) = quick(&desk, program, Some(&text)) {
+                prop_assert_eq!((stdout, exit_code), gnu(&theirs, &text), "{} on {:?}", program, text);
+            }
+        }
+    }
 }
 
 fn gnu(command: &str, text: &str) -> (String, i32) {
