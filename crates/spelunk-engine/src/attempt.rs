@@ -8,7 +8,7 @@ use spelunk_types::{CallId, Limits};
 use tokio::time::timeout;
 
 /// Sends one request and reads its whole reply, or gives up at `call_ms_max` or `call_idle_ms_max`. A model inside this
-/// process is only held to the second: how long it takes depends on the machine, and it cannot hang unseen.
+/// process is only held to the second, and gives signs of life: how long it takes depends on the machine.
 pub(crate) async fn attempt(
     model: &dyn Model,
     prompt: &Prompt,

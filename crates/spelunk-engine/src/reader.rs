@@ -24,9 +24,10 @@ impl Reader {
     /// A model that reads whatever its window holds.
     pub const LARGE: Self = Self { span_tokens: None };
 
-    /// What is known of a model: by the settings, and else by the size that its name tells.
+    /// What is known of a model: by the settings, and else by the size that its name tells, or its file if it is one.
     pub fn of(model: &ModelRef, limits: &Limits) -> Self {
-        let by_name = || is_small(&model.name).then_some(SMALL_SPAN_TOKENS);
+        let by_file = || model.provider == "local" && is_small(&model.base_url);
+        let by_name = || (is_small(&model.name) || by_file()).then_some(SMALL_SPAN_TOKENS);
         let span_tokens =
             if limits.reader_tokens_max > 0 { Some(limits.reader_tokens_max) } else { by_name() };
         Self { span_tokens }
@@ -88,6 +89,19 @@ mod tests {
         {
             assert!(!reader(name, 0).is_small(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_file_of_a_local_model_tells_its_size() {
+        let reader = |provider: &str, base_url: &str| {
+            let model =
+                ModelRef { provider: provider.into(), name: "mine".into(), base_url: base_url.into() };
+            Reader::of(&model, &Limits::default())
+        };
+        assert!(reader("local", "local:mine#1117320768-1.5B").is_small());
+        assert!(!reader("local", "local:mine#1117320768-7B").is_small());
+        assert!(!reader("local", "local:mine#1117320768").is_small());
+        assert!(!reader("openai", "http://rack-1.5b:8000/v1").is_small());
     }
 
     #[test]

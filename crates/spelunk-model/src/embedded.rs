@@ -15,11 +15,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use futures_util::stream;
 use serde_json::Value;
 use spelunk_types::{CallId, ModelRef};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
 
 use crate::chat::{ChatForm, ChatPiece};
 use crate::gguf::GgufHeader;
@@ -32,8 +34,15 @@ const WINDOW_TOKENS_USUAL: u64 = 32_768;
 /// The longest window that can be asked for.
 const WINDOW_TOKENS_MAX: u64 = 1 << 20;
 
+/// The longest size of a model, in characters.
+const SIZE_BYTES_MAX: usize = 16;
+
 /// More threads than the runner can use.
 const THREADS_MAX: usize = 512;
+
+/// How often whoever waits for a word hears that this is slow and not dead. A file that is loaded from a slow disk and a
+/// step of a large model may each take longer than a provider may keep silent.
+const SIGN_EVERY: Duration = Duration::from_secs(1);
 
 /// Which file answers, and how.
 #[derive(Debug, Clone)]
@@ -69,6 +78,8 @@ pub struct EmbeddedModel {
 #[derive(Debug, Clone, PartialEq)]
 struct Work {
     name: String,
+    /// For a word about a file that cannot be loaded.
+    architecture: String,
     path: PathBuf,
     window_tokens: usize,
     temperature: f32,
@@ -98,6 +109,10 @@ impl EmbeddedModel {
         let wanted = options.context_tokens.unwrap_or(WINDOW_TOKENS_USUAL);
         let window_tokens = of_file.min(wanted).clamp(64, WINDOW_TOKENS_MAX);
         let mut base_url = format!("local:{}#{}", options.name, options.bytes);
+        // The name is the user's and need not tell how large the model is; small ones are read to in another way.
+        if let Some(size) = options.header.size_label.as_deref().filter(|size| is_size(size)) {
+            base_url += &format!("-{size}");
+        }
         if options.temperature > 0.0 {
             base_url += &format!("?temperature={}&seed={}", options.temperature, options.seed);
         }
@@ -106,6 +121,7 @@ impl EmbeddedModel {
             form,
             work: Work {
                 name: options.name,
+                architecture: options.header.architecture,
                 path: options.path,
                 window_tokens: usize::try_from(window_tokens).unwrap_or(usize::MAX),
                 temperature: options.temperature.max(0.0),
@@ -151,9 +167,7 @@ impl Model for EmbeddedModel {
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
         match self.begin(prompt) {
-            Ok(replies) => Box::pin(stream::unfold(replies, |mut replies| async move {
-                replies.deltas.recv().await.map(|delta| (delta, replies))
-            })),
+            Ok(replies) => replies.into_stream(),
             Err(error) => Box::pin(stream::once(std::future::ready(Err(error)))),
         }
     }
@@ -164,6 +178,19 @@ struct Replies {
     deltas: UnboundedReceiver<Result<ModelDelta, ModelError>>,
     /// Keeps the thread.
     _runner: Arc<Runner>,
+}
+
+impl Replies {
+    /// The deltas as they come, and an empty piece of reasoning for each second without one.
+    fn into_stream(self) -> ModelStream {
+        Box::pin(stream::unfold(self, |mut replies| async move {
+            match timeout(SIGN_EVERY, replies.deltas.recv()).await {
+                Ok(delta) => delta.map(|delta| (delta, replies)),
+                // The thread lives, or the channel would be closed.
+                Err(_) => Some((Ok(ModelDelta::Reasoning(String::new())), replies)),
+            }
+        }))
+    }
 }
 
 /// A thread that answers. It ends when nobody holds it, after what it is computing.
@@ -240,6 +267,11 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         self.n_calls.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// Whether a file says its size in plain characters: `1.5B`, `8x7B`.
+fn is_size(label: &str) -> bool {
+    label.len() <= SIZE_BYTES_MAX && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
 }
 
 /// Threads that compute.

@@ -1,5 +1,7 @@
-//! GGUF: the file format of local models. Only its metadata is read here, enough to know what a file is before anything
-//! loads it. A file may be anything, so every length in it is bounded before it is believed.
+//! GGUF: the file format of local models. Only its metadata is read here, enough to know what a file is, and whether it is
+//! whole, before anything loads it. A file may be anything, so every length in it is bounded before it is believed.
+
+mod tensor;
 
 use std::io::{self, Read};
 
@@ -18,6 +20,8 @@ const TEXT_BYTES_MAX: u64 = 1 << 20;
 const ELEMENTS_MAX: u64 = 8_000_000;
 /// All metadata together.
 const HEADER_BYTES_MAX: u64 = 512 << 20;
+/// What tensors are aligned to, unless the file says otherwise.
+const ALIGNMENT_BYTES_USUAL: u64 = 32;
 
 /// What the metadata of a model file say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub enum GgufError {
     Damaged { what: &'static str },
     #[error("its metadata name no architecture")]
     NoArchitecture,
+    #[error("it is cut short: it has {bytes} bytes of at least {bytes_min}")]
+    CutShort { bytes: u64, bytes_min: u64 },
     #[error("it could not be read")]
     Read(#[source] io::Error),
 }
@@ -60,8 +66,9 @@ impl From<io::Error> for GgufError {
 }
 
 impl GgufHeader {
-    /// Reads the metadata; what follows them is not looked at. Give it a buffered reader.
-    pub fn read(source: impl Read) -> Result<Self, GgufError> {
+    /// Reads the metadata of a file with this many bytes; the tensors themselves are not looked at. Give it a buffered
+    /// reader.
+    pub fn read(source: impl Read, bytes: u64) -> Result<Self, GgufError> {
         let mut input = Input { source: source.take(HEADER_BYTES_MAX) };
         if input.bytes::<4>().map_err(|error| not_gguf(error.into()))? != MAGIC {
             return Err(GgufError::NotGguf);
@@ -78,7 +85,12 @@ impl GgufHeader {
         for _ in 0..n_entries {
             entries.extend(input.entry()?);
         }
-        Self::of(&entries)
+        let header = Self::of(&entries)?;
+        let bytes_min = tensor::bytes_min(&mut input, n_tensors, alignment_bytes(&entries)?)?;
+        if bytes < bytes_min {
+            return Err(GgufError::CutShort { bytes, bytes_min });
+        }
+        Ok(header)
     }
 
     fn of(entries: &[(String, Kept)]) -> Result<Self, GgufError> {
@@ -104,6 +116,18 @@ impl GgufHeader {
     }
 }
 
+fn alignment_bytes(entries: &[(String, Kept)]) -> Result<u64, GgufError> {
+    let told = entries.iter().find_map(|(name, value)| match value {
+        Kept::Whole(whole) if name == "general.alignment" => Some(*whole),
+        Kept::Text(_) | Kept::Whole(_) => None,
+    });
+    let alignment = told.unwrap_or(ALIGNMENT_BYTES_USUAL);
+    if !alignment.is_power_of_two() {
+        return Err(GgufError::Damaged { what: "its alignment is no power of two" });
+    }
+    Ok(alignment)
+}
+
 /// A file that is too short to say what it is, is something else.
 fn not_gguf(error: GgufError) -> GgufError {
     match error {
@@ -111,6 +135,7 @@ fn not_gguf(error: GgufError) -> GgufError {
         other @ (GgufError::NotGguf
         | GgufError::Version { .. }
         | GgufError::NoArchitecture
+        | GgufError::CutShort { .. }
         | GgufError::Read(_)) => other,
     }
 }
@@ -136,11 +161,22 @@ impl<R: Read> Input<R> {
         Ok(u64::from_le_bytes(self.bytes()?))
     }
 
-    fn entry(&mut self) -> Result<Option<(String, Kept)>, GgufError> {
+    /// Bytes that were read so far.
+    fn position(&self) -> u64 {
+        HEADER_BYTES_MAX - self.source.limit()
+    }
+
+    /// The length of a name that follows.
+    fn name_bytes(&mut self) -> Result<u64, GgufError> {
         let n_bytes = self.whole()?;
         if n_bytes > KEY_BYTES_MAX {
             return Err(GgufError::Damaged { what: "an entry has a name longer than 1,024 bytes" });
         }
+        Ok(n_bytes)
+    }
+
+    fn entry(&mut self) -> Result<Option<(String, Kept)>, GgufError> {
+        let n_bytes = self.name_bytes()?;
         let name = self.text(n_bytes)?;
         let kind = u32::from_le_bytes(self.bytes()?);
         let kept = match kind {

@@ -42,8 +42,8 @@ pub trait Model: Send + Sync {
         Rate::default()
     }
 
-    /// Whether it computes on this machine, inside this process. Such a model is slow and gives signs of life, so that a
-    /// call is bounded by how long it is silent and not by how long it takes.
+    /// Whether it computes on this machine, inside this process. Such a model is slow and gives a sign of life every
+    /// second, so that only the time of its run bounds a call.
     fn computes_here(&self) -> bool {
         false
     }

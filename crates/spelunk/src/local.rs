@@ -99,7 +99,8 @@ impl ModelFolder {
 #[expect(clippy::disallowed_methods, reason = "the binary reads the files that its user names")]
 pub(crate) fn read_header(path: &Path) -> Result<GgufHeader, GgufError> {
     let file = std::fs::File::open(path).map_err(GgufError::Read)?;
-    GgufHeader::read(BufReader::with_capacity(1 << 20, file))
+    let bytes = file.metadata().map_err(GgufError::Read)?.len();
+    GgufHeader::read(BufReader::with_capacity(1 << 20, file), bytes)
 }
 
 /// Whether a model may be called so: a plain file name without its ending.

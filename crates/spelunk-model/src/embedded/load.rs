@@ -13,6 +13,7 @@ use llama_cpp_2::model::params::LlamaModelParams;
 
 use super::Work;
 use crate::ModelError;
+use crate::loading::LoadingMark;
 
 /// Calls that are worked on at once. More would share the same cores.
 pub(super) const SEQUENCES: u32 = 4;
@@ -32,8 +33,16 @@ pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
     if !path.is_file() {
         return Err(refused(work, "the file is gone; `spelunk model pull` brings it back"));
     }
-    let loaded = LlamaModel::load_from_file(backend(work)?, path, &LlamaModelParams::default());
-    loaded.map_err(|error| refused(work, &format!("the file could not be loaded ({error})")))
+    let mark = LoadingMark::begin(&work.name);
+    let params = LlamaModelParams::default().with_progress_callback(move |share| {
+        mark.set(share);
+        true
+    });
+    let loaded = LlamaModel::load_from_file(backend(work)?, path, &params);
+    loaded.map_err(|error| {
+        let of = &work.architecture;
+        refused(work, &format!("llama.cpp does not load its file, whose architecture is `{of}` ({error})"))
+    })
 }
 
 /// Its working memory: cells for the window and a place for each sequence.

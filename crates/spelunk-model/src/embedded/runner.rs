@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
-use std::time::{Duration, Instant};
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::llama_batch::LlamaBatch;
@@ -25,9 +24,6 @@ use crate::{ModelDelta, ModelError};
 const REPLY_TOKENS_MIN: usize = 256;
 /// A text with more bytes for each token of the window than any tokenizer merges is refused unread.
 const BYTES_PER_TOKEN_MAX: usize = 64;
-
-/// How often a call that has no words yet hears that it is not forgotten.
-const SIGN_EVERY: Duration = Duration::from_secs(1);
 
 /// Answers calls until nobody can send one any more. A file that cannot be loaded fails the calls that wait.
 pub(super) fn run(work: &Work, jobs: &Receiver<Job>) {
@@ -89,7 +85,6 @@ struct Loop<'a> {
     /// Whether cells can be kept by position; models with a running state cannot.
     can_share: bool,
     n_calls: u64,
-    signed: Instant,
 }
 
 impl<'a> Loop<'a> {
@@ -105,7 +100,6 @@ impl<'a> Loop<'a> {
             waiting: VecDeque::new(),
             can_share: !model.is_recurrent() && !model.is_hybrid(),
             n_calls: 0,
-            signed: Instant::now(),
         }
     }
 
@@ -127,19 +121,6 @@ impl<'a> Loop<'a> {
             if self.active.iter().any(Option::is_some) {
                 self.step();
             }
-            self.sign();
-        }
-    }
-
-    /// Empty pieces of reasoning, so that whoever waits knows that this is slow and not dead.
-    fn sign(&mut self) {
-        if self.signed.elapsed() < SIGN_EVERY {
-            return;
-        }
-        self.signed = Instant::now();
-        let active = self.active.iter().flatten().map(|active| &active.job);
-        for job in active.chain(self.waiting.iter().map(|waiting| &waiting.job)) {
-            drop(job.reply.send(Ok(ModelDelta::Reasoning(String::new()))));
         }
     }
 

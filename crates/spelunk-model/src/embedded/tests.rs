@@ -56,6 +56,18 @@ fn the_reference_tells_another_file_and_other_dice_apart() {
     assert_eq!(reference(12, 0.5), "local:m#12?temperature=0.5&seed=3");
 }
 
+#[test]
+fn the_reference_tells_the_size_that_the_file_tells() {
+    let reference = |size: &str| {
+        let mut options = options(CHATML, None, None);
+        options.header.size_label = Some(size.to_owned());
+        EmbeddedModel::new(options).unwrap().reference().clone().base_url
+    };
+    assert_eq!(reference("1.5B"), "local:m#12-1.5B");
+    assert_eq!(reference("1.5B\n#"), "local:m#12");
+    assert_eq!(reference(&"9".repeat(17)), "local:m#12");
+}
+
 #[tokio::test]
 async fn a_file_that_is_gone_fails_the_call_and_the_next_one_tries_anew() {
     use futures_util::StreamExt as _;
@@ -65,4 +77,21 @@ async fn a_file_that_is_gone_fails_the_call_and_the_next_one_tries_anew() {
         let error = model.stream(&Prompt::single("", "hello", 5), &call).next().await.unwrap().unwrap_err();
         assert!(error.to_string().contains("the file is gone"), "{error}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_hears_every_second_that_the_thread_lives() {
+    use futures_util::StreamExt as _;
+    let (reply, deltas) = unbounded_channel();
+    let runner = Arc::new(Runner { jobs: channel().0, n_calls: Arc::default() });
+    let mut stream = Replies { deltas, _runner: runner }.into_stream();
+    let sign = Some(Ok(ModelDelta::Reasoning(String::new())));
+    assert_eq!(stream.next().await, sign);
+    assert_eq!(stream.next().await, sign);
+    let word = ModelDelta::Text("word".to_owned());
+    reply.send(Ok(word.clone())).unwrap();
+    assert_eq!(stream.next().await, Some(Ok(word)));
+    assert_eq!(stream.next().await, sign);
+    drop(reply);
+    assert_eq!(stream.next().await, None);
 }

@@ -29,7 +29,7 @@ fn options() -> Option<EmbeddedOptions> {
     };
     let file = std::fs::File::open(&path).unwrap();
     let bytes = file.metadata().unwrap().len();
-    let header = GgufHeader::read(BufReader::new(file)).unwrap();
+    let header = GgufHeader::read(BufReader::new(file), bytes).unwrap();
     let (name, context_tokens) = ("tested".to_owned(), Some(4_096));
     Some(EmbeddedOptions {
         name,

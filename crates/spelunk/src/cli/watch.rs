@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use spelunk_engine::{Projector, RunHandle, RunResult, RunView};
 use spelunk_journal::Record;
+use spelunk_model::models_loading;
 use spelunk_types::{Blame, ErrorCode, EventKind};
 
 use super::app::{App, Failure, print};
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::exit_code;
-use crate::render::progress::{Progress, run_status, task_line};
+use crate::render::progress::{Progress, loading_status, run_status, task_line};
 use crate::spans;
 
 /// The exit code of an answer that is not all it could be.
@@ -40,7 +41,10 @@ pub(crate) async fn follow(
         let record = match next(&mut handle, &mut ticks, &mut interrupts).await {
             Next::Record(record) => record?,
             Next::Tick => {
-                progress.draw(|| run_status(&view, streamed_bytes, began.elapsed()));
+                progress.draw(|| {
+                    loading_status(&models_loading())
+                        .unwrap_or_else(|| run_status(&view, streamed_bytes, began.elapsed()))
+                });
                 continue;
             }
             Next::Interrupted => {

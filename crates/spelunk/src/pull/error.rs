@@ -73,6 +73,9 @@ impl Explain for PullError {
             Self::Occupied { path, .. } => {
                 format!("choose another name with `--name`, or remove `{}`", path.display())
             }
+            Self::NotModel { source: GgufError::CutShort { .. }, .. } => {
+                "fetch the file again: its end is missing".into()
+            }
             Self::NotModel { .. } => "pull a GGUF file; other formats have to be converted first".into(),
             Self::Checksum { .. } => "pull it again: nothing of this attempt was kept".into(),
             Self::TooLong { .. } => "pull another file".into(),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use spelunk_engine::{CallState, RunView, TasksView, Ticked};
 use spelunk_index::IndexProgress;
+use spelunk_model::Loading;
 use spelunk_types::EventKind;
 
 use super::units::{bytes, count, dollars, time, tokens};
@@ -104,6 +105,13 @@ fn ticked_status(ticked: &Ticked) -> String {
         text += &format!(" · about {} left", time(u64::try_from(left_ms).unwrap_or(u64::MAX)));
     }
     text
+}
+
+/// `loading qwen2.5-coder-1.5b: 43 %`; `None` where no model inside this program is being loaded.
+pub(crate) fn loading_status(loading: &[Loading]) -> Option<String> {
+    let one = |loading: &Loading| format!("loading {}: {} %", loading.name, loading.percent);
+    let all: Vec<String> = loading.iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// What a run is doing, in a line.

@@ -13,16 +13,26 @@ use crate::scene::archive::zip;
 
 /// The smallest file that says what it is.
 fn gguf(name: &str) -> Vec<u8> {
+    model_file(name, "<|im_start|> <|im_end|>", &[])
+}
+
+/// A file with such a template and one tensor for each length.
+fn model_file(name: &str, template: &str, tensor_floats: &[u64]) -> Vec<u8> {
     let text = |value: &str| [&(value.len() as u64).to_le_bytes()[..], value.as_bytes()].concat();
     let entry = |key: &str, value: &str| [&text(key)[..], &8_u32.to_le_bytes(), &text(value)].concat();
     let entries = [
         entry("general.architecture", "qwen2"),
         entry("general.name", name),
-        entry("tokenizer.chat_template", "<|im_start|> <|im_end|>"),
+        entry("tokenizer.chat_template", template),
         [&text("qwen2.context_length")[..], &4_u32.to_le_bytes(), &8192_u32.to_le_bytes()].concat(),
     ];
-    let counts = [0_u64, entries.len() as u64].map(u64::to_le_bytes).concat();
-    [b"GGUF", &3_u32.to_le_bytes()[..], &counts, &entries.concat(), &[7; 5_000]].concat()
+    let tensor = |n_floats: &u64| {
+        let numbers = [&1_u32.to_le_bytes()[..], &n_floats.to_le_bytes(), &[0; 4], &[0; 8]].concat();
+        [&text("t")[..], &numbers].concat()
+    };
+    let tensors: Vec<u8> = tensor_floats.iter().flat_map(tensor).collect();
+    let counts = [tensor_floats.len() as u64, entries.len() as u64].map(u64::to_le_bytes).concat();
+    [b"GGUF", &3_u32.to_le_bytes()[..], &counts, &entries.concat(), &tensors, &[7; 5_000]].concat()
 }
 
 fn models(scene: &Scene) -> Vec<String> {
@@ -216,6 +226,70 @@ fn what_cannot_be_pulled_is_refused_with_what_to_do() {
         --- exit 1
     "#]]);
     assert_eq!(models(&scene), [""; 0]);
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_refused_before_it_is_used() {
+    let scene = Scene::new(&[("a.md", "text\n")]);
+    scene.write("half.gguf", &model_file("Half", "<|im_start|> <|im_end|>", &[1_000, 2_000]));
+    scene.spelunk(["model", "pull", "half.gguf"]).run().check(&expect![[r#"
+        --- stderr
+        error: `DIR/work/half.gguf` is no model file
+          caused by: it is cut short: it has 5273 bytes of at least 8288
+
+        hint: fetch the file again: its end is missing
+        --- exit 1
+    "#]]);
+    // One that broke after it was pulled.
+    scene.write("../home/.local/share/spelunk/models/half.gguf", &scene_bytes(&scene, "half.gguf"));
+    scene.spelunk(["model", "list"]).run().check(&expect![[r#"
+        local:half  5.2 kB, not a model: it is cut short: it has 5273 bytes of at least 8288
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["ask", "why?", "a.md", "--model", "local:half"]).run().check(&expect![[r#"
+        --- stderr
+        error: the local model `half` cannot be read
+          caused by: it is cut short: it has 5273 bytes of at least 8288
+
+        hint: remove its file and pull it again: `spelunk model pull half`
+        --- exit 1
+    "#]]);
+}
+
+fn scene_bytes(scene: &Scene, name: &str) -> Vec<u8> {
+    std::fs::read(scene.path(name)).unwrap()
+}
+
+#[test]
+fn a_model_whose_template_is_not_known_is_said_to_be_of_no_use_here() {
+    let scene = Scene::new(&[]);
+    scene.write("other.gguf", &model_file("Other", "<start_of_turn>", &[]));
+    scene.spelunk(["model", "pull", "other.gguf", "--quiet"]).run().check(&expect![[r#"
+        other: 5.2 kB, from a file
+        its chat template is not known here, so it cannot be asked: serve it with llama.cpp and name the server with `--base-url`
+        --- stderr
+        --- exit 0
+    "#]]);
+}
+
+#[test]
+fn a_copy_that_does_not_fit_on_the_disk_leaves_no_model() {
+    let scene = Scene::new(&[]);
+    let large = [gguf("Large"), vec![0; 200_000]].concat();
+    scene.write("large.gguf", &large);
+    let pull = ["model", "pull", "large.gguf", "--copy", "--quiet"];
+    scene.after_shell("trap '' XFSZ; ulimit -f 64", pull).run().check(&expect![[r#"
+        --- stderr
+        error: could not write `DIR/home/.local/share/spelunk/models/.parts/large/copy`
+          caused by: File too large (os error 27)
+
+        hint: check the space and the rights there
+        --- exit 1
+    "#]]);
+    assert_eq!(models(&scene), [".parts"]);
+    assert_eq!(scene.spelunk(pull).run().code, 0);
+    assert_eq!(std::fs::read(scene.home().join(".local/share/spelunk/models/large.gguf")).unwrap(), large);
 }
 
 #[test]

@@ -75,7 +75,8 @@ fn file_text(file: &LocalModel) -> String {
     format!("{}, {}{window}{usable}", head(name, 80), bytes(file.bytes))
 }
 
-fn is_known_form(header: &GgufHeader) -> bool {
+/// Whether conversations can be written for it.
+pub(super) fn is_known_form(header: &GgufHeader) -> bool {
     header.chat_template.as_deref().and_then(ChatForm::of_template).is_some()
 }
 

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use spelunk_model::local_catalogue;
 
 use super::PullArgs;
+use super::list::is_known_form;
 use crate::cli::app::{App, Failure, Usage, print};
-use crate::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder};
+use crate::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder, read_header};
 use crate::pull::{Origin, PIPS, PullError, Pulled, Puller, Wanted};
 use crate::render::units::bytes;
 
@@ -35,7 +36,8 @@ pub(super) async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure>
         say: &|text| app.say(text),
     };
     let model = puller.pull(&wanted).await?;
-    print(&if app.json { pulled_json(&model) } else { pulled_text(&model) });
+    let is_known = read_header(&model.path).is_ok_and(|header| is_known_form(&header));
+    print(&if app.json { pulled_json(&model, is_known) } else { pulled_text(&model, is_known) });
     if !IS_BUILT_IN {
         app.say(&format!(
             "This program was built without the runner. To ask the model, build it with: {BUILD_COMMAND}"
@@ -44,7 +46,7 @@ pub(super) async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-fn pulled_text(pulled: &Pulled) -> String {
+fn pulled_text(pulled: &Pulled, is_known: bool) -> String {
     let from = match pulled.origin {
         Origin::Hub => "from the hub",
         Origin::Packages => "from packages",
@@ -55,15 +57,15 @@ fn pulled_text(pulled: &Pulled) -> String {
         Some(_) => ", SHA-256 checked",
         None => "",
     };
-    format!(
-        "{}: {}, {from}{checked}\nask it with `--model local:{}`\n",
-        pulled.name,
-        bytes(pulled.bytes),
-        pulled.name
-    )
+    let next = if is_known {
+        format!("ask it with `--model local:{}`", pulled.name)
+    } else {
+        "its chat template is not known here, so it cannot be asked: serve it with llama.cpp and name the server with `--base-url`".to_owned()
+    };
+    format!("{}: {}, {from}{checked}\n{next}\n", pulled.name, bytes(pulled.bytes))
 }
 
-fn pulled_json(pulled: &Pulled) -> String {
+fn pulled_json(pulled: &Pulled, is_known: bool) -> String {
     let shown = json!({
         "name": pulled.name,
         "model": format!("local:{}", pulled.name),
@@ -71,7 +73,7 @@ fn pulled_json(pulled: &Pulled) -> String {
         "bytes": pulled.bytes,
         "sha256": pulled.sha256,
         "from": pulled.origin.word(),
-        "usable": IS_BUILT_IN,
+        "usable": IS_BUILT_IN && is_known,
     });
     format!("{shown}\n")
 }

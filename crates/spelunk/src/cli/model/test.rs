@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
-use spelunk_model::{Feature, Model, ModelDelta, ModelError, Prompt, estimate_tokens};
+use spelunk_model::{Feature, Model, ModelDelta, ModelError, Prompt, estimate_tokens, models_loading};
 use spelunk_types::{CallId, Explain, FrameId, Usage};
 
 use crate::cli::app::{App, Failure, print};
 use crate::provider::{self, ProviderError};
+use crate::render::progress::{Progress, loading_status};
 use crate::render::units::{dollars, head, time};
 
 const TIME_MAX: Duration = Duration::from_mins(1);
@@ -54,7 +55,8 @@ pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Fail
         let (reference, tested): (_, Result<Tested, Box<dyn Explain + Send + Sync>>) = match target.model {
             Ok(model) => {
                 let reference = model.reference().to_string();
-                (reference, ask(model.as_ref()).await.map_err(|error| Box::new(error) as _))
+                let tested = ask(model.as_ref(), &mut Progress::new(app.quiet)).await;
+                (reference, tested.map_err(|error| Box::new(error) as _))
             }
             Err(error) => (String::new(), Err(Box::new(error))),
         };
@@ -113,32 +115,37 @@ fn schema() -> Value {
     })
 }
 
-async fn ask(model: &dyn Model) -> Result<Tested, ModelError> {
+async fn ask(model: &dyn Model, progress: &mut Progress) -> Result<Tested, ModelError> {
     let mut prompt = Prompt::single(
         "Reply with nothing but this JSON: {\"ready\": true}",
         "Are you ready?",
         OUTPUT_TOKENS_MAX,
     );
     prompt.schema = Some(Arc::new(schema()));
-    match ask_once(model, &prompt).await {
+    match ask_once(model, &prompt, progress).await {
         Err(ModelError::FeatureRefused { feature: Feature::Schema, detail }) => {
             prompt.schema = None;
-            let tested = ask_once(model, &prompt).await?;
+            let tested = ask_once(model, &prompt, progress).await?;
             Ok(Tested { schema: SchemaSupport::Refused { detail }, ..tested })
         }
         asked => asked,
     }
 }
 
-async fn ask_once(model: &dyn Model, prompt: &Prompt) -> Result<Tested, ModelError> {
+/// A model inside this program takes as long as the machine needs, as it does in a run.
+async fn ask_once(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Result<Tested, ModelError> {
+    let heard = hear(model, prompt, progress);
+    if model.computes_here() {
+        return heard.await;
+    }
     let after_ms = u64::try_from(TIME_MAX.as_millis()).unwrap_or(u64::MAX);
-    match tokio::time::timeout(TIME_MAX, hear(model, prompt)).await {
+    match tokio::time::timeout(TIME_MAX, heard).await {
         Ok(tested) => tested,
         Err(_) => Err(ModelError::TimedOut { after_ms }),
     }
 }
 
-async fn hear(model: &dyn Model, prompt: &Prompt) -> Result<Tested, ModelError> {
+async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Result<Tested, ModelError> {
     let call = CallId { frame: FrameId::root(), ordinal: 0 };
     let began = Instant::now();
     let elapsed_ms = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -153,6 +160,11 @@ async fn hear(model: &dyn Model, prompt: &Prompt) -> Result<Tested, ModelError> 
                     return Err(ModelError::ReplyTooLong { bytes_max: REPLY_BYTES_MAX as u64 });
                 }
                 said += &piece;
+            }
+            // A sign of life of a model that computes or is being loaded is no word.
+            ModelDelta::Reasoning(piece) if piece.is_empty() => {
+                let waiting = || format!("{} is asked · {}", model.reference(), time(elapsed_ms()));
+                progress.draw(|| loading_status(&models_loading()).unwrap_or_else(waiting));
             }
             ModelDelta::Reasoning(_) => {
                 first_ms.get_or_insert_with(elapsed_ms);

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use spelunk_engine::{RunView, TasksView};
 use spelunk_index::IndexProgress;
+use spelunk_model::Loading;
 use spelunk_types::{Event, EventKind, FrameId};
 
-use super::{indexing_status, run_status, task_line};
+use super::{indexing_status, loading_status, run_status, task_line};
 
 fn counts(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
     pairs.iter().map(|(word, n)| ((*word).to_owned(), *n)).collect()
@@ -37,6 +38,16 @@ fn the_line_says_how_far_the_tasks_are() {
     assert_eq!(
         run_status(&view, 0, Duration::from_secs(20)),
         "10 of 40 tasks, 1 failed · 2 high, 1 unrated · about 1 min 0 s left · 0 calls done · 0 tokens · $0.00 · 20.0 s"
+    );
+}
+
+#[test]
+fn the_line_says_which_models_are_being_loaded() {
+    let loading = |name: &str, percent| Loading { name: name.to_owned(), percent };
+    assert_eq!(loading_status(&[]), None);
+    assert_eq!(
+        loading_status(&[loading("root-1.5b", 43), loading("sub-0.5b", 0)]).as_deref(),
+        Some("loading root-1.5b: 43 %, loading sub-0.5b: 0 %")
     );
 }
 
