@@ -24,6 +24,11 @@ const LEVELS: &[&str] = &[
     "PANIC",
 ];
 
+/// The names of columns, and what stands under them in one row.
+type Cells<'t> = [(&'t str, &'t str)];
+/// What is given the rows, each with its line.
+type Take<'t> = dyn FnMut(u64, &Cells<'_>) + 't;
+
 /// The form of a document.
 pub(super) enum Format {
     /// Cells between signs, and a first row with their names.
@@ -83,7 +88,7 @@ impl Format {
     }
 
     /// Gives each row with its line to `take`: the names of its columns and what stands there.
-    pub(super) fn rows(&self, text: &str, take: &mut dyn FnMut(u64, &[(&str, &str)])) {
+    pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) {
         match self {
             Self::Table => table_rows(text, take),
             Self::JsonLines => numbered(text, |line, row| {
@@ -114,7 +119,7 @@ fn borrowed(cells: &[(String, String)]) -> Vec<(&str, &str)> {
     cells.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-fn table_rows(text: &str, take: &mut dyn FnMut(u64, &[(&str, &str)])) {
+fn table_rows(text: &str, take: &mut Take<'_>) {
     let shape = Shape::of(text);
     let header = text.get(shape.header.clone()).unwrap_or_default();
     let names: Vec<Cow<str>> = cells_of(header.as_bytes(), shape.delimiter).collect();
@@ -242,12 +247,7 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Lines that are no row of their own, such as those of a stack trace, have no time and are left out.
-fn take_log_line(
-    row: &str,
-    places: &[String],
-    keys: &BTreeSet<String>,
-    take: &mut dyn FnMut(&[(&str, &str)]),
-) {
+fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &mut dyn FnMut(&Cells<'_>)) {
     let (date, time, rest) = match time_of(row) {
         Some((date, time, rest)) => (Some(date), Some(time), rest),
         None if is_start(row) => (None, None, row),

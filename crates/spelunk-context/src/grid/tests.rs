@@ -73,7 +73,8 @@ const LOG: &str = "2025-03-07T00:04:39.337Z INFO  gateway req=e47 GET / accepted
 fn lines_of_a_log_are_cut_into_times_and_words() {
     let grid = Grid::of(&view(&[("s.log", LOG)]), 1_000_000).unwrap();
     assert_eq!((grid.len(), grid.place(2)), (11, Some(("s.log", 4))));
-    let head: String = shown(&grid).lines().take(3).map(|line| format!("{line}\n")).collect();
+    let shown = shown(&grid);
+    let head = shown.lines().take(3).collect::<Vec<_>>().join("\n") + "\n";
     expect![[r#"
         date ¦ time ¦ level ¦ word 2 ¦ req ¦ text
         s.log:1 2025-03-07 ¦ 00:04:39.337 ¦ INFO ¦ gateway ¦ e47 ¦ req=e47 GET / accepted

@@ -200,9 +200,8 @@ impl Query {
         let value = match self.operation {
             Operation::Count => rows.len().to_string(),
             Operation::CountDifferent => cells().collect::<BTreeSet<_>>().len().to_string(),
-            Operation::Sum if numbers.is_empty() => return None,
+            Operation::Sum | Operation::Average if numbers.is_empty() => return None,
             Operation::Sum => shown(numbers.iter().sum()),
-            Operation::Average if numbers.is_empty() => return None,
             #[expect(clippy::cast_precision_loss, reason = "rows are fewer than that")]
             Operation::Average => shown(numbers.iter().sum::<f64>() / numbers.len() as f64),
             Operation::MostCommon => most_common(cells())?.to_owned(),
@@ -235,14 +234,18 @@ impl Query {
         let cell = |row: usize| grid.cell(row, self.of).filter(|cell| !cell.is_empty());
         let with_cell = rows.iter().copied().filter(|&row| cell(row).is_some());
         let by_cell = |a: usize, b: usize| compare(cell(a).unwrap_or_default(), cell(b).unwrap_or_default());
-        match self.operation {
-            Operation::First => rows.first().copied(),
-            Operation::Last => rows.last().copied(),
-            // Of equals the first.
-            Operation::Smallest => {
-                with_cell.reduce(|best, row| if by_cell(row, best).is_lt() { row } else { best })
-            }
-            _ => with_cell.reduce(|best, row| if by_cell(row, best).is_gt() { row } else { best }),
+        // Of equals the first.
+        let nearest = |wanted: Ordering| {
+            with_cell.reduce(move |best, row| if by_cell(row, best) == wanted { row } else { best })
+        };
+        if self.operation == Operation::First {
+            rows.first().copied()
+        } else if self.operation == Operation::Last {
+            rows.last().copied()
+        } else if self.operation == Operation::Smallest {
+            nearest(Ordering::Less)
+        } else {
+            nearest(Ordering::Greater)
         }
     }
 

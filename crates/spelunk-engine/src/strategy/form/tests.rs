@@ -108,8 +108,10 @@ fn bad_forms_are_asked_for_again() {
 
 #[test]
 fn what_has_to_be_read_is_left_to_readers() {
-    let messages: String =
-        (0..40).map(|n| format!("#{n} | [size] | Message number {n} is too large.\n")).collect();
+    let messages = (0..40)
+        .map(|n| format!("#{n} | [size] | Message number {n} is too large.\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let sheet = sheet("m.txt", &messages, "How many messages have the topic size?");
     let by_tag = r#"{"conditions": [], "do": "count rows", "of": "tag", "show": "tag"}"#;
     assert_eq!(read(&sheet, by_tag, Trust::Kinds), "40 (Computed from 40 of 40 rows: tag = size; counted.)");
