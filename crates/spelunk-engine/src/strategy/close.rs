@@ -60,7 +60,8 @@ pub(super) async fn solve(
     if !is_settled
         && let Some(other) = speaks_of_another(frame, question, &basis(question, &shown, &text)).await?
     {
-        text = asked::in_form(question, "absent", &other);
+        let absent = if question.contains("absent") { "absent" } else { "The documents do not say it." };
+        text = asked::in_form(question, absent, &other);
     } else if !is_settled && let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
         let user =
             format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());

@@ -8,13 +8,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
-use spelunk_context::Grid;
+use spelunk_context::{Grid, View};
 use spelunk_model::{Message, Prompt};
 use spelunk_types::Citation;
 
 use self::link::{Link, links};
-use self::query::{Computed, Query, RELATIONS, operations};
+use self::query::{Computed, OPERATIONS, Query, RELATIONS, operations};
 use super::asked;
+use super::tally::object_in;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/form-system.md");
@@ -63,7 +64,8 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
     }
     let Ok((query, computed)) = read else { return Ok(None) };
     let text = asked::in_form(&task.question, &computed.value, &sheet.explained(&query, &computed));
-    evidence::check_claims(frame, &task.view, &text, sheet.citations(&computed)).await.map(Some)
+    let claims = quoted(&task.view, sheet.places(&computed)).await;
+    evidence::check_claims(frame, &task.view, &text, claims).await.map(Some)
 }
 
 /// Why a form is not taken.
@@ -134,7 +136,7 @@ impl Sheet {
             "type": "object",
             "properties": {
                 "conditions": {"type": "array", "items": condition, "maxItems": CONDITIONS_MAX},
-                "do": {"type": "string", "enum": operations(&self.question)},
+                "do": {"type": "string", "enum": operations(&self.question, columns)},
                 "of": {"type": "string", "enum": columns},
                 "show": {"type": "string", "enum": columns},
             },
@@ -146,7 +148,12 @@ impl Sheet {
     /// The form in a reply, and what comes of it.
     fn read(&self, reply: &str, trust: Trust) -> Result<(Query, Computed), Fault> {
         let fault = |message: String, is_mendable| Fault { message, is_mendable };
-        let mut query = Query::read(reply, &self.grid).map_err(|message| fault(message, true))?;
+        let said = object_in(reply);
+        if said.as_ref().and_then(|form| form.get("do")).and_then(Value::as_str) == OPERATIONS.last().copied()
+        {
+            return Err(fault("the table cannot tell".to_owned(), false));
+        }
+        let mut query = Query::read(said.as_ref(), &self.grid).map_err(|message| fault(message, true))?;
         if trust == Trust::Kinds
             && let Some(column) =
                 query.columns_used().find(|&column| self.grid.few(column, KINDS_MAX).is_none())
@@ -165,21 +172,32 @@ impl Sheet {
         format!("Computed from {n} of {all} rows: {}.", query.in_words(&self.grid))
     }
 
-    fn citations(&self, computed: &Computed) -> Vec<Citation> {
-        let rows = computed.picked.iter().chain(&computed.rows);
-        let mut citations: Vec<Citation> = Vec::new();
-        for &row in rows.take(CITATIONS_MAX) {
-            let Some((document, line)) = self.grid.place(row) else { continue };
-            let longest = (0..self.grid.columns().len()).filter_map(|column| self.grid.cell(row, column));
-            let longest = longest.max_by_key(|cell| cell.len()).unwrap_or_default();
-            let quote = longest.lines().next().unwrap_or_default().chars().take(QUOTE_CHARS_MAX).collect();
-            let citation = Citation { document: document.to_owned(), line, quote };
-            if !citations.contains(&citation) {
-                citations.push(citation);
+    /// The rows that show the answer: where they begin.
+    fn places(&self, computed: &Computed) -> Vec<(String, u64)> {
+        let mut rows: Vec<usize> = Vec::new();
+        for &row in computed.picked.iter().chain(&computed.rows) {
+            if rows.len() < CITATIONS_MAX && !rows.contains(&row) {
+                rows.push(row);
             }
         }
-        citations
+        let places = rows.into_iter().filter_map(|row| self.grid.place(row));
+        places.map(|(document, line)| (document.to_owned(), line)).collect()
     }
+}
+
+/// The lines at these places.
+async fn quoted(view: &View, places: Vec<(String, u64)>) -> Vec<Citation> {
+    let view = view.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        let quote = |(document, line): (String, u64)| {
+            let text = view.read(view.find(&document)?).ok()?;
+            let quote = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+            let quote = quote.trim().chars().take(QUOTE_CHARS_MAX).collect();
+            Some(Citation { document, line, quote })
+        };
+        places.into_iter().filter_map(quote).collect()
+    });
+    reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 #[cfg(test)]

@@ -64,6 +64,10 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         }
         let reply = ask(frame, &mut transcript, next).await?;
         transcript.push_reply(&reply.text);
+        if is_example(frame, task, &reply.text) {
+            transcript.push_user(ITS_OWN_PROGRAM.to_owned() + &turns_left(turns_max - turn));
+            continue;
+        }
         match take_turn(&mut session, &mut habits, &reply.text).await? {
             Turn::Answered(given) => return answer::settle(frame, task, given).await,
             Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
@@ -71,6 +75,16 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         }
     }
     conclude::conclude(frame, task, &mut transcript, ErrorCode::TurnsExhausted).await
+}
+
+const ITS_OWN_PROGRAM: &str = "This is the example, which answers another question. It was not run. Write a program \
+    with the columns, words and values of this question.";
+
+/// Whether a small model gave the example back that it was shown: its result would look like an answer.
+fn is_example(frame: &Frame, task: &Task, reply: &str) -> bool {
+    let cells = find_cells(reply).cells;
+    let same = |code: &str| code.split_whitespace().eq(first_program(&task.view).split_whitespace());
+    frame.reader().is_small() && !cells.is_empty() && cells.iter().all(|cell| same(&cell.code))
 }
 
 /// What came of a reply.

@@ -9,7 +9,6 @@ use spelunk_context::Grid;
 use super::link::Link;
 use super::{CONDITIONS_MAX, KINDS_MAX};
 use crate::strategy::asked;
-use crate::strategy::tally::object_in;
 
 /// How a cell is held against a value.
 pub(super) const RELATIONS: [&str; 7] = ["=", "!=", "<", "<=", ">", ">=", "contains"];
@@ -40,8 +39,9 @@ const ASKED: &[(&[&str], &[&str])] = &[
     (&["last", "latest"], &["last row", "largest"]),
 ];
 
-/// What may be done to answer a question, by its words: all of it where they do not tell.
-pub(super) fn operations(question: &str) -> Vec<&'static str> {
+/// What may be done to answer a question, by its words: all of it where they do not tell. "How many units" may be the
+/// sum of a column of that name.
+pub(super) fn operations(question: &str, columns: &[String]) -> Vec<&'static str> {
     let text = asked::questions(question).to_lowercase();
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -50,7 +50,10 @@ pub(super) fn operations(question: &str) -> Vec<&'static str> {
     let Some((_, named)) = ASKED.iter().find(|(phrases, _)| says(phrases)) else {
         return OPERATIONS.to_vec();
     };
-    named.iter().chain(OPERATIONS.last()).copied().collect()
+    let is_column = |word: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(word));
+    let sums = words.windows(3).any(|words| words.starts_with(&["how", "many"]) && is_column(words[2]));
+    let sum: &[&str] = if sums { &["sum"] } else { &[] };
+    sum.iter().chain(*named).chain(OPERATIONS.last()).copied().collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,12 +118,12 @@ pub(super) struct Computed {
 }
 
 impl Query {
-    /// The form in a reply, perhaps within a fence.
-    pub(super) fn read(reply: &str, grid: &Grid) -> Result<Self, String> {
-        let form = object_in(reply).ok_or_else(|| "it is no JSON".to_owned())?;
+    /// The form that a reply says, if it says one.
+    pub(super) fn read(form: Option<&Value>, grid: &Grid) -> Result<Self, String> {
+        let form = form.ok_or_else(|| "it is no JSON".to_owned())?;
         let text = |value: &Value, key: &str| value.get(key).and_then(as_text).unwrap_or_default();
         let column = |name: String| grid.column(&name).ok_or_else(|| format!("there is no column `{name}`"));
-        let name = text(&form, "do");
+        let name = text(form, "do");
         let operation = Operation::of(&name).ok_or_else(|| format!("`{name}` cannot be computed"))?;
         let mut conditions = Vec::new();
         for condition in
@@ -134,8 +137,8 @@ impl Query {
                 value: text(condition, "value"),
             });
         }
-        let of = column(text(&form, "of"))?;
-        let show = if operation.picks_row() { column(text(&form, "show"))? } else { of };
+        let of = column(text(form, "of"))?;
+        let show = if operation.picks_row() { column(text(form, "show"))? } else { of };
         Ok(Self { conditions, operation, of, show })
     }
 

@@ -91,6 +91,7 @@ fn what_the_question_names_and_the_form_forgot_is_added() {
 fn bad_forms_are_asked_for_again() {
     let orders = sheet("o.csv", ORDERS, "?");
     check(&orders, "Four.", &expect!["again: it is no JSON"]);
+    check(&orders, r#"{"do": "none of these", "of": "order"}"#, &expect!["no: the table cannot tell"]);
     check(&orders, r#"{"do": "fly", "of": "order"}"#, &expect!["again: `fly` cannot be computed"]);
     check(&orders, r#"{"do": "sum", "of": "weight"}"#, &expect!["again: there is no column `weight`"]);
     check(
@@ -130,17 +131,19 @@ fn the_schema_names_the_columns() {
 
 #[test]
 fn the_words_of_a_question_say_what_may_be_done() {
+    let columns = ["order".to_owned(), "units".into()];
     let cases = [
         ("How many different customers?", "count different values, none of these"),
         ("It is too large or small. How many?", "count rows, count different values, none of these"),
         ("Which topic is the most common?", "most common value, none of these"),
         ("Which service failed first?", "first row, smallest, none of these"),
         ("What is the total?", "sum, none of these"),
+        ("How many units were ordered?", "sum, count rows, count different values, none of these"),
     ];
     for (question, expected) in cases {
-        assert_eq!(operations(question).join(", "), expected, "{question}");
+        assert_eq!(operations(question, &columns).join(", "), expected, "{question}");
     }
-    assert_eq!(operations("Which is it?"), query::OPERATIONS);
+    assert_eq!(operations("Which is it?", &columns), OPERATIONS);
     let orders = sheet("o.csv", ORDERS, "?");
     check(
         &orders,
