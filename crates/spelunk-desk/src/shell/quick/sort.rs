@@ -121,6 +121,9 @@ impl Sort {
             is_decided &= digest.is_some();
             keyed.push((digest.unwrap_or_default(), line));
         }
+        if is_decided && first.is_numeric && self.keys.len() <= 1 {
+            return self.sorted_by_numbers(bytes, keyed, first.is_reversed);
+        }
         keyed.sort_by(|(a_digest, a), (b_digest, b)| {
             let ahead = if is_decided { a_digest.cmp(b_digest) } else { Ordering::Equal };
             match reversed(ahead, first.is_reversed) {
@@ -129,6 +132,25 @@ impl Sort {
             }
         });
         keyed.into_iter().map(|(_, line)| line).collect()
+    }
+}
+
+impl Sort {
+    /// By one number each: lines of the same number are put in order among themselves.
+    fn sorted_by_numbers(&self, bytes: &[u8], mut keyed: Vec<(u64, Span)>, is_reversed: bool) -> Vec<Span> {
+        keyed.sort_by(|(a, _), (b, _)| reversed(a.cmp(b), is_reversed));
+        let mut sorted = Vec::with_capacity(keyed.len());
+        for run in keyed.chunk_by(|(a, _), (b, _)| a == b) {
+            let mut lines: Vec<Span> = run.iter().map(|(_, line)| *line).collect();
+            if !self.is_unique && !self.is_stable && lines.len() > 1 {
+                lines = order::by_bytes(bytes, lines);
+                if self.is_reversed {
+                    lines.reverse();
+                }
+            }
+            sorted.extend(lines);
+        }
+        sorted
     }
 }
 
