@@ -45,27 +45,47 @@ pub(super) enum Trust {
 
 /// Answers by a form; none where the text has no rows, or no form of use was filled in.
 pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Option<Answer>, FrameError> {
-    let Some(sheet) = Sheet::open(task).await else { return Ok(None) };
+    let Some((sheet, described)) = open(task).await else { return Ok(None) };
     if trust == Trust::Kinds && sheet.links.is_empty() {
         return Ok(None);
     }
     let tokens_max = FORM_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
-    let mut prompt = Prompt::single(SYSTEM, sheet.described(), tokens_max);
+    let mut prompt = Prompt::single(SYSTEM, described, tokens_max);
     prompt.schema = Some(sheet.schema());
     let mut reply = frame.ask(prompt.clone()).await?.text;
-    let mut read = sheet.read(&reply, trust);
+    let mut read = read(&sheet, &reply, trust).await;
     if let Err(fault) = &read
         && fault.is_mendable
     {
         let said = format!("This form cannot be used: {}. Fill it in again.", fault.message);
         prompt.messages.extend([Message::assistant(reply), Message::user(said)]);
         reply = frame.ask(prompt).await?.text;
-        read = sheet.read(&reply, trust);
+        read = self::read(&sheet, &reply, trust).await;
     }
     let Ok((query, computed)) = read else { return Ok(None) };
     let text = asked::in_form(&task.question, &computed.value, &sheet.explained(&query, &computed));
     let claims = quoted(&task.view, sheet.places(&computed)).await;
     evidence::check_claims(frame, &task.view, &text, claims).await.map(Some)
+}
+
+/// The sheet of a task, and how the model is shown it. Going through all rows keeps a core busy, here and below; the
+/// executor has other calls to serve.
+async fn open(task: &Task) -> Option<(Arc<Sheet>, String)> {
+    let (view, question) = (task.view.clone(), asked::core(task.question_shown()));
+    let opening = tokio::task::spawn_blocking(move || {
+        let grid = Grid::of(&view, BYTES_MAX)?;
+        let links = links(&grid, &question);
+        let sheet = Sheet { grid, question, links };
+        let described = sheet.described();
+        Some((Arc::new(sheet), described))
+    });
+    opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+async fn read(sheet: &Arc<Sheet>, reply: &str, trust: Trust) -> Result<(Query, Computed), Fault> {
+    let (sheet, reply) = (Arc::clone(sheet), reply.to_owned());
+    let reading = tokio::task::spawn_blocking(move || sheet.read(&reply, trust));
+    reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 /// Why a form is not taken.
@@ -83,17 +103,6 @@ struct Sheet {
 }
 
 impl Sheet {
-    async fn open(task: &Task) -> Option<Self> {
-        let (view, question) = (task.view.clone(), asked::core(&task.question));
-        // Reading a large view keeps a core busy; the executor has other calls to serve.
-        let opening = tokio::task::spawn_blocking(move || {
-            let grid = Grid::of(&view, BYTES_MAX)?;
-            let links = links(&grid, &question);
-            Some(Self { grid, question, links })
-        });
-        opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
-    }
-
     fn columns(&self) -> &[String] {
         let columns = self.grid.columns();
         columns.get(..COLUMNS_SHOWN_MAX).unwrap_or(columns)
