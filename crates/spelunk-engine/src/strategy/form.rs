@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use spelunk_context::{Grid, View};
 use spelunk_model::{Message, Prompt};
-use spelunk_types::Citation;
+use spelunk_types::{Citation, EventKind};
 
 use self::link::{Link, links};
 use self::query::{Computed, OPERATIONS, Query, RELATIONS, operations};
@@ -64,6 +64,8 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
     }
     let Ok((query, computed)) = read else { return Ok(None) };
     let text = asked::in_form(&task.question, &computed.value, &sheet.explained(&query, &computed));
+    let (documents, bytes) = (task.view.documents().len() as u64, task.view.bytes());
+    frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: bytes }).await?;
     let claims = quoted(&task.view, sheet.places(&computed)).await;
     evidence::check_claims(frame, &task.view, &text, claims).await.map(Some)
 }
@@ -170,6 +172,15 @@ impl Sheet {
             return Err(fault(format!("{} has to be read", self.grid.columns()[column]), false));
         }
         query.add_missing(&self.links);
+        if let Some(column) = self.grid.column("time").filter(|&column| !query.has_condition(column))
+            && link::names_time(&self.question)
+        {
+            let name = &self.grid.columns()[column];
+            return Err(fault(
+                format!("the question names a time, and no condition is about the column {name}"),
+                true,
+            ));
+        }
         query.check(&self.grid).map_err(|message| fault(message, true))?;
         let computed = query.compute(&self.grid).ok_or_else(|| fault("no row meets it".to_owned(), true))?;
         Ok((query, computed))

@@ -36,6 +36,15 @@ pub(super) fn links(grid: &Grid, question: &str) -> Vec<Link> {
     kept.take(LINKS_MAX).collect()
 }
 
+/// Whether a question names a time of the day, such as 06:00.
+pub(super) fn names_time(question: &str) -> bool {
+    let is_time = |window: &[u8]| match window {
+        [a, b, b':', c, d] => [a, b, c, d].into_iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    question.as_bytes().windows(5).any(is_time)
+}
+
 /// Whether a value is a word that is not in the question by accident.
 fn tells(value: &str) -> bool {
     value.chars().count() > 2 && value.contains(char::is_alphabetic)

@@ -148,6 +148,11 @@ impl Query {
         self.conditions.iter().map(|condition| condition.column).chain(of)
     }
 
+    /// Whether a condition is about a column.
+    pub(super) fn has_condition(&self, column: usize) -> bool {
+        self.conditions.iter().any(|condition| condition.column == column)
+    }
+
     /// Adds the conditions that the question names and the form does not: those of a column of which it names one value.
     pub(super) fn add_missing(&mut self, links: &[Link]) {
         for link in links {

@@ -88,6 +88,19 @@ fn what_the_question_names_and_the_form_forgot_is_added() {
 }
 
 #[test]
+fn a_time_that_the_form_forgot_is_asked_for() {
+    let log = sheet("s.log", LOG, "How many lines has gateway before 06:00?");
+    let form = r#"{"conditions": [], "do": "count rows", "of": "level", "show": "text"}"#;
+    check(
+        &log,
+        form,
+        &expect!["again: the question names a time, and no condition is about the column time"],
+    );
+    let log = sheet("s.log", LOG, "How many lines has gateway?");
+    check(&log, form, &expect!["4 (Computed from 4 of 8 rows: word 2 = gateway; counted.)"]);
+}
+
+#[test]
 fn bad_forms_are_asked_for_again() {
     let orders = sheet("o.csv", ORDERS, "?");
     check(&orders, "Four.", &expect!["again: it is no JSON"]);
