@@ -1,4 +1,5 @@
-//! How a document is cut into rows and cells.
+//! How a document is cut into rows and cells: its form is told from its name and its first lines. What the cells mean is
+//! nothing that is known here.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

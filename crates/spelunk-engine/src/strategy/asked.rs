@@ -17,7 +17,8 @@ const ABOUT_REPLY: &[&str] = &[
     "format your",
     "format the answer",
     "if the text does not",
-    "if it is not",
+    "if it is not said",
+    "if it is not there",
 ];
 
 /// The question without what it says about the form of the reply; all of it if it says nothing else.
@@ -76,6 +77,7 @@ mod tests {
             ),
             ("Who?\nIf the text does not say it, the value is `absent`.\n", "Who?"),
             ("Reply with the sum of v1.5 and more.", "Reply with the sum of v1.5 and more."),
+            ("If it is not open, is it shut?", "If it is not open, is it shut?"),
             ("", ""),
         ];
         for (question, expected) in cases {

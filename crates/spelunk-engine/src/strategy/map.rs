@@ -40,7 +40,7 @@ pub(super) enum Reach {
 
 /// Answers with a report.
 pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
-    if reach == Reach::All && frame.reader().is_small() && is_counting(task) {
+    if reach == Reach::All && task.schema.is_none() && frame.reader().is_small() && is_counting(task) {
         // A small model reads rows, not pages.
         if let Some(answer) = form::solve(frame, task, Trust::Kinds).await? {
             return Ok(answer);
@@ -72,7 +72,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
 }
 
 fn is_counting(task: &Task) -> bool {
-    task.schema.is_none() && QuestionKind::of(&task.question) == QuestionKind::Aggregation
+    QuestionKind::of(&task.question) == QuestionKind::Aggregation
 }
 
 /// A view, cut.
@@ -85,7 +85,7 @@ struct Planned {
 async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, FrameError> {
     let mut limits = frame.limits().clone();
     limits.chunk_tokens_max = frame.reader().span(limits.chunk_tokens_max);
-    if QuestionKind::of(&task.question) == QuestionKind::Aggregation {
+    if is_counting(task) {
         // A line that two parts show is counted by both, and nobody can tell afterwards.
         (limits.overlap_log_lines, limits.overlap_prose_lines, limits.overlap_other_lines) = (0, 0, 0);
     }

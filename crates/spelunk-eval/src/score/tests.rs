@@ -72,6 +72,16 @@ fn a_number_loses_a_quarter_with_each_step() {
 }
 
 #[test]
+fn digits_may_be_grouped_as_code_groups_them() {
+    let exact = task(Scoring::Exact, &["64000"]);
+    assert_eq!(scores(&exact, &["ANSWER: 64_000", "ANSWER: 64_001"]), ["1.00 Asked", "0.00 Asked"]);
+    let number = task(Scoring::Number, &["64000"]);
+    assert_eq!(scores(&number, &["ANSWER: 64_000", "ANSWER: _64000_"]), ["1.00 Asked", "1.00 Asked"]);
+    let name = task(Scoring::Exact, &["v1_a"]);
+    assert_eq!(scores(&name, &["ANSWER: v1_a", "ANSWER: v1a"]), ["1.00 Asked", "0.00 Asked"]);
+}
+
+#[test]
 fn one_choice_counts_and_two_do_not() {
     let among = ["delivery", "billing"].map(str::to_owned).to_vec();
     let task = task(Scoring::Choice { among }, &["billing"]);

@@ -4,6 +4,7 @@
 use spelunk_context::Grid;
 
 use super::KINDS_MAX;
+use crate::strategy::trail::holds;
 
 const LINKS_MAX: usize = 12;
 
@@ -22,7 +23,7 @@ pub(super) fn links(grid: &Grid, question: &str) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     for (column, name) in grid.columns().iter().enumerate() {
         let Some(few) = grid.few(column, KINDS_MAX) else { continue };
-        let named = few.into_iter().filter(|value| tells(value) && has_word(&lower, &value.to_lowercase()));
+        let named = few.into_iter().filter(|value| tells(value) && holds(&lower, &value.to_lowercase()));
         links.extend(named.map(|value| Link { column, name: name.clone(), value: value.to_owned() }));
     }
     let columns: Vec<String> = grid.columns().iter().map(|name| name.to_lowercase()).collect();
@@ -48,13 +49,4 @@ pub(super) fn names_time(question: &str) -> bool {
 /// Whether a value is a word that is not in the question by accident.
 fn tells(value: &str) -> bool {
     value.chars().count() > 2 && value.contains(char::is_alphabetic)
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(word).any(|(start, _)| {
-        let before = text.get(..start).and_then(|before| before.chars().next_back());
-        let after = text.get(start + word.len()..).and_then(|after| after.chars().next());
-        !is_part(before) && !is_part(after)
-    })
 }

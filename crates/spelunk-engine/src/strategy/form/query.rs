@@ -1,4 +1,4 @@
-//! What a form says, and what it comes to.
+//! A query: what a form says, and what that comes to over the rows of a grid. Nothing is asked of a model here.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
