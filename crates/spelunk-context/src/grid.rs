@@ -23,6 +23,7 @@ pub struct Grid {
     cells: Vec<Cell>,
     rows: Vec<Row>,
     documents: Vec<String>,
+    n_broken: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +46,7 @@ impl Grid {
     pub const FILE: &'static str = "file";
 
     /// The grid of a view: none if it is larger than that, if a document cannot be read or has no rows, or if two are of
-    /// different forms.
+    /// different forms or are tables of different things.
     pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
         if view.bytes() > bytes_max || view.documents().len() == 0 {
             return None;
@@ -55,15 +56,18 @@ impl Grid {
         for document in view.documents() {
             let text = view.read(document).ok()?;
             let found = Format::of(&document.name, &text)?;
-            if *format.get_or_insert(found.kind()) != found.kind() {
+            if !format.get_or_insert_with(|| found.clone()).is_like(&found) {
                 return None;
             }
             grid.documents.push(document.name.clone());
             let file = has_files.then_some(document.name.as_str());
             let n_before = grid.rows.len();
             let mut fits = true;
-            found.rows(&text, &mut |line, cells| fits = fits && grid.push(line, file, cells));
-            if !fits || grid.rows.len() == n_before {
+            let is_one = found.rows(&text, &mut |line, cells| match cells {
+                Some(cells) => fits = fits && grid.push(line, file, cells),
+                None => grid.n_broken += 1,
+            });
+            if !is_one || !fits || grid.rows.len() == n_before {
                 return None;
             }
         }
@@ -75,8 +79,9 @@ impl Grid {
         let document = u32::try_from(self.documents.len().saturating_sub(1)).unwrap_or(u32::MAX);
         self.rows.push(Row { document, line, cells: self.cells.len() });
         let file = file.map(|file| (Self::FILE, file));
+        let n_before = self.cells.len();
         for (name, text) in file.into_iter().chain(cells.iter().copied()) {
-            let Some(column) = self.column_for(name) else { continue };
+            let Some(column) = self.column_for(name, n_before) else { continue };
             let start = self.text.len();
             self.text.push_str(text);
             let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else {
@@ -87,7 +92,18 @@ impl Grid {
         self.rows.len() <= ROWS_MAX
     }
 
-    fn column_for(&mut self, name: &str) -> Option<u16> {
+    /// The column for a cell of the row whose cells begin there. The second of one name has another: `amount 2`.
+    fn column_for(&mut self, name: &str, row_start: usize) -> Option<u16> {
+        let known = self.by_name.get(name).copied();
+        if let Some(column) = known {
+            let is_taken = self.cells.iter().skip(row_start).any(|cell| cell.column == column);
+            let second = || format!("{name} 2");
+            return if is_taken { self.column_named(&second()) } else { Some(column) };
+        }
+        self.column_named(name)
+    }
+
+    fn column_named(&mut self, name: &str) -> Option<u16> {
         if let Some(&column) = self.by_name.get(name) {
             return Some(column);
         }
@@ -113,6 +129,16 @@ impl Grid {
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// How many documents there are.
+    pub fn n_documents(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Lines that should be rows and are none: JSON that cannot be read, a row with more cells than names.
+    pub fn n_broken(&self) -> usize {
+        self.n_broken
     }
 
     /// Whether there is no row.

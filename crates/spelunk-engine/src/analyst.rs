@@ -56,8 +56,8 @@ pub(crate) async fn solve(
 }
 
 /// Findings of a small model, which else reports the same one until it is cut off, and tokens that these need.
-const SMALL_FINDINGS_MAX: u64 = 5;
-const SMALL_OUTPUT_TOKENS_MAX: u64 = 1000;
+const SMALL_FINDINGS_MAX: u64 = 3;
+const SMALL_OUTPUT_TOKENS_MAX: u64 = 600;
 
 /// How many findings the model may report of one part.
 pub(crate) fn findings_max(limits: &Limits, reader: Reader) -> u64 {

@@ -27,28 +27,20 @@ const LEVELS: &[&str] = &[
 
 /// The names of columns, and what stands under them in one row.
 type Cells<'t> = [(&'t str, &'t str)];
-/// What is given the rows, each with its line.
-type Take<'t> = dyn FnMut(u64, &Cells<'_>) + 't;
+/// What is given the rows, each with its line, and nothing for a line that should be a row and is none.
+type Take<'t> = dyn FnMut(u64, Option<&Cells<'_>>) + 't;
 
 /// The form of a document.
+#[derive(Clone)]
 pub(super) enum Format {
     /// Cells between signs, and a first row with their names.
-    Table,
+    Table { names: Vec<String> },
     /// An object on each line.
     JsonLines,
     /// Lines that begin with a time; the names of the words behind it, and the keys of `key=value`.
     Log { places: Vec<String>, keys: BTreeSet<String> },
-    /// Lines with the same number of parts between signs, without names.
-    Parts { delimiter: u8 },
-}
-
-/// Forms without what they hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Table,
-    JsonLines,
-    Log,
-    Parts,
+    /// Lines with the same number of parts between signs, and their names where the first line has them.
+    Parts { delimiter: u8, names: Option<Vec<String>> },
 }
 
 impl Format {
@@ -66,7 +58,7 @@ impl Format {
             return Some(Self::JsonLines);
         }
         if matches!(extension.as_str(), "csv" | "tsv" | "tab" | "psv") {
-            return Some(Self::Table);
+            return Some(Self::Table { names: header(text)? });
         }
         if most(&|line| time_of(line).is_some()) || (extension == "log" && most(&|line| is_start(line))) {
             return Some(log(&sample));
@@ -74,41 +66,59 @@ impl Format {
         let parts = |delimiter: u8| {
             let width = |line: &str| line.bytes().filter(|&byte| byte == delimiter).count();
             let usual = width(sample[0]);
-            (usual >= 2 && most(&|line| width(line) == usual)).then_some(Self::Parts { delimiter })
+            (usual >= 2 && most(&|line| width(line) == usual))
+                .then(|| Self::Parts { delimiter, names: names_of_parts(&sample, char::from(delimiter)) })
         };
         parts(b'|').or_else(|| parts(b'\t')).or_else(|| parts(b';'))
     }
 
-    pub(super) fn kind(&self) -> Kind {
-        match self {
-            Self::Table => Kind::Table,
-            Self::JsonLines => Kind::JsonLines,
-            Self::Log { .. } => Kind::Log,
-            Self::Parts { .. } => Kind::Parts,
+    /// Whether rows of both can stand below each other.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Table { names }, Self::Table { names: others }) => names == others,
+            (Self::Parts { names, .. }, Self::Parts { names: others, .. }) => names == others,
+            (Self::JsonLines, Self::JsonLines) | (Self::Log { .. }, Self::Log { .. }) => true,
+            (Self::Table { .. } | Self::Parts { .. } | Self::JsonLines | Self::Log { .. }, _) => false,
         }
     }
 
-    /// Gives each row with its line to `take`: the names of its columns and what stands there.
-    pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) {
+    /// Gives each row with its line to `take`: the names of its columns and what stands there. False where the rows
+    /// cannot be held against each other, because their times are of different zones.
+    pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) -> bool {
         match self {
-            Self::Table => table_rows(text, take),
-            Self::JsonLines => numbered(text, |line, row| {
-                let mut cells = Vec::new();
-                flatten(&object(row).unwrap_or_default(), "", 1, &mut cells);
-                take(line, &borrowed(&cells));
+            Self::Table { names } => table_rows(text, names, take),
+            Self::JsonLines => numbered(text, |line, row| match object(row) {
+                Some(object) => {
+                    let mut cells = Vec::new();
+                    flatten(&object, "", 1, &mut cells);
+                    take(line, Some(&borrowed(&cells)));
+                }
+                None => take(line, None),
             }),
-            Self::Log { places, keys } => numbered(text, |line, row| {
-                take_log_line(row, places, keys, &mut |cells| take(line, cells));
-            }),
-            Self::Parts { delimiter } => numbered(text, |line, row| {
-                let cells = parts(row, char::from(*delimiter));
-                take(line, &borrowed(&cells));
-            }),
+            Self::Log { places, keys } => {
+                let mut zones = BTreeSet::new();
+                numbered(text, |line, row| {
+                    zones.extend(time_of(row).map(|time| time.zone));
+                    take_log_line(row, places, keys, &mut |cells| take(line, Some(cells)));
+                });
+                return zones.len() <= 1;
+            }
+            Self::Parts { delimiter, names } => {
+                let mut is_first = names.is_some();
+                numbered(text, |line, row| {
+                    if std::mem::take(&mut is_first) || is_rule(row) {
+                        return;
+                    }
+                    let cells = parts(row, char::from(*delimiter), names.as_deref());
+                    take(line, Some(&borrowed(&cells)));
+                });
+            }
         }
+        true
     }
 }
 
-fn numbered(text: &str, mut take: impl FnMut(u64, &str)) {
+fn numbered<'t>(text: &'t str, mut take: impl FnMut(u64, &'t str)) {
     for (idx, line) in text.lines().enumerate() {
         if !line.trim().is_empty() {
             take(idx as u64 + 1, line);
@@ -120,10 +130,22 @@ fn borrowed(cells: &[(String, String)]) -> Vec<(&str, &str)> {
     cells.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-fn table_rows(text: &str, take: &mut Take<'_>) {
+/// The names in the first row of a table. Figures that are no years are no names, and neither is a mark for a program (`sep=;`).
+fn header(text: &str) -> Option<Vec<String>> {
+    let shape = Shape::of(text);
+    let header = text.get(shape.header.clone())?;
+    let is_name = |cell: &Cow<str>| {
+        let figure = cell.parse::<f64>().ok();
+        figure.is_none_or(|figure| (1900.0..2100.0).contains(&figure) && figure.fract() == 0.0)
+    };
+    let cells: Vec<Cow<str>> = cells_of(header.as_bytes(), shape.delimiter).collect();
+    let is_header = !header.starts_with("sep=") && cells.iter().all(is_name);
+    is_header.then(|| cells.into_iter().map(Cow::into_owned).collect())
+}
+
+fn table_rows(text: &str, names: &[String], take: &mut Take<'_>) {
     let shape = Shape::of(text);
     let header = text.get(shape.header.clone()).unwrap_or_default();
-    let names: Vec<Cow<str>> = cells_of(header.as_bytes(), shape.delimiter).collect();
     let mut start = shape.header.end;
     let mut line = 1 + line_ends(header);
     for end in Rows::from(text, shape.delimiter, start) {
@@ -131,8 +153,13 @@ fn table_rows(text: &str, take: &mut Take<'_>) {
         start = end;
         if !row.trim().is_empty() {
             let texts: Vec<Cow<str>> = cells_of(row.as_bytes(), shape.delimiter).collect();
-            let cells = names.iter().zip(&texts).map(|(name, text)| (name.as_ref(), text.as_ref()));
-            take(line, &cells.collect::<Vec<_>>());
+            let cells = names.iter().zip(&texts).map(|(name, text)| (name.as_str(), text.as_ref()));
+            let is_wide = texts.iter().skip(names.len()).any(|text| !text.is_empty());
+            if is_wide {
+                take(line, None);
+            } else if texts != names {
+                take(line, Some(&cells.collect::<Vec<_>>()));
+            }
         }
         line += line_ends(row);
     }
@@ -183,8 +210,15 @@ fn is_start(line: &str) -> bool {
     is_log_start(line.as_bytes())
 }
 
-/// The date, the time and the rest of a line that begins with them: `2025-03-07T00:04:39.337Z INFO …`.
-fn time_of(line: &str) -> Option<(&str, &str, &str)> {
+/// The beginning of a line: `2025-03-07T00:04:39.337Z INFO …`.
+struct Begun<'t> {
+    date: &'t str,
+    time: &'t str,
+    zone: &'t str,
+    rest: &'t str,
+}
+
+fn time_of(line: &str) -> Option<Begun<'_>> {
     let line = line.trim_start_matches('[');
     let is_date = |text: &str| {
         text.bytes().enumerate().all(|(idx, byte)| match idx {
@@ -198,15 +232,35 @@ fn time_of(line: &str) -> Option<(&str, &str, &str)> {
     let time_end = rest.find(|c| !is_time(c)).unwrap_or(rest.len());
     let time = rest.get(..time_end).filter(|time| time.len() >= 5 && time.get(2..3) == Some(":"))?;
     let rest = rest.get(time_end..)?;
-    // A zone is part of the time and the same in all lines.
-    let zone_end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    Some((date, time.trim_end_matches([',', '.']), rest.get(zone_end..)?.trim_start()))
+    let (zone, rest) = rest.split_at_checked(zone_end(rest))?;
+    let rest = rest.trim_start_matches([']', ',', '|']).trim_start();
+    Some(Begun { date, time: time.trim_end_matches([',', '.']), zone, rest })
 }
 
-/// What the words behind the times of a log are.
+/// Where a zone at the beginning of a text ends: `Z`, `+02:00`, `+0200`, ` UTC`.
+fn zone_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_digit = |idx: usize| bytes.get(idx).is_some_and(u8::is_ascii_digit);
+    match bytes.first() {
+        Some(b'Z') => 1,
+        Some(b'+' | b'-') if is_digit(1) && is_digit(2) => {
+            let behind = if bytes.get(3) == Some(&b':') { 4 } else { 3 };
+            if is_digit(behind) && is_digit(behind + 1) { behind + 2 } else { 3 }
+        }
+        _ if text.starts_with(" UTC ") => 4,
+        _ if text.starts_with(" +") || text.starts_with(" -") => {
+            let end = zone_end(text.get(1..).unwrap_or_default());
+            if end > 3 { end + 1 } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
+/// What the words behind the times of a log are: the level, and what the line is from. What everyone calls the service, the
+/// module or the host has one name here.
 fn log<'t>(sample: &[&'t str]) -> Format {
     let rest_of = |line: &&'t str| match time_of(line) {
-        Some((_, _, rest)) => Some(rest),
+        Some(begun) => Some(begun.rest),
         None => is_start(line).then_some(*line),
     };
     let rests: Vec<&str> = sample.iter().filter_map(rest_of).collect();
@@ -214,8 +268,9 @@ fn log<'t>(sample: &[&'t str]) -> Format {
     for place in 0..PLACES_MAX {
         let words: Vec<&str> = rests.iter().filter_map(|rest| rest.split_whitespace().nth(place)).collect();
         let different: BTreeSet<&str> = words.iter().map(|word| bare(word)).collect();
-        let is_name =
-            |word: &&str| !word.is_empty() && !word.contains('=') && word.starts_with(char::is_alphabetic);
+        let is_name = |word: &&str| {
+            !word.is_empty() && !word.contains(['=', '|']) && word.starts_with(char::is_alphabetic)
+        };
         let is_place = words.len() * 100 >= rests.len() * PERCENT_MIN
             && different.len() <= WORDS_MAX
             && different.len() * 3 <= words.len().max(3)
@@ -225,7 +280,17 @@ fn log<'t>(sample: &[&'t str]) -> Format {
         }
         let are_levels =
             different.iter().all(|word| LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word)));
-        places.push(if are_levels { "level".to_owned() } else { format!("word {}", place + 1) });
+        let is_second = places.iter().any(|name| name == "source");
+        places.push(
+            if are_levels {
+                "level"
+            } else if is_second {
+                "source 2"
+            } else {
+                "source"
+            }
+            .to_owned(),
+        );
     }
     let mut n_keys: BTreeMap<&str, usize> = BTreeMap::new();
     for (key, _) in rests.iter().flat_map(|rest| pairs(rest)) {
@@ -240,17 +305,35 @@ fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| "[]():,<>".contains(c))
 }
 
-/// The `key=value` of a text.
+/// The `key=value` of a text; a value in quotes goes to the next one: `msg="gave up"`.
 fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.split_whitespace().filter_map(|word| word.split_once('=')).filter(|(key, _)| {
-        key.starts_with(char::is_alphabetic) && key.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c))
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            rest = rest.trim_start();
+            let end = rest.find(|c: char| c.is_whitespace() || c == '=')?;
+            let (key, behind) = (rest.get(..end)?, rest.get(end..)?);
+            let Some(value) = behind.strip_prefix('=') else {
+                rest = behind;
+                continue;
+            };
+            let quoted = value.strip_prefix('"').and_then(|inner| inner.split_once('"'));
+            let plain = || value.split_at(value.find(char::is_whitespace).unwrap_or(value.len()));
+            let (value, behind) = quoted.unwrap_or_else(plain);
+            rest = behind;
+            let is_key = key.starts_with(char::is_alphabetic)
+                && key.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c));
+            if is_key {
+                return Some((key, value));
+            }
+        }
     })
 }
 
 /// Lines that are no row of their own, such as those of a stack trace, have no time and are left out.
 fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &mut dyn FnMut(&Cells<'_>)) {
     let (date, time, rest) = match time_of(row) {
-        Some((date, time, rest)) => (Some(date), Some(time), rest),
+        Some(Begun { date, time, rest, .. }) => (Some(date), Some(time), rest),
         None if is_start(row) => (None, None, row),
         None => return,
     };
@@ -268,19 +351,37 @@ fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &m
     take(&cells);
 }
 
-/// `#1 | user 7 | [size] It is too large.` as `part 1`, `part 2`, `tag` and `part 3`.
-fn parts(row: &str, delimiter: char) -> Vec<(String, String)> {
+/// The names of parts, where the first line has some: no figure in it, as there is in most others.
+fn names_of_parts(sample: &[&str], delimiter: char) -> Option<Vec<String>> {
+    let has_figure = |line: &&str| line.contains(|c: char| c.is_ascii_digit());
+    let rows: Vec<&&str> = sample.iter().skip(1).filter(|line| !is_rule(line)).collect();
+    let is_header =
+        !has_figure(&sample[0]) && rows.iter().filter(|line| has_figure(line)).count() * 2 > rows.len();
+    let is_ruled = sample.get(1).is_some_and(|line| is_rule(line));
+    let names = || sample[0].split(delimiter).map(|name| name.trim().to_owned()).collect();
+    (is_header || is_ruled).then(names)
+}
+
+/// The line below the names of a table in Markdown: `|---|:-:|`.
+fn is_rule(line: &str) -> bool {
+    line.contains("--") && line.chars().all(|c| "|-:+= \t".contains(c))
+}
+
+/// `#1 | user 7 | [size] It is too large.` as `part 1`, `part 2`, `tag` and `part 3`, where the parts have no names.
+fn parts(row: &str, delimiter: char, names: Option<&[String]>) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     for (idx, part) in row.split(delimiter).map(str::trim).enumerate() {
+        let own_name = names.and_then(|names| names.get(idx));
         let tagged = part.strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let part = match tagged {
-            Some((tag, rest)) if !cells.iter().any(|(name, _)| name == "tag") => {
+            Some((tag, rest)) if own_name.is_none() && !cells.iter().any(|(name, _)| name == "tag") => {
                 cells.push(("tag".to_owned(), tag.to_owned()));
                 rest.trim()
             }
             _ => part,
         };
-        cells.push((format!("part {}", idx + 1), part.to_owned()));
+        let name = own_name.cloned().unwrap_or_else(|| format!("part {}", idx + 1));
+        cells.push((name, part.to_owned()));
     }
     cells
 }

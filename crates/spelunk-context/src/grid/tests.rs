@@ -40,7 +40,6 @@ fn tables_have_the_columns_of_their_header() {
             o.csv:2 1 ¦ Ada ¦ two
             lines, "quoted"
             o.csv:5 2 ¦ Bob ¦ -
-            o.csv:6 3 ¦ Cy ¦ x
         "#]],
     );
 }
@@ -76,7 +75,7 @@ fn lines_of_a_log_are_cut_into_times_and_words() {
     let shown = shown(&grid);
     let head = shown.lines().take(3).collect::<Vec<_>>().join("\n") + "\n";
     expect![[r#"
-        date ¦ time ¦ level ¦ word 2 ¦ req ¦ text
+        date ¦ time ¦ level ¦ source ¦ req ¦ text
         s.log:1 2025-03-07 ¦ 00:04:39.337 ¦ INFO ¦ gateway ¦ e47 ¦ req=e47 GET / accepted
         s.log:2 2025-03-07 ¦ 00:06:19.876 ¦ ERROR ¦ stock ¦ e47 ¦ req=e47 gave up
     "#]]
@@ -98,25 +97,99 @@ fn lines_with_the_same_signs_have_parts_and_tags() {
 }
 
 #[test]
+fn lines_that_are_no_rows_are_counted() {
+    let broken = |name: &str, text: &str| {
+        let grid = Grid::of(&view(&[(name, text)]), 1_000_000).unwrap();
+        (grid.len(), grid.n_broken())
+    };
+    let json = (0..20).map(|n| format!("{{\"n\":{n}}}\n")).collect::<Vec<_>>().concat();
+    assert_eq!(broken("e.jsonl", &format!("{json}{{\"n\":")), (20, 1));
+    assert_eq!(broken("o.csv", "a,b\n1,1,000\n2,3\n4,5,\n"), (2, 1));
+}
+
+#[test]
+fn the_second_column_of_a_name_has_another() {
+    check(
+        &[("o.csv", "id,amount,amount\n1,5,6\n2,7,8\n")],
+        &expect![[r#"
+            id ¦ amount ¦ amount 2
+            o.csv:2 1 ¦ 5 ¦ 6
+            o.csv:3 2 ¦ 7 ¦ 8
+        "#]],
+    );
+}
+
+#[test]
+fn the_first_of_parts_may_be_their_names() {
+    check(
+        &[("t.txt", "customer\tunits\tregion\nann\t3\teast\nbob\t4\twest\n")],
+        &expect![[r#"
+            customer ¦ units ¦ region
+            t.txt:2 ann ¦ 3 ¦ east
+            t.txt:3 bob ¦ 4 ¦ west
+        "#]],
+    );
+    check(
+        &[("t.md", "| who | what |\n|-----|------|\n| ann | desk |\n| bob | lamp |\n")],
+        &expect![[r#"
+            who ¦ what
+            t.md:3 ann ¦ desk
+            t.md:4 bob ¦ lamp
+        "#]],
+    );
+}
+
+#[test]
+fn log_lines_of_other_makers_lose_nothing() {
+    let shown_of = |text: &str| {
+        let grid = Grid::of(&view(&[("s.log", text)]), 1_000_000).unwrap();
+        shown(&grid).lines().take(2).collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let twice = |line: &str| format!("{line}\n{line}\n{line}\n");
+    expect![[r#"
+        date ¦ time ¦ source ¦ source 2 ¦ text
+        s.log:1 2025-03-07 ¦ 06:00:00 ¦ ERROR|gateway|gave ¦ up ¦ 
+    "#]]
+    .assert_eq(&shown_of(&twice("2025-03-07 06:00:00|ERROR|gateway|gave up")));
+    expect![[r#"
+        date ¦ time ¦ level ¦ time 2 ¦ msg ¦ code ¦ text
+        s.log:1 2025-03-07 ¦ 06:00:00,123 ¦ ERROR ¦ 350 ¦ gave up ¦ 7 ¦ time=350 msg="gave up" code=7
+    "#]]
+    .assert_eq(&shown_of(&twice("[2025-03-07 06:00:00,123] ERROR time=350 msg=\"gave up\" code=7")));
+    expect![[r#"
+        date ¦ time ¦ source ¦ level ¦ text
+        s.log:1 2025-03-07 ¦ 06:00:00 ¦ gateway ¦ ERROR ¦ host gave up
+    "#]]
+    .assert_eq(&shown_of(&twice("2025-03-07T06:00:00+02:00 gateway ERROR host gave up")));
+}
+
+#[test]
 fn several_documents_of_one_form_are_one_grid() {
     check(
-        &[("a.csv", "x,y\n1,2\n"), ("b.csv", "y,z\n3,4\n")],
+        &[("a.csv", "x,y\n1,2\n"), ("b.csv", "x,y\n3,4\nx,y\n5,6\n")],
         &expect![[r#"
-            file ¦ x ¦ y ¦ z
-            a.csv:2 a.csv ¦ 1 ¦ 2 ¦ -
-            b.csv:2 b.csv ¦ - ¦ 3 ¦ 4
+            file ¦ x ¦ y
+            a.csv:2 a.csv ¦ 1 ¦ 2
+            b.csv:2 b.csv ¦ 3 ¦ 4
+            b.csv:4 b.csv ¦ 5 ¦ 6
         "#]],
     );
 }
 
 #[test]
 fn prose_code_and_mixtures_are_no_grid() {
-    let none: [&[(&str, &str)]; 5] = [
+    let none: [&[(&str, &str)]; 10] = [
         &[("a.md", "# Title\n\nSome words, and more | words.\nAnd so on; and on.\n")],
         &[("a.rs", "fn main() {\n    let x = 1;\n}\n")],
         &[("a.csv", "x,y\n1,2\n"), ("b.jsonl", "{\"x\":1}\n{\"x\":2}\n")],
         &[("a.csv", "x,y\n")],
         &[("a.csv", "x,y\n1,2\n"), ("b.md", "Notes.\n")],
+        // Tables of different things, figures for names, a mark for a program, and times that cannot be compared.
+        &[("a.csv", "x,y\n1,2\n"), ("b.csv", "y\n3\n")],
+        &[("a.csv", "1,east\n2,west\n")],
+        &[("a.csv", "sep=;\nx;y\n1;2\n")],
+        &[("a.log", "2025-03-07T00:04:39Z INFO a\n2025-03-07T00:04:39+02:00 INFO a\n")],
+        &[("a.log", "2025-03-07 00:04:39 +0100 INFO a\n2025-03-07 00:04:39 +0200 INFO a\n")],
     ];
     for files in none {
         assert!(Grid::of(&view(files), 1_000_000).is_none(), "{files:?}");

@@ -24,13 +24,33 @@ pub(super) fn schema(analyst: Analyst) -> Arc<Value> {
     })
 }
 
-/// The same for a model that is held to so many findings.
+/// Characters of a text of a small model, which else says the same sentence until it is cut off.
+const FEW_CHARS_MAX: u64 = 120;
+
+/// The same for a model that is held to so many findings, and to short texts.
 pub(super) fn schema_of_few(analyst: Analyst, findings_max: u64) -> Arc<Value> {
     let mut schema = report(analyst);
     if let Some(findings) = schema.pointer_mut("/properties/findings") {
         findings["maxItems"] = findings_max.into();
     }
+    shorten(&mut schema);
     Arc::new(schema)
+}
+
+/// Bounds every free text of a schema. Names of files are what they are.
+fn shorten(schema: &mut Value) {
+    let Value::Object(fields) = schema else { return };
+    let is_text = |kind: &Value| {
+        kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&"string".into()))
+    };
+    if fields.get("type").is_some_and(is_text) && !fields.contains_key("enum") {
+        fields.insert("maxLength".to_owned(), FEW_CHARS_MAX.into());
+    }
+    for (name, field) in fields {
+        if name != "file" {
+            shorten(field);
+        }
+    }
 }
 
 fn report(analyst: Analyst) -> Value {
@@ -82,6 +102,26 @@ fn closed(fields: &Value) -> Value {
 mod tests {
     use super::*;
     use crate::Schema;
+
+    #[test]
+    fn a_small_model_is_held_to_few_findings_and_short_texts() {
+        let schema = Schema::parse(&schema_of_few(Analyst::General, 1).to_string()).unwrap();
+        let with = |change: &dyn Fn(&mut Value)| {
+            let mut report = json!({ "relevant": true, "summary": "s", "answer": "a", "count": null, "findings": [
+                {"type": types(Analyst::General)[0], "summary": "s", "file": "f".repeat(300), "line": 3,
+                 "evidence": "e", "severity": "low"}] });
+            change(&mut report);
+            schema.check(&report).map_err(|faults| faults.len())
+        };
+        let long = || Value::from("x".repeat(121));
+        assert_eq!(with(&|_| ()), Ok(()));
+        assert_eq!(with(&|report| report["answer"] = long()), Err(1));
+        assert_eq!(with(&|report| report["findings"][0]["summary"] = long()), Err(1));
+        assert_eq!(
+            with(&|report| report["findings"] = json!([report["findings"][0], report["findings"][0]])),
+            Err(1)
+        );
+    }
 
     #[test]
     fn every_form_is_a_schema_that_an_ordinary_report_fits() {

@@ -25,7 +25,7 @@ const ABOUT_REPLY: &[&str] = &[
 pub(super) fn core(question: &str) -> String {
     let is_about_reply = |sentence: &str| {
         let sentence = sentence.to_lowercase();
-        ABOUT_REPLY.iter().any(|begin| sentence.starts_with(begin))
+        !sentence.ends_with('?') && ABOUT_REPLY.iter().any(|begin| sentence.starts_with(begin))
     };
     let lines = question.lines().map(|line| {
         let kept = sentences(line).filter(|sentence| !is_about_reply(sentence));
@@ -78,6 +78,7 @@ mod tests {
             ("Who?\nIf the text does not say it, the value is `absent`.\n", "Who?"),
             ("Reply with the sum of v1.5 and more.", "Reply with the sum of v1.5 and more."),
             ("If it is not open, is it shut?", "If it is not open, is it shut?"),
+            ("Answer with a number: how many? It is 2024.", "Answer with a number: how many? It is 2024."),
             ("", ""),
         ];
         for (question, expected) in cases {

@@ -11,7 +11,7 @@ use spelunk_types::{Citation, EventKind};
 use super::asked;
 use super::names::identifiers_in;
 use super::path::path;
-use super::trail::{Sentence, VIEW_BYTES_MAX, follow, lines_with, sentences};
+use super::trail::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with, sentences};
 use crate::finder::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
@@ -166,12 +166,13 @@ fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sen
     let is_value = |word: &&str| {
         let tells =
             word.contains(|c: char| c.is_ascii_digit() || c == '/') || word.starts_with(char::is_uppercase);
-        word.chars().count() > 1 && tells && !question.contains(*word)
+        let is_plain = PLAIN.contains(&word.to_lowercase().as_str());
+        word.chars().count() > 1 && tells && !is_plain && !question.contains(*word)
     };
     let values = said.split(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)));
     let values: Vec<&str> = values.map(|word| word.trim_matches(['.', '-'])).filter(is_value).collect();
-    let holds = |sentence: &&Sentence| values.iter().any(|value| sentence.text.contains(value));
-    shown.iter().filter(holds).collect()
+    let has_value = |sentence: &&Sentence| values.iter().any(|value| holds(&sentence.text, value));
+    shown.iter().filter(has_value).collect()
 }
 
 /// What to say where all that an answer rests on speaks of another thing: of the lighthouse at that place, where the

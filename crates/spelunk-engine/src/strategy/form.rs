@@ -1,19 +1,26 @@
 //! A form: a question about rows, as a small model can put it. Which rows, what is done with them, in which column: it
 //! fills that in, and code computes the answer over all rows. A model that writes wrong programs fills in right forms.
 
+mod compute;
 mod link;
+mod operation;
 mod query;
+mod value;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
 use spelunk_context::{Grid, View};
 use spelunk_model::{Message, Prompt};
-use spelunk_types::{Citation, EventKind};
+use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
+use self::compute::{Computed, compute};
 use self::link::{Link, links};
-use self::query::{Computed, OPERATIONS, Query, RELATIONS, operations};
+use self::operation::{NONE, operations};
+use self::query::{Query, RELATIONS};
+use self::value::Moment;
 use super::asked;
 use super::tally::object_in;
 use crate::{Answer, Frame, FrameError, Task, evidence};
@@ -29,6 +36,8 @@ pub(super) const KINDS_MAX: usize = 30;
 const EXAMPLES: usize = 3;
 const EXAMPLE_CHARS_MAX: usize = 60;
 const COLUMNS_SHOWN_MAX: usize = 30;
+/// Columns with longer names are not offered.
+const NAME_CHARS_MAX: usize = 100;
 const CONDITIONS_MAX: usize = 6;
 const FORM_TOKENS_MAX: u64 = 400;
 const CITATIONS_MAX: usize = 5;
@@ -52,7 +61,11 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
     let tokens_max = FORM_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let mut prompt = Prompt::single(SYSTEM, described, tokens_max);
     prompt.schema = Some(sheet.schema());
-    let mut reply = frame.ask(prompt.clone()).await?.text;
+    let mut reply = match frame.ask(prompt.clone()).await {
+        Ok(reply) => reply.text,
+        Err(error) if error.code() == ErrorCode::ModelPromptTooLong => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let mut read = read(&sheet, &reply, trust).await;
     if let Err(fault) = &read
         && fault.is_mendable
@@ -105,16 +118,17 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn columns(&self) -> &[String] {
-        let columns = self.grid.columns();
-        columns.get(..COLUMNS_SHOWN_MAX).unwrap_or(columns)
+    /// The columns that are offered, with their places.
+    fn columns(&self) -> impl Iterator<Item = (usize, &String)> {
+        let is_plain =
+            |name: &str| name.chars().count() <= NAME_CHARS_MAX && !name.contains(char::is_control);
+        self.grid.columns().iter().enumerate().filter(move |(_, name)| is_plain(name)).take(COLUMNS_SHOWN_MAX)
     }
 
     /// The table as the model is shown it, and the question.
     fn described(&self) -> String {
         let mut text = format!("The table has {} rows. Its columns:\n", self.grid.len());
-        for (idx, name) in self.columns().iter().enumerate() {
-            let short = |value: &str| value.chars().take(EXAMPLE_CHARS_MAX).collect::<String>();
+        for (idx, name) in self.columns() {
             let (word, values): (_, Vec<String>) = match self.grid.few(idx, VALUES_SHOWN_MAX) {
                 Some(few) => ("one of", few.into_iter().map(short).collect()),
                 None => ("such as", self.grid.values(idx).take(EXAMPLES).map(short).collect()),
@@ -122,8 +136,10 @@ impl Sheet {
             let _ = writeln!(text, "- {name}: {word} {}", values.join(", "));
         }
         if !self.links.is_empty() {
-            let links =
-                self.links.iter().map(|link| format!("`{}` stands in the column {}", link.value, link.name));
+            let links = self
+                .links
+                .iter()
+                .map(|link| format!("`{}` stands in the column {}", short(&link.value), link.name));
             let _ =
                 writeln!(text, "\nOf the words of the question, {}.", links.collect::<Vec<_>>().join(", "));
         }
@@ -132,7 +148,7 @@ impl Sheet {
     }
 
     fn schema(&self) -> Arc<Value> {
-        let columns = self.columns();
+        let columns: Vec<String> = self.columns().map(|(_, name)| name.clone()).collect();
         let condition = serde_json::json!({
             "type": "object",
             "properties": {
@@ -147,7 +163,7 @@ impl Sheet {
             "type": "object",
             "properties": {
                 "conditions": {"type": "array", "items": condition, "maxItems": CONDITIONS_MAX},
-                "do": {"type": "string", "enum": operations(&self.question, columns)},
+                "do": {"type": "string", "enum": operations(&self.question, &columns)},
                 "of": {"type": "string", "enum": columns},
                 "show": {"type": "string", "enum": columns},
             },
@@ -158,59 +174,86 @@ impl Sheet {
 
     /// The form in a reply, and what comes of it.
     fn read(&self, reply: &str, trust: Trust) -> Result<(Query, Computed), Fault> {
-        let fault = |message: String, is_mendable| Fault { message, is_mendable };
+        let again = |message: String| Fault { message, is_mendable: true };
+        let never = |message: String| Fault { message, is_mendable: false };
         let said = object_in(reply);
-        if said.as_ref().and_then(|form| form.get("do")).and_then(Value::as_str) == OPERATIONS.last().copied()
-        {
-            return Err(fault("the table cannot tell".to_owned(), false));
+        if said.as_ref().and_then(|form| form.get("do")).and_then(Value::as_str) == Some(NONE) {
+            return Err(never("the table cannot tell".to_owned()));
         }
-        let mut query = Query::read(said.as_ref(), &self.grid).map_err(|message| fault(message, true))?;
+        let mut query = Query::read(said.as_ref(), &self.grid).map_err(again)?;
         if trust == Trust::Kinds
             && let Some(column) =
                 query.columns_used().find(|&column| self.grid.few(column, KINDS_MAX).is_none())
         {
-            return Err(fault(format!("{} has to be read", self.grid.columns()[column]), false));
+            return Err(never(format!("{} has to be read", short(&self.grid.columns()[column]))));
         }
-        query.add_missing(&self.links);
-        if let Some(column) = self.grid.column("time").filter(|&column| !query.has_condition(column))
-            && link::names_time(&self.question)
-        {
-            let name = &self.grid.columns()[column];
-            return Err(fault(
-                format!("the question names a time, and no condition is about the column {name}"),
-                true,
-            ));
+        query.add_missing(&self.links, &self.question).map_err(again)?;
+        if let Some(name) = self.forgotten_time(&query) {
+            return Err(again(format!(
+                "the question names a time, and no condition is about the column {name}"
+            )));
         }
-        query.check(&self.grid).map_err(|message| fault(message, true))?;
-        let computed = query.compute(&self.grid).ok_or_else(|| fault("no row meets it".to_owned(), true))?;
+        query.check(&self.grid, &self.question).map_err(again)?;
+        let computed = compute(&query, &self.grid).map_err(again)?;
         Ok((query, computed))
+    }
+
+    /// A column of times, where the question names one and no condition is about any of them.
+    fn forgotten_time(&self, query: &Query) -> Option<String> {
+        if !link::names_time(&self.question) {
+            return None;
+        }
+        let tells_time = |column: usize| {
+            let first = self.grid.values(column).next();
+            first.and_then(Moment::read).is_some_and(|moment| moment.has_time())
+        };
+        let columns: Vec<(usize, &String)> =
+            self.columns().filter(|(column, _)| tells_time(*column)).collect();
+        let is_forgotten = !columns.iter().any(|(column, _)| query.has_condition(*column));
+        columns.first().filter(|_| is_forgotten).map(|(_, name)| short(name))
     }
 
     /// How the answer was computed, for people.
     fn explained(&self, query: &Query, computed: &Computed) -> String {
-        let (n, all) = (computed.rows.len(), self.grid.len());
-        format!("Computed from {n} of {all} rows: {}.", query.in_words(&self.grid))
+        let (n, all) = (computed.n_rows, self.grid.len());
+        let amount = computed.amount.as_ref().map(|amount| format!(" ({amount})")).unwrap_or_default();
+        let mut text = format!("Computed from {n} of {all} rows: {}{amount}.", query.in_words(&self.grid));
+        if !computed.equals.is_empty() {
+            let equals: Vec<String> = computed.equals.iter().map(|name| short(name)).collect();
+            let _ = write!(text, " The same holds for {}.", equals.join(", "));
+        }
+        let rows = |n: usize| if n == 1 { "1 row has".to_owned() } else { format!("{n} rows have") };
+        if computed.n_missing > 0 {
+            let _ = write!(text, " {} nothing in that column.", rows(computed.n_missing));
+        }
+        if self.grid.n_broken() > 0 {
+            let n = self.grid.n_broken();
+            let lines = if n == 1 { "1 line is".to_owned() } else { format!("{n} lines are") };
+            let _ = write!(text, " {lines} not of that form and not counted.");
+        }
+        text
     }
 
     /// The rows that show the answer: where they begin.
     fn places(&self, computed: &Computed) -> Vec<(String, u64)> {
-        let mut rows: Vec<usize> = Vec::new();
-        for &row in computed.picked.iter().chain(&computed.rows) {
-            if rows.len() < CITATIONS_MAX && !rows.contains(&row) {
-                rows.push(row);
-            }
-        }
-        let places = rows.into_iter().filter_map(|row| self.grid.place(row));
+        let places = computed.seen.iter().take(CITATIONS_MAX).filter_map(|&row| self.grid.place(row));
         places.map(|(document, line)| (document.to_owned(), line)).collect()
     }
+}
+
+/// A name or a value as it is shown: a line of its own would look like one of ours.
+fn short(text: &str) -> String {
+    text.chars().take(EXAMPLE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The lines at these places.
 async fn quoted(view: &View, places: Vec<(String, u64)>) -> Vec<Citation> {
     let view = view.clone();
     let reading = tokio::task::spawn_blocking(move || {
+        let mut texts: BTreeMap<String, Option<Arc<str>>> = BTreeMap::new();
         let quote = |(document, line): (String, u64)| {
-            let text = view.read(view.find(&document)?).ok()?;
+            let text = texts.entry(document.clone()).or_insert_with(|| view.read(view.find(&document)?).ok());
+            let text = text.as_ref()?;
             let quote = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
             let quote = quote.trim().chars().take(QUOTE_CHARS_MAX).collect();
             Some(Citation { document, line, quote })

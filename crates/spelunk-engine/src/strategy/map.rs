@@ -40,7 +40,8 @@ pub(super) enum Reach {
 
 /// Answers with a report.
 pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
-    if reach == Reach::All && task.schema.is_none() && frame.reader().is_small() && is_counting(task) {
+    let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
+    if is_whole && frame.reader().is_small() && is_counting(task) {
         // A small model reads rows, not pages.
         if let Some(answer) = form::solve(frame, task, Trust::Kinds).await? {
             return Ok(answer);

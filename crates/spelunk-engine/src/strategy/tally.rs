@@ -43,7 +43,11 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: task.view.bytes() }).await?;
     let tally = read_all(frame, &question, &wanted, &rows).await?;
     let Some(value) = wanted.value(&tally) else { return Ok(None) };
-    let text = asked::in_form(&task.question, &value, &tally.in_words(&wanted));
+    let mut words = tally.in_words(&wanted);
+    if rows.n_empty > 0 {
+        words += &format!(" {} more have no text.", rows.n_empty);
+    }
+    let text = asked::in_form(&task.question, &value, &words);
     let of_kind = |kind: &Option<String>| kind.as_deref() == Some(wanted.shown(&value));
     let shown = tally.kinds.iter().zip(&rows.texts).filter(|(kind, _)| of_kind(kind));
     let claims = shown.take(CITATIONS_MAX).map(|(_, row)| row.citation()).collect();
@@ -70,6 +74,8 @@ impl Row {
 
 struct Rows {
     texts: Vec<Row>,
+    /// Rows without a text.
+    n_empty: usize,
 }
 
 impl Rows {
@@ -80,14 +86,26 @@ impl Rows {
             return None;
         }
         let length = |column: usize| grid.values(column).map(str::len).sum::<usize>();
-        let column = (0..grid.columns().len()).max_by_key(|&column| length(column))?;
+        // What people wrote has spaces in it; paths, addresses and ids have none.
+        let is_prose = |column: &usize| {
+            let (mut n, mut n_spaced) = (0_usize, 0_usize);
+            for value in grid.values(*column) {
+                n += 1;
+                n_spaced += usize::from(value.trim().contains(char::is_whitespace));
+            }
+            n_spaced * 2 > n && grid.columns()[*column] != Grid::FILE
+        };
+        let column = (0..grid.columns().len()).filter(is_prose).max_by_key(|&column| length(column))?;
         let row = |idx: usize| {
             let (document, line) = grid.place(idx)?;
-            let text = grid.cell(idx, column)?.replace('\n', " ");
+            let text = grid.cell(idx, column).unwrap_or_default().replace('\n', " ");
             let text: String = text.chars().take(ROW_CHARS_MAX).collect();
-            Some(Row { document: document.to_owned(), line, text }).filter(|row| !row.text.is_empty())
+            Some(Row { document: document.to_owned(), line, text })
         };
-        Some(Self { texts: (0..grid.len()).filter_map(row).collect() })
+        let (texts, empty): (Vec<Row>, Vec<Row>) =
+            (0..grid.len()).filter_map(row).partition(|row| !row.text.trim().is_empty());
+        // A column that half of the rows lack is not what is asked about.
+        (empty.len() < texts.len()).then_some(Self { texts, n_empty: empty.len() })
     }
 }
 

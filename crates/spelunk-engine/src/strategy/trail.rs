@@ -62,7 +62,8 @@ pub(super) fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec
                 continue;
             }
             let found = by_name.entry(idx).or_default();
-            for (line_idx, line) in text.lines().enumerate() {
+            let lines = text.lines().enumerate().filter(|(_, line)| line.contains(name.as_str()));
+            for (line_idx, line) in lines {
                 let sentences = sentences(line).filter(|sentence| holds(sentence, name));
                 found.extend(sentences.map(|sentence| Sentence {
                     document: document.name.clone(),

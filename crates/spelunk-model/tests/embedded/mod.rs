@@ -11,14 +11,12 @@
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use spelunk_model::{
-    EmbeddedModel, EmbeddedOptions, GgufHeader, Message, Model, ModelDelta, ModelError, Prompt, Reply,
-    collect,
+    EmbeddedModel, EmbeddedOptions, GgufHeader, Message, Model, ModelError, Prompt, Reply, collect,
 };
 use spelunk_types::{CallId, FrameId, StopReason};
 
@@ -89,17 +87,26 @@ async fn a_reply_keeps_to_its_schema() {
 }
 
 #[tokio::test]
-async fn calls_are_answered_together_and_each_as_it_would_be_alone() {
+async fn calls_are_answered_together_and_each_hears_of_its_own_prompt_alone() {
     let Some(options) = options() else { return };
     let model = EmbeddedModel::new(options).unwrap();
-    let prompts: Vec<Prompt> =
-        (0..6).map(|idx| Prompt::single("Answer briefly.", format!("What is {idx} plus one?"), 12)).collect();
+    let cities = ["Paris", "Lima", "Oslo", "Cairo", "Delhi", "Quito"];
+    let schema = Arc::new(json!({ "type": "object", "additionalProperties": false, "required": ["city"],
+        "properties": { "city": { "type": "string", "enum": cities } } }));
+    let prompts: Vec<Prompt> = cities
+        .iter()
+        .map(|city| {
+            let mut prompt =
+                Prompt::single("Repeat the city.", format!("The city is {city}. Which city is it?"), 20);
+            prompt.schema = Some(Arc::clone(&schema));
+            prompt
+        })
+        .collect();
+    // More at once than places: the last ones wait, and go on from what the first ones left.
     let together = join_all(prompts.iter().map(|prompt| ask(&model, prompt))).await;
-    for (prompt, reply) in prompts.iter().zip(together) {
-        let (together, alone) = (reply.unwrap(), ask(&model, prompt).await.unwrap());
-        let input = |reply: &Reply| reply.usage.unwrap().input_tokens;
-        assert_eq!(input(&together), input(&alone));
-        assert!(!together.text.is_empty());
+    for (city, reply) in cities.iter().zip(together) {
+        let said: Value = serde_json::from_str(&reply.unwrap().text).unwrap();
+        assert_eq!(said["city"], **city);
     }
 }
 
@@ -137,45 +144,8 @@ async fn a_call_that_nobody_waits_for_makes_way() {
     let first = streams[0].next().await.unwrap();
     assert!(first.is_ok());
     drop(streams);
-    let began = Instant::now();
-    let reply =
-        ask(&model, &Prompt::single("Answer in one word.", "What is two plus two?", 10)).await.unwrap();
+    // It does not fit beside a story. Without the calls being dropped, it would wait for thousands of tokens.
+    let long = Prompt::single("Answer in one word.", "one ".repeat(3_000), 10);
+    let reply = ask(&model, &long).await.unwrap();
     assert!(!reply.text.is_empty());
-    println!("answered {} ms after six calls were dropped", began.elapsed().as_millis());
-}
-
-#[tokio::test]
-async fn figures() {
-    let Some(options) = options() else { return };
-    let began = Instant::now();
-    let model = EmbeddedModel::new(EmbeddedOptions { seed: 7, ..options }).unwrap();
-    ask(&model, &Prompt::single("", "hi", 1)).await.unwrap();
-    println!("load and first token: {} ms", began.elapsed().as_millis());
-    let text = "The quick brown fox jumps over the lazy dog near the river bank. ".repeat(36);
-    let timed = async |prompt: Prompt| {
-        let (began, mut first_ms, mut usage) = (Instant::now(), None, None);
-        let mut stream = model.stream(&prompt, &call());
-        while let Some(delta) = stream.next().await {
-            match delta.unwrap() {
-                ModelDelta::Text(_) => {
-                    first_ms.get_or_insert(began.elapsed().as_millis());
-                }
-                ModelDelta::Done { usage: told, .. } => usage = told,
-                ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) => {}
-            }
-        }
-        (first_ms.unwrap_or_default(), began.elapsed().as_millis(), usage.unwrap())
-    };
-    for (what, words) in [("fresh", "Retell this as a story."), ("same document", "Retell this as a poem.")] {
-        let (first, total, usage) = timed(Prompt::single("", format!("{text}\n\n{words}"), 64)).await;
-        println!("{what}: first token after {first} ms, all after {total} ms: {usage:?}");
-    }
-    let mut shaped = Prompt::single("", format!("{text}\n\nWhere is the fox?"), 64);
-    shaped.schema = Some(Arc::new(schema()));
-    let (first, total, usage) = timed(shaped).await;
-    println!("with a schema: first token after {first} ms, all after {total} ms: {usage:?}");
-    let began = Instant::now();
-    let four = (0..4).map(|idx| timed(Prompt::single("", format!("{text}\n\nStory number {idx}:"), 64)));
-    let tokens: u64 = join_all(four).await.iter().map(|(_, _, usage)| usage.output_tokens).sum();
-    println!("four at once: {tokens} tokens after {} ms", began.elapsed().as_millis());
 }

@@ -23,7 +23,7 @@ pub(super) fn links(grid: &Grid, question: &str) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     for (column, name) in grid.columns().iter().enumerate() {
         let Some(few) = grid.few(column, KINDS_MAX) else { continue };
-        let named = few.into_iter().filter(|value| tells(value) && holds(&lower, &value.to_lowercase()));
+        let named = few.into_iter().filter(|value| tells(value) && names(question, &lower, value));
         links.extend(named.map(|value| Link { column, name: name.clone(), value: value.to_owned() }));
     }
     let columns: Vec<String> = grid.columns().iter().map(|name| name.to_lowercase()).collect();
@@ -35,6 +35,14 @@ pub(super) fn links(grid: &Grid, question: &str) -> Vec<Link> {
     let keep: Vec<bool> = links.iter().map(is_plain).collect();
     let kept = links.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(link, _)| link);
     kept.take(LINKS_MAX).collect()
+}
+
+/// Whether a question has a value in it, whatever its case; but `will` is not the customer Will.
+fn names(question: &str, lower: &str, value: &str) -> bool {
+    let mut chars = value.chars();
+    let is_name =
+        chars.next().is_some_and(char::is_uppercase) && chars.next().is_some_and(char::is_lowercase);
+    if is_name { holds(question, value) } else { holds(lower, &value.to_lowercase()) }
 }
 
 /// Whether a question names a time of the day, such as 06:00.

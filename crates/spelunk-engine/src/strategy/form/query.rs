@@ -1,120 +1,123 @@
-//! A query: what a form says, and what that comes to over the rows of a grid. Nothing is asked of a model here.
-
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+//! A query: what a form says, held against the rows of a grid before anything is computed. What cannot be meant is a
+//! fault that the model is told, never something else in its place.
 
 use serde_json::Value;
 use spelunk_context::Grid;
 
 use super::link::Link;
-use super::{CONDITIONS_MAX, KINDS_MAX};
-use crate::strategy::asked;
+use super::operation::{Operation, asks_together};
+use super::value::{self, Moment, Number, is_missing};
+use super::{CONDITIONS_MAX, KINDS_MAX, VALUES_SHOWN_MAX, short};
+use crate::strategy::trail::holds;
 
 /// How a cell is held against a value.
-pub(super) const RELATIONS: [&str; 7] = ["=", "!=", "<", "<=", ">", ">=", "contains"];
-/// What can be done with rows.
-pub(super) const OPERATIONS: [&str; 10] = [
-    "count rows",
-    "count different values",
-    "sum",
-    "average",
-    "smallest",
-    "largest",
-    "most common value",
-    "first row",
-    "last row",
-    "none of these",
-];
-
-/// Words of a question, and what they ask for.
-const ASKED: &[(&[&str], &[&str])] = &[
-    (&["different", "distinct", "unique"], &["count different values"]),
-    (&["how many", "how often", "number of", "count"], &["count rows", "count different values"]),
-    (&["most common", "most frequent", "most often"], &["most common value"]),
-    (&["total", "sum", "altogether"], &["sum"]),
-    (&["average", "mean"], &["average"]),
-    (&["highest", "largest", "maximum", "longest", "biggest"], &["largest"]),
-    (&["lowest", "smallest", "minimum", "shortest", "cheapest"], &["smallest"]),
-    (&["first", "earliest"], &["first row", "smallest"]),
-    (&["last", "latest"], &["last row", "largest"]),
-];
-
-/// What may be done to answer a question, by its words: all of it where they do not tell. "How many units" may be the
-/// sum of a column of that name.
-pub(super) fn operations(question: &str, columns: &[String]) -> Vec<&'static str> {
-    let text = asked::questions(question).to_lowercase();
-    let words: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let padded = format!(" {} ", words.join(" "));
-    let says = |phrases: &&[&str]| phrases.iter().any(|phrase| padded.contains(&format!(" {phrase} ")));
-    let Some((_, named)) = ASKED.iter().find(|(phrases, _)| says(phrases)) else {
-        return OPERATIONS.to_vec();
-    };
-    let is_column = |word: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(word));
-    let sums = words.windows(3).any(|words| words.starts_with(&["how", "many"]) && is_column(words[2]));
-    let sum: &[&str] = if sums { &["sum"] } else { &[] };
-    sum.iter().chain(*named).chain(OPERATIONS.last()).copied().collect()
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    Count,
-    CountDifferent,
-    Sum,
-    Average,
-    Smallest,
-    Largest,
-    MostCommon,
-    First,
-    Last,
+pub(super) enum Relation {
+    Is,
+    IsNot,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    Contains,
 }
 
-impl Operation {
-    fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "count rows" => Self::Count,
-            "count different values" => Self::CountDifferent,
-            "sum" => Self::Sum,
-            "average" => Self::Average,
-            "smallest" => Self::Smallest,
-            "largest" => Self::Largest,
-            "most common value" => Self::MostCommon,
-            "first row" => Self::First,
-            "last row" => Self::Last,
+/// The signs of relations in a form.
+pub(super) const RELATIONS: [&str; 7] = ["=", "!=", "<", "<=", ">", ">=", "contains"];
+/// What models write that are not held to the signs.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("==", "="),
+    ("is", "="),
+    ("equals", "="),
+    ("≠", "!="),
+    ("<>", "!="),
+    ("is not", "!="),
+    ("not", "!="),
+    ("≤", "<="),
+    ("≥", ">="),
+];
+/// Words after which a value is one that is not wanted.
+const NEGATIONS: [&str; 9] =
+    ["not", "no", "except", "without", "besides", "excluding", "other than", "apart from", "never"];
+
+impl Relation {
+    fn of(sign: &str) -> Option<Self> {
+        let sign = sign.trim();
+        let sign =
+            SYNONYMS.iter().find(|(word, _)| word.eq_ignore_ascii_case(sign)).map_or(sign, |(_, sign)| sign);
+        Some(match sign {
+            "=" => Self::Is,
+            "!=" => Self::IsNot,
+            "<" => Self::Below,
+            "<=" => Self::AtMost,
+            ">" => Self::Above,
+            ">=" => Self::AtLeast,
+            "contains" => Self::Contains,
             _ => return None,
         })
     }
 
-    fn picks_row(self) -> bool {
-        matches!(self, Self::Smallest | Self::Largest | Self::First | Self::Last)
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Is => "=",
+            Self::IsNot => "!=",
+            Self::Below => "<",
+            Self::AtMost => "<=",
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+            Self::Contains => "contains",
+        }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Condition {
     column: usize,
-    /// One of `RELATIONS`.
-    is: &'static str,
+    relation: Relation,
     value: String,
+    /// Whether some cell is this value word for word, so that `1.10` is not 1.1.
+    is_text: bool,
+}
+
+impl Condition {
+    fn takes(&self, cell: &str) -> bool {
+        let is_same = || {
+            if self.is_text {
+                value::is_same_text(cell, &self.value)
+            } else {
+                value::is_same(cell, &self.value)
+            }
+        };
+        let order = || value::order(cell, &self.value);
+        match self.relation {
+            Relation::Is => is_same(),
+            Relation::IsNot => !is_same(),
+            Relation::Below => order().is_some_and(std::cmp::Ordering::is_lt),
+            Relation::AtMost => order().is_some_and(std::cmp::Ordering::is_le),
+            Relation::Above => order().is_some_and(std::cmp::Ordering::is_gt),
+            Relation::AtLeast => order().is_some_and(std::cmp::Ordering::is_ge),
+            Relation::Contains => contains(&cell.to_lowercase(), &self.value.to_lowercase()),
+        }
+    }
+}
+
+/// Whether a text has another in it, as words of their own: `user 1` is not in `user 12`.
+fn contains(cell: &str, value: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    if is_word(value.chars().next()) && is_word(value.chars().next_back()) {
+        holds(cell, value)
+    } else {
+        cell.contains(value)
+    }
 }
 
 /// A form that was filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Query {
     conditions: Vec<Condition>,
-    operation: Operation,
-    of: usize,
-    show: usize,
-}
-
-/// What a query comes to.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Computed {
-    pub(super) value: String,
-    /// The rows that meet the conditions.
-    pub(super) rows: Vec<usize>,
-    /// The row in which the answer stands, where it stands in one.
-    pub(super) picked: Option<usize>,
+    pub(super) operation: Operation,
+    pub(super) of: usize,
+    pub(super) show: usize,
 }
 
 impl Query {
@@ -122,23 +125,29 @@ impl Query {
     pub(super) fn read(form: Option<&Value>, grid: &Grid) -> Result<Self, String> {
         let form = form.ok_or_else(|| "it is no JSON".to_owned())?;
         let text = |value: &Value, key: &str| value.get(key).and_then(as_text).unwrap_or_default();
-        let column = |name: String| grid.column(&name).ok_or_else(|| format!("there is no column `{name}`"));
+        let column =
+            |name: String| grid.column(&name).ok_or_else(|| format!("there is no column `{}`", short(&name)));
         let name = text(form, "do");
-        let operation = Operation::of(&name).ok_or_else(|| format!("`{name}` cannot be computed"))?;
+        let operation =
+            Operation::of(&name).ok_or_else(|| format!("`{}` cannot be computed", short(&name)))?;
+        let listed = match form.get("conditions") {
+            None | Some(Value::Null) => &[][..],
+            Some(Value::Array(listed)) if listed.len() <= CONDITIONS_MAX => listed,
+            Some(_) => return Err(format!("`conditions` is no list of at most {CONDITIONS_MAX}")),
+        };
         let mut conditions = Vec::new();
-        for condition in
-            form.get("conditions").and_then(Value::as_array).into_iter().flatten().take(CONDITIONS_MAX)
-        {
-            let is = text(condition, "is");
-            let is = RELATIONS.into_iter().find(|known| **known == is).unwrap_or("=");
-            conditions.push(Condition {
-                column: column(text(condition, "column"))?,
-                is,
-                value: text(condition, "value"),
-            });
+        for condition in listed {
+            let sign = text(condition, "is");
+            let relation = Relation::of(&sign)
+                .ok_or_else(|| format!("`{}` is none of {}", short(&sign), RELATIONS.join(", ")))?;
+            let (column, value) = (column(text(condition, "column"))?, text(condition, "value"));
+            if value.trim().is_empty() {
+                return Err("a condition has no value".to_owned());
+            }
+            conditions.push(Condition { column, relation, value, is_text: false });
         }
         let of = column(text(form, "of"))?;
-        let show = if operation.picks_row() { column(text(form, "show"))? } else { of };
+        let show = if operation.shows() { column(text(form, "show"))? } else { of };
         Ok(Self { conditions, operation, of, show })
     }
 
@@ -153,133 +162,122 @@ impl Query {
         self.conditions.iter().any(|condition| condition.column == column)
     }
 
-    /// Adds the conditions that the question names and the form does not: those of a column of which it names one value.
-    pub(super) fn add_missing(&mut self, links: &[Link]) {
-        for link in links {
-            let is_only = links.iter().filter(|other| other.column == link.column).count() == 1;
-            let is_used = self.conditions.iter().any(|condition| condition.column == link.column);
-            let is_counted = self.of == link.column && self.operation == Operation::MostCommon;
-            if is_only && !is_used && !is_counted {
-                self.conditions.push(Condition { column: link.column, is: "=", value: link.value.clone() });
-            }
-        }
+    pub(super) fn takes(&self, grid: &Grid, row: usize) -> bool {
+        self.conditions
+            .iter()
+            .all(|condition| condition.takes(grid.cell(row, condition.column).unwrap_or_default()))
     }
 
-    /// Puts right what is plainly meant, and says what no row can meet.
-    pub(super) fn check(&mut self, grid: &Grid) -> Result<(), String> {
-        let is_fixed = |condition: &Condition| condition.column == self.of && condition.is == "=";
+    /// Adds the conditions that the question names and the form does not: those of a column of which it names one value.
+    /// Where the question says what is not wanted, the model has to say which it is.
+    pub(super) fn add_missing(&mut self, links: &[Link], question: &str) -> Result<(), String> {
+        let lower = question.to_lowercase();
+        let negates = NEGATIONS.iter().any(|word| holds(&lower, word)) || lower.contains("n't ");
+        for link in links {
+            let is_only = links.iter().filter(|other| other.column == link.column).count() == 1;
+            let is_told_apart = self.of == link.column && self.operation.compares_values();
+            let is_shown = self.show == link.column && self.operation.shows();
+            if !is_only || is_told_apart || is_shown || self.has_condition(link.column) {
+                continue;
+            }
+            let (name, value) = (&link.name, link.value.clone());
+            if negates {
+                return Err(format!(
+                    "the question names `{value}`, and no condition is about the column {name}"
+                ));
+            }
+            self.conditions.push(Condition {
+                column: link.column,
+                relation: Relation::Is,
+                value,
+                is_text: true,
+            });
+        }
+        Ok(())
+    }
+
+    /// Says what no row can meet, and what has no order.
+    pub(super) fn check(&mut self, grid: &Grid, question: &str) -> Result<(), String> {
+        let of = self.of;
+        let is_fixed = |condition: &Condition| condition.column == of && condition.relation == Relation::Is;
         if self.operation == Operation::CountDifferent && self.conditions.iter().any(is_fixed) {
             // Nobody asks how many different values one value is.
             self.operation = Operation::Count;
         }
         for condition in &mut self.conditions {
-            let Some(few) = grid.few(condition.column, KINDS_MAX) else { continue };
-            let is_number = number(&condition.value).is_some();
-            let same = few.iter().find(|value| value.eq_ignore_ascii_case(condition.value.trim()));
-            match same {
-                Some(value) => {
-                    condition.value = (*value).to_owned();
-                    // Kinds have no order: a level is not below another one.
-                    let are_numbers = few.iter().all(|value| number(value).is_some() || is_time(value));
-                    if !are_numbers && !matches!(condition.is, "=" | "!=") {
-                        condition.is = "=";
-                    }
+            match condition.relation {
+                Relation::Is | Relation::IsNot => find_value(condition, grid)?,
+                Relation::Below | Relation::AtMost | Relation::Above | Relation::AtLeast => {
+                    require_order(condition, grid)?;
                 }
-                None if condition.is == "=" && !is_number => {
-                    let name = &grid.columns()[condition.column];
-                    let values: Vec<&str> = few.into_iter().take(super::VALUES_SHOWN_MAX).collect();
-                    return Err(format!(
-                        "no row has `{}` in the column {name}; there are {}",
-                        condition.value,
-                        values.join(", ")
-                    ));
-                }
-                None => {}
+                Relation::Contains => {}
             }
         }
+        self.add_up(grid, question);
         Ok(())
     }
 
-    /// The answer; none where there is nothing to answer from.
-    pub(super) fn compute(&self, grid: &Grid) -> Option<Computed> {
-        let rows: Vec<usize> = (0..grid.len()).filter(|&row| self.takes(grid, row)).collect();
-        let cells = || rows.iter().filter_map(|&row| grid.cell(row, self.of)).filter(|cell| !cell.is_empty());
-        let numbers: Vec<f64> = cells().filter_map(number).collect();
-        let value = match self.operation {
-            Operation::Count => rows.len().to_string(),
-            Operation::CountDifferent => cells().collect::<BTreeSet<_>>().len().to_string(),
-            Operation::Sum | Operation::Average if numbers.is_empty() => return None,
-            Operation::Sum => shown(numbers.iter().sum()),
-            #[expect(clippy::cast_precision_loss, reason = "rows are fewer than that")]
-            Operation::Average => shown(numbers.iter().sum::<f64>() / numbers.len() as f64),
-            Operation::MostCommon => most_common(cells())?.to_owned(),
-            Operation::Smallest | Operation::Largest | Operation::First | Operation::Last => {
-                let picked = self.pick(grid, &rows)?;
-                let value = grid.cell(picked, self.show).filter(|value| !value.is_empty())?.to_owned();
-                return Some(Computed { value, rows, picked: Some(picked) });
-            }
-        };
-        Some(Computed { value, rows, picked: None })
-    }
-
-    fn takes(&self, grid: &Grid, row: usize) -> bool {
-        self.conditions.iter().all(|condition| {
-            let cell = grid.cell(row, condition.column).unwrap_or_default();
-            let ordering = compare(cell, &condition.value);
-            match condition.is {
-                "=" => ordering.is_eq(),
-                "!=" => ordering.is_ne(),
-                "<" => !cell.is_empty() && ordering.is_lt(),
-                "<=" => !cell.is_empty() && ordering.is_le(),
-                ">" => ordering.is_gt(),
-                ">=" => ordering.is_ge(),
-                _ => cell.to_lowercase().contains(&condition.value.to_lowercase()),
-            }
-        })
-    }
-
-    fn pick(&self, grid: &Grid, rows: &[usize]) -> Option<usize> {
-        let cell = |row: usize| grid.cell(row, self.of).filter(|cell| !cell.is_empty());
-        let with_cell = rows.iter().copied().filter(|&row| cell(row).is_some());
-        let by_cell = |a: usize, b: usize| compare(cell(a).unwrap_or_default(), cell(b).unwrap_or_default());
-        // Of equals the first.
-        let nearest = |wanted: Ordering| {
-            with_cell.reduce(move |best, row| if by_cell(row, best) == wanted { row } else { best })
-        };
-        if self.operation == Operation::First {
-            rows.first().copied()
-        } else if self.operation == Operation::Last {
-            rows.last().copied()
-        } else if self.operation == Operation::Smallest {
-            nearest(Ordering::Less)
-        } else {
-            nearest(Ordering::Greater)
+    /// "Who has the most hours", where people have several rows, asks for all their hours together.
+    fn add_up(&mut self, grid: &Grid, question: &str) {
+        let is_one = matches!(self.operation, Operation::Largest | Operation::Smallest);
+        if !is_one || self.of == self.show || !asks_together(question) {
+            return;
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        let chosen = || (0..grid.len()).filter(|&row| self.takes(grid, row));
+        let repeats = chosen().filter_map(|row| grid.cell(row, self.show)).any(|show| !seen.insert(show));
+        let has_numbers = chosen()
+            .filter_map(|row| grid.cell(row, self.of))
+            .all(|cell| is_missing(cell) || Number::read(cell).is_some());
+        if repeats && has_numbers {
+            let is_largest = self.operation == Operation::Largest;
+            self.operation = if is_largest { Operation::LargestTotal } else { Operation::SmallestTotal };
         }
     }
 
     /// `level = ERROR and time < 06:00; counted`.
     pub(super) fn in_words(&self, grid: &Grid) -> String {
-        let name = |column: usize| grid.columns().get(column).map_or("", String::as_str);
-        let conditions = self
-            .conditions
-            .iter()
-            .map(|Condition { column, is, value }| format!("{} {is} {value}", name(*column)));
+        let name = |column: usize| grid.columns().get(column).map(|name| short(name)).unwrap_or_default();
+        let conditions = self.conditions.iter().map(|condition| {
+            format!("{} {} {}", name(condition.column), condition.relation.sign(), short(&condition.value))
+        });
         let conditions: Vec<String> = conditions.collect();
         let rows = if conditions.is_empty() { "all".to_owned() } else { conditions.join(" and ") };
-        let (of, show) = (name(self.of), name(self.show));
-        let done = match self.operation {
-            Operation::Count => "counted".to_owned(),
-            Operation::CountDifferent => format!("different values of {of} counted"),
-            Operation::Sum => format!("sum of {of}"),
-            Operation::Average => format!("average of {of}"),
-            Operation::Smallest => format!("{show} where {of} is smallest"),
-            Operation::Largest => format!("{show} where {of} is largest"),
-            Operation::MostCommon => format!("most common {of}"),
-            Operation::First => format!("{show} of the first"),
-            Operation::Last => format!("{show} of the last"),
-        };
-        format!("{rows}; {done}")
+        format!("{rows}; {}", self.operation.in_words(&name(self.of), &name(self.show)))
     }
+}
+
+/// Looks for the value of a condition in its column, and takes it as it is written there.
+fn find_value(condition: &mut Condition, grid: &Grid) -> Result<(), String> {
+    let same = grid.values(condition.column).find(|cell| value::is_same_text(cell, &condition.value));
+    if let Some(cell) = same {
+        (condition.value, condition.is_text) = (cell.to_owned(), true);
+        return Ok(());
+    }
+    if Number::read(&condition.value).is_some() || Moment::read(&condition.value).is_some() {
+        return Ok(());
+    }
+    let name = short(&grid.columns()[condition.column]);
+    let (word, values): (_, Vec<String>) = match grid.few(condition.column, KINDS_MAX) {
+        Some(few) => ("there are", few.into_iter().take(VALUES_SHOWN_MAX).map(short).collect()),
+        None => {
+            ("there are such as", grid.values(condition.column).take(super::EXAMPLES).map(short).collect())
+        }
+    };
+    let value = short(&condition.value);
+    Err(format!("no row has `{value}` in the column {name}; {word} {}", values.join(", ")))
+}
+
+fn require_order(condition: &Condition, grid: &Grid) -> Result<(), String> {
+    let has_order = |cell: &&str| is_missing(cell) || value::order(cell, &condition.value).is_some();
+    let without = grid.values(condition.column).find(|cell| !has_order(cell));
+    without.map_or(Ok(()), |cell| {
+        let (name, cell, value) =
+            (short(&grid.columns()[condition.column]), short(cell), short(&condition.value));
+        Err(format!(
+            "`{cell}` in the column {name} is neither below nor above `{value}`; only = and != can be used"
+        ))
+    })
 }
 
 fn as_text(value: &Value) -> Option<String> {
@@ -288,41 +286,4 @@ fn as_text(value: &Value) -> Option<String> {
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
-}
-
-/// `1_000`, `1,000`, `3.5`, `-2`.
-fn number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let is_grouped = text.contains(',') && text.split(',').skip(1).all(|group| group.len() == 3);
-    let bare: String = text.chars().filter(|&c| c != '_' && !(is_grouped && c == ',')).collect();
-    let is_plain = bare.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    bare.parse().ok().filter(|value: &f64| is_plain && value.is_finite())
-}
-
-fn is_time(text: &str) -> bool {
-    text.contains([':', '-']) && text.bytes().all(|byte| byte.is_ascii_digit() || b":-./T, Z".contains(&byte))
-}
-
-/// Numbers as numbers, all else as texts, whatever their case.
-fn compare(a: &str, b: &str) -> Ordering {
-    match (number(a), number(b)) {
-        (Some(a), Some(b)) => a.total_cmp(&b),
-        _ => a.trim().to_lowercase().cmp(&b.trim().to_lowercase()),
-    }
-}
-
-fn most_common<'t>(cells: impl Iterator<Item = &'t str>) -> Option<&'t str> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for cell in cells {
-        *counts.entry(cell).or_default() += 1;
-    }
-    // Of equals the first in the order of the alphabet.
-    counts.into_iter().rev().max_by_key(|(_, n)| *n).map(|(cell, _)| cell)
-}
-
-/// A number without needless digits.
-fn shown(value: f64) -> String {
-    let text = format!("{value:.6}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
