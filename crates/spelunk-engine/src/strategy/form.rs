@@ -14,8 +14,8 @@ use spelunk_types::{Citation, EventKind};
 
 use self::link::{Link, links};
 use self::query::{Computed, OPERATIONS, Query, RELATIONS, operations};
-use super::asked;
 use super::tally::object_in;
+use super::{asked, silence};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/form-system.md");
@@ -52,15 +52,15 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
     let tokens_max = FORM_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let mut prompt = Prompt::single(SYSTEM, described, tokens_max);
     prompt.schema = Some(sheet.schema());
-    let mut reply = frame.ask(prompt.clone()).await?.text;
-    let mut read = read(&sheet, &reply, trust).await;
+    let Some(reply) = silence::said(frame.ask(prompt.clone()).await)? else { return Ok(None) };
+    let mut read = read(&sheet, &reply.text, trust).await;
     if let Err(fault) = &read
         && fault.is_mendable
     {
         let said = format!("This form cannot be used: {}. Fill it in again.", fault.message);
-        prompt.messages.extend([Message::assistant(reply), Message::user(said)]);
-        reply = frame.ask(prompt).await?.text;
-        read = self::read(&sheet, &reply, trust).await;
+        prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
+        let Some(reply) = silence::said(frame.ask(prompt).await)? else { return Ok(None) };
+        read = self::read(&sheet, &reply.text, trust).await;
     }
     let Ok((query, computed)) = read else { return Ok(None) };
     let text = asked::in_form(&task.question, &computed.value, &sheet.explained(&query, &computed));
