@@ -137,7 +137,8 @@ pub(crate) fn stream_reply<D: Decode>(
     price: Option<Price>,
     decoder: D,
 ) -> ModelStream {
-    let reading = Reading { asked, price, decoder, ready: VecDeque::new(), source: Source::Unsent(request) };
+    let source = Source::Unsent(request);
+    let reading = Reading { asked, price, decoder, ready: VecDeque::new(), owes_sign: false, source };
     Box::pin(stream::try_unfold(reading, Reading::advance))
 }
 
@@ -175,6 +176,8 @@ struct Reading<D> {
     price: Option<Price>,
     decoder: D,
     ready: VecDeque<ModelDelta>,
+    /// Whether bytes came since the last delta.
+    owes_sign: bool,
     source: Source,
 }
 
@@ -240,7 +243,9 @@ impl<D: Decode> Reading<D> {
         Ok(self)
     }
 
-    /// Decodes the next event, or waits for more bytes.
+    /// Decodes the next event, or waits for more bytes. Bytes that came to nothing yet (a tool call being written, a ping, a
+    /// comment) are a sign of life: without it, whoever bounds silence would cut a model off in the middle of a long call. At
+    /// most one is given for what arrives at once.
     async fn read_on(mut self, mut response: Response, mut parser: Parser) -> Result<Self, ModelError> {
         match parser.next_event() {
             Some(Ok(data)) => {
@@ -249,9 +254,14 @@ impl<D: Decode> Reading<D> {
                 self.source = Source::Events(response, parser);
             }
             Some(Err(fault)) => self.take(Err(fault))?,
+            None if std::mem::take(&mut self.owes_sign) => {
+                self.ready.push_back(ModelDelta::Reasoning(String::new()));
+                self.source = Source::Events(response, parser);
+            }
             None => match response.chunk().await {
                 Ok(Some(bytes)) => {
                     parser.push(&bytes);
+                    self.owes_sign = true;
                     self.source = Source::Events(response, parser);
                 }
                 // A broken connection after the last thing that matters is as good as an end.
@@ -277,6 +287,7 @@ impl<D: Decode> Reading<D> {
     fn take(&mut self, deltas: Result<Vec<ModelDelta>, ReplyFault>) -> Result<(), ModelError> {
         match deltas {
             Ok(deltas) => {
+                self.owes_sign &= deltas.is_empty();
                 self.ready.extend(deltas);
                 Ok(())
             }
