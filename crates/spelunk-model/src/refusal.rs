@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
 use crate::wire::error::ProviderError;
-use crate::{Feature, ModelError, Prompt, Secret};
+use crate::{Feature, ModelError, Prompt, Secret, time};
 
 /// The longest quote of a provider's words.
 const DETAIL_CHARS_MAX: usize = 300;
@@ -179,11 +179,19 @@ impl Asked {
     }
 }
 
-/// The wait a provider asks for. A date, a sign or anything else that is no number of seconds is no wait.
+/// The wait a provider asks for, in seconds or until a date. Anything else is no wait.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
-    let wait = Duration::try_from_secs_f64(seconds).ok()?;
+    let text = |name: &str| headers.get(name)?.to_str().ok();
+    let number = |name: &str| text(name)?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"));
+    let wait = match seconds {
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
+        // By the clock of the server that named the date, which also says what time it has.
+        None => {
+            let until = time::parse_http(text("retry-after")?)?;
+            until.duration_since(time::parse_http(text("date")?)?).ok()?
+        }
+    };
     Some(wait.min(RETRY_AFTER_MAX))
 }
 

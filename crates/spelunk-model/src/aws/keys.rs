@@ -10,8 +10,8 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 use tokio::sync::Mutex;
 
 use super::chain::{AwsSource, missing};
-use super::{fetch, sign, time};
-use crate::{ModelError, Secret};
+use super::{fetch, sign};
+use crate::{ModelError, Secret, time};
 
 /// Keys that expire sooner than this are fetched again.
 const EXPIRY_MARGIN: Duration = Duration::from_mins(5);

@@ -150,6 +150,22 @@ fn a_prompt_that_is_too_long_is_known_in_the_words_of_every_server() {
     );
 }
 
+/// Words that are near to those above and mean something else.
+#[test]
+fn other_refusals_are_not_taken_for_a_long_prompt() {
+    for message in [
+        "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
+        "Invalid 'max_output_tokens': integer below minimum value",
+        "The model does not exist or you do not have access to it",
+        "messages: text content blocks must be non-empty",
+        "Invalid schema for response_format: too many properties",
+    ] {
+        let said = ProviderError::in_words(message.to_owned());
+        let seen = asked().refused(400, None, &said);
+        assert!(matches!(seen, ModelError::RequestRefused { .. }), "{message}: {seen:?}");
+    }
+}
+
 #[test]
 fn what_gemini_and_bedrock_say_in_a_400_is_told_apart() {
     check(
@@ -249,7 +265,7 @@ fn a_quote_is_one_line_of_at_most_300_characters() {
 }
 
 #[test]
-fn only_a_number_of_seconds_is_a_wait() {
+fn only_a_number_of_seconds_or_a_date_is_a_wait() {
     let wait = |name: &'static str, value: &'static str| {
         let mut headers = HeaderMap::new();
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -265,6 +281,25 @@ fn only_a_number_of_seconds_is_a_wait() {
     assert_eq!(wait("retry-after", "1e300"), None);
     assert_eq!(wait("retry-after", "99999999999"), Some(RETRY_AFTER_MAX));
     assert_eq!(wait("retry-after", ""), None);
+}
+
+#[test]
+fn a_date_is_a_wait_by_the_clock_of_the_server() {
+    let wait = |until: &'static str, date: &'static str| {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", HeaderValue::from_static(until));
+        headers.insert("date", HeaderValue::from_static(date));
+        retry_after(&headers)
+    };
+    let now = "Wed, 21 Oct 2026 07:28:00 GMT";
+    assert_eq!(wait("Wed, 21 Oct 2026 07:28:30 GMT", now), Some(Duration::from_secs(30)));
+    assert_eq!(wait("Thu, 22 Oct 2026 07:27:59 GMT", now), Some(Duration::from_secs(86_399)));
+    assert_eq!(wait("Wed, 21 Oct 2099 07:28:00 GMT", now), Some(RETRY_AFTER_MAX));
+    assert_eq!(wait(now, now), Some(Duration::ZERO));
+    // What is over is no wait, and nor is what cannot be read.
+    assert_eq!(wait("Wed, 21 Oct 2026 07:27:59 GMT", now), None);
+    assert_eq!(wait("tomorrow", now), None);
+    assert_eq!(wait("Wed, 21 Oct 2026 07:28:30 GMT", "today"), None);
 }
 
 #[test]

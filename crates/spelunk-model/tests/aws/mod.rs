@@ -109,6 +109,25 @@ async fn keys_that_end_soon_are_fetched_again() {
 }
 
 #[tokio::test]
+async fn keys_whose_end_is_told_in_another_time_zone_are_kept_until_then() {
+    // In six hours; in four minutes; and nobody knows when.
+    for (expiration, n_asked) in
+        [("2015-08-30T20:36:00+02:00", 1), ("2015-08-30T05:40:00-07:00", 2), ("in a while", 2)]
+    {
+        let keys = KEYS.replace("2015-08-30T18:36:00Z", expiration);
+        let answers: &'static [_] = vec![("GET /keys", 200, &*keys.leak())].leak();
+        let service = Service::start(answers);
+        let server = server().await;
+        let url = format!("{}/keys", service.endpoint);
+        let model = model(&server, AwsSource::Container { url, token: None });
+        for id in ["0#0", "0#1"] {
+            assert_eq!(ask(&model, id).await.unwrap().text, "text");
+        }
+        assert_eq!(service.asked().len(), n_asked, "{expiration}");
+    }
+}
+
+#[tokio::test]
 async fn a_service_that_gives_no_keys_is_told_without_what_it_said() {
     let service = Service::start(&[
         ("PUT /latest/api/token", 200, "service-token"),

@@ -58,8 +58,10 @@ pub(crate) async fn too_many_requests_are_told_with_and_without_a_wait(adapter: 
     let (seen, _) = error(adapter, status(429).retry_after_s(2)).await;
     assert_eq!(seen, ModelError::RateLimited { retry_after: Some(Duration::from_secs(2)) });
     let date = status(429).header("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT");
-    let (seen, _) = error(adapter, date).await;
+    let (seen, _) = error(adapter, date.clone()).await;
     assert_eq!(seen, ModelError::RateLimited { retry_after: None });
+    let (seen, _) = error(adapter, date.header("date", "Wed, 21 Oct 2026 07:27:20 GMT")).await;
+    assert_eq!(seen, ModelError::RateLimited { retry_after: Some(Duration::from_secs(40)) });
 }
 
 pub(crate) async fn missing_capacity_is_told(adapter: Adapter) {
