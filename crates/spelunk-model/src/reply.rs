@@ -13,7 +13,7 @@ use crate::http::deepest_cause;
 use crate::refusal::{Asked, is_reply, retry_after};
 use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
 use crate::wire::error::ProviderError;
-use crate::{ModelDelta, ModelError, ModelStream, Price};
+use crate::{ModelDelta, ModelError, ModelStream, Price, Secret};
 
 /// The longest reply taken that is not a stream.
 const BODY_BYTES_MAX: usize = 16_000_000;
@@ -127,7 +127,14 @@ pub(crate) enum ReplyFault {
 pub(crate) enum Unsent {
     Ready(Box<RequestBuilder>),
     /// It needs something that has to be fetched first, such as keys to sign it with.
-    Later(Pin<Box<dyn Future<Output = Result<RequestBuilder, ModelError>> + Send>>),
+    Later(Pin<Box<dyn Future<Output = Result<Prepared, ModelError>> + Send>>),
+}
+
+/// A request with what was fetched for it.
+pub(crate) struct Prepared {
+    pub(crate) request: RequestBuilder,
+    /// What it holds now that no error may quote.
+    pub(crate) secrets: Vec<Secret>,
 }
 
 /// Sends the request and reads its reply.
@@ -225,7 +232,11 @@ impl<D: Decode> Reading<D> {
     async fn open(mut self, unsent: Unsent) -> Result<Self, ModelError> {
         let request = match unsent {
             Unsent::Ready(request) => *request,
-            Unsent::Later(preparing) => preparing.await?,
+            Unsent::Later(preparing) => {
+                let Prepared { request, secrets } = preparing.await?;
+                self.asked.keys.extend(secrets);
+                request
+            }
         };
         let response = accept(request.send().await, &self.asked).await?;
         match content_type(response.headers()).as_str() {

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use spelunk_model::{AwsAuth, AwsSource, BedrockModel, Model, ModelError, ModelOptions, Secret};
-use spelunk_testkit::{ClosedPort, ModelServer, on};
+use spelunk_testkit::{ClosedPort, ModelServer, on, status};
 
 use crate::adapter::{ask, now};
 
@@ -124,6 +124,22 @@ async fn keys_whose_end_is_told_in_another_time_zone_are_kept_until_then() {
             assert_eq!(ask(&model, id).await.unwrap().text, "text");
         }
         assert_eq!(service.asked().len(), n_asked, "{expiration}");
+    }
+}
+
+/// A gateway that quotes the headers it was sent.
+#[tokio::test]
+async fn fetched_keys_are_not_told_in_errors() {
+    let service = Service::start(&[("GET /keys", 200, KEYS)]);
+    let echo = "x-amz-security-token: session-of-service, secret-of-service";
+    let server = ModelServer::start([on("0#*").always(status(400).message(echo))]).await;
+    let url = format!("{}/keys", service.endpoint);
+    let model = model(&server, AwsSource::Container { url, token: None });
+    // The first request fetches, the second has them at hand.
+    for id in ["0#0", "0#1"] {
+        let detail = "x-amz-security-token: [key], [key]".to_owned();
+        let error = ask(&model, id).await.unwrap_err();
+        assert_eq!(error, ModelError::RequestRefused { status: 400, detail }, "{id}");
     }
 }
 
