@@ -20,7 +20,7 @@ pub(crate) use self::material::Texts;
 use self::material::{Material, read};
 use self::reply::{Reading, parse};
 pub(crate) use self::task::{Analysis, Part};
-use crate::{Answer, Frame, FrameError, Reader, Task};
+use crate::{Answer, Frame, FrameError, Reader, Task, transcript};
 
 const CODE: &str = include_str!("prompts/analyst-code.md");
 const DATA: &str = include_str!("prompts/analyst-data.md");
@@ -175,7 +175,7 @@ async fn ask(frame: &Frame, analysis: &Analysis, prompt: Prompt) -> Result<Analy
         Err(faults) => faults,
     };
     let mut prompt = Arc::unwrap_or_clone(prompt);
-    prompt.messages.push(Message::assistant(reply.text));
+    prompt.messages.push(Message::assistant(transcript::worded(reply.text)));
     let list: Vec<String> = faults.iter().map(|fault| format!("- {fault}")).collect();
     let text = REPAIR.replace("{faults}", &list.join("\n"));
     prompt.messages.push(Message::user(text));

@@ -10,7 +10,7 @@ use spelunk_journal::{Blobs, JournalError, Replies};
 use spelunk_model::{Model, Prompt, Reply, estimate_tokens};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
-    BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, RunId, RunOutcome, Usage,
+    BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, RunId, RunOutcome, StopReason, Usage,
 };
 use tokio::time::{Instant, timeout};
 
@@ -140,14 +140,14 @@ impl Run {
         }
         let (replies, key) = (self.replies.clone(), key.clone());
         let record = tokio::task::spawn_blocking(move || replies.get(&key)).await.ok()??;
-        wire::read_reply(&record)
+        wire::read_reply(&record).filter(is_kept)
     }
 
     /// Keeps a reply for later runs. A cache that cannot be written costs money later, not correctness now.
     pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
         // What another model of a chain said is not what this one would say, and a call of a tool is not an answer.
         let is_plain = reply.answered_by.is_none() && reply.tool_calls.is_empty();
-        if !self.settings.cache_replies || !is_plain {
+        if !self.settings.cache_replies || !is_plain || !is_kept(reply) {
             return Ok(());
         }
         let record = wire::write_reply(reply);
@@ -177,6 +177,11 @@ impl Run {
         }
         with_price(model, usage)
     }
+}
+
+/// Whether a reply may be given again: one that is empty, was filtered or broke off says nothing about the next.
+pub(crate) fn is_kept(reply: &Reply) -> bool {
+    matches!(reply.stop, StopReason::Finished | StopReason::Length) && !reply.text.trim().is_empty()
 }
 
 fn with_price(model: &dyn Model, usage: Usage) -> Usage {

@@ -11,6 +11,7 @@ mod path;
 mod repl;
 mod search;
 mod shorter;
+mod silence;
 mod tally;
 mod trail;
 

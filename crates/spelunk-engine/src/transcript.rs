@@ -156,7 +156,7 @@ impl Transcript {
     }
 
     fn push(&mut self, speaker: Speaker, text: String) {
-        let text = if text.trim().is_empty() { NOTHING.to_owned() } else { text };
+        let text = worded(text);
         match self.turns.last_mut() {
             Some(last) if last.speaker == speaker => last.text += &format!("\n\n{text}"),
             None if speaker == Speaker::User => self.first_user.text += &format!("\n\n{text}"),
@@ -168,6 +168,11 @@ impl Transcript {
     fn reply_chars_max(&self) -> u64 {
         self.limits.prompt_tokens_max.max(MESSAGE_CHARS_MIN)
     }
+}
+
+/// The text, or a word for none.
+pub(crate) fn worded(text: String) -> String {
+    if text.trim().is_empty() { NOTHING.to_owned() } else { text }
 }
 
 /// Where the turn begins that ends at `end`.

@@ -6,7 +6,6 @@ mod fetch;
 mod keys;
 mod profile;
 mod sign;
-mod time;
 
 pub use chain::{AwsSettings, AwsSource};
 pub use keys::{AwsAuth, AwsKeys, Now};

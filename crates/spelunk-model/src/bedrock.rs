@@ -89,11 +89,10 @@ impl Model for BedrockModel {
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let body = self.body(prompt);
         let request = self.caller.post(&self.path, call, body.clone());
-        let mut asked = self.caller.asked(prompt);
+        let asked = self.caller.asked(prompt);
         let unsent = match &self.signer {
             None => Unsent::Ready(Box::new(request)),
             Some(signer) => {
-                asked.keys.extend(signer.known_secrets());
                 let signer = Arc::clone(signer);
                 let (host, path) = self.caller.endpoint.host_and_path(&self.path);
                 Unsent::Later(Box::pin(async move { signer.signed(request, (&host, &path, &body)).await }))

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use spelunk_types::{ErrorCode, Explain};
+use spelunk_types::{ErrorCode, Explain, StopReason, Usage};
 
 /// What a request may ask for beyond text, and a model may not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub enum ModelError {
     StreamCut,
     #[error("the reply is not in the provider's format: {detail}")]
     ReplyMalformed { detail: String },
+    #[error("the reply is empty{}", why_empty(*stop))]
+    ReplyEmpty { stop: StopReason, usage: Option<Usage> },
     #[error("the reply is longer than {bytes_max} bytes")]
     ReplyTooLong { bytes_max: u64 },
 }
@@ -73,6 +75,8 @@ impl ModelError {
             | Self::TimedOut { .. }
             | Self::StreamCut
             | Self::ReplyMalformed { .. } => true,
+            // A model that reasons past its output limit does so again, and each time is paid for.
+            Self::ReplyEmpty { stop, .. } => *stop != StopReason::Length,
             Self::Unauthorized { .. }
             | Self::KeysMissing { .. }
             | Self::NotFound { .. }
@@ -85,7 +89,7 @@ impl ModelError {
     }
 
     /// Whether the provider is at fault or out of reach, so that another one may do better right now. A refusal, a
-    /// wrong key or an unreadable reply is not an outage: it would be hidden by asking elsewhere. Nor is a wish for
+    /// wrong key or an unreadable or empty reply is not an outage: it would be hidden by asking elsewhere. Nor is a wish for
     /// fewer requests: the gate answers that.
     pub fn is_outage(&self) -> bool {
         match self {
@@ -104,6 +108,7 @@ impl ModelError {
             | Self::PromptTooLong { .. }
             | Self::LocalFailed { .. }
             | Self::ReplyMalformed { .. }
+            | Self::ReplyEmpty { .. }
             | Self::ReplyTooLong { .. } => false,
         }
     }
@@ -125,6 +130,7 @@ impl ModelError {
             | Self::TimedOut { .. }
             | Self::StreamCut
             | Self::ReplyMalformed { .. }
+            | Self::ReplyEmpty { .. }
             | Self::ReplyTooLong { .. } => None,
         }
     }
@@ -144,6 +150,7 @@ impl Explain for ModelError {
             Self::TimedOut { .. } => ErrorCode::ModelTimedOut,
             Self::StreamCut => ErrorCode::ModelStreamCut,
             Self::ReplyMalformed { .. } => ErrorCode::ModelReplyMalformed,
+            Self::ReplyEmpty { .. } => ErrorCode::ModelReplyEmpty,
             Self::ReplyTooLong { .. } => ErrorCode::ModelReplyTooLong,
         }
     }
@@ -170,8 +177,17 @@ impl Explain for ModelError {
             | Self::TimedOut { .. }
             | Self::StreamCut
             | Self::ReplyMalformed { .. }
+            | Self::ReplyEmpty { .. }
             | Self::ReplyTooLong { .. } => self.code().hint().unwrap_or("run `spelunk doctor`"),
         };
         Some(own.to_owned())
+    }
+}
+
+/// What is known about a reply that says nothing.
+fn why_empty(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::Length => ": the model used up its output limit before it began to answer",
+        StopReason::Finished | StopReason::Filtered | StopReason::ToolUse | StopReason::Other => "",
     }
 }

@@ -36,6 +36,7 @@ mod schema;
 mod secret;
 mod sse;
 mod think;
+mod time;
 mod tokens;
 mod tool;
 mod wire;

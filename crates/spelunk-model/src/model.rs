@@ -13,7 +13,8 @@ use crate::{ModelError, Price, Prompt, Rate, ToolCall};
 pub enum ModelDelta {
     /// More of the answer.
     Text(String),
-    /// More of the reasoning, which is never part of the answer.
+    /// More of the reasoning, which is never part of the answer. An empty piece is a sign of life: the model is at work
+    /// and has nothing to show yet.
     Reasoning(String),
     /// A tool call, whole.
     ToolCall(ToolCall),
@@ -77,7 +78,15 @@ pub struct Reply {
     pub answered_by: Option<ModelRef>,
 }
 
-/// Collects a stream into a reply of at most `bytes_max`; `on_text` sees each piece of the answer as it arrives.
+impl Reply {
+    /// Whether it says nothing and calls nothing.
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.tool_calls.is_empty()
+    }
+}
+
+/// Collects a stream into a reply of at most `bytes_max`; `on_text` sees each piece of the answer as it arrives. A reply
+/// that says nothing is an error, unless a filter withheld it.
 pub async fn collect(
     mut stream: ModelStream,
     bytes_max: u64,
@@ -97,7 +106,11 @@ pub async fn collect(
             ModelDelta::Reasoning(_) => {}
             ModelDelta::ToolCall(call) => tool_calls.push(call),
             ModelDelta::Done { stop, usage } => {
-                return Ok(Reply { text, stop, usage, tool_calls, answered_by: None });
+                let reply = Reply { text, stop, usage, tool_calls, answered_by: None };
+                if reply.is_empty() && stop != StopReason::Filtered {
+                    return Err(ModelError::ReplyEmpty { stop, usage });
+                }
+                return Ok(reply);
             }
         }
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use reqwest::header::CONTENT_TYPE;
 
-use crate::ModelError;
 use crate::http::Endpoint;
 use crate::refusal::Asked;
 use crate::reply::accept;
+use crate::{ModelError, Secret};
 
 /// Sends a body of JSON to an address, with these headers. What comes back is looked at for its status alone.
 pub async fn post_json(
@@ -22,7 +22,13 @@ pub async fn post_json(
         request = request.header(name, value);
     }
     let sent = request.header(CONTENT_TYPE, "application/json").body(body).send().await;
-    let asked = Asked::new(endpoint.base_url, "collector".to_owned(), Vec::new());
+    let asked = Asked::new(endpoint.base_url, "collector".to_owned(), secrets(headers));
     accept(sent, &asked).await?;
     Ok(())
+}
+
+/// What no error may quote: any header may hold a key, with or without a word such as `Bearer` before it.
+fn secrets(headers: &[(String, String)]) -> Vec<Secret> {
+    let values = headers.iter().map(|(_, value)| value.as_str());
+    values.flat_map(|value| std::iter::once(value).chain(value.split_whitespace())).map(Secret::new).collect()
 }

@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
 use crate::wire::error::ProviderError;
-use crate::{Feature, ModelError, Prompt, Secret};
+use crate::{Feature, ModelError, Prompt, Secret, time};
 
 /// The longest quote of a provider's words.
 const DETAIL_CHARS_MAX: usize = 300;
@@ -14,18 +14,46 @@ const DETAIL_CHARS_MAX: usize = 300;
 /// A longer wait than this is not a wait but a refusal; the engine has its own, lower bound.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
-/// How providers say that a prompt is too long.
-const TOO_LONG_WORDS: [&str; 9] = [
+/// How providers say that a prompt is too long. What they have in common is short: nearly all speak of the length, the size, the
+/// limit or the window of a context.
+const TOO_LONG_WORDS: [&str; 24] = [
+    // OpenAI, vLLM, SGLang, LM Studio, Ollama, Mistral, DeepSeek, OpenRouter and most others.
+    "context length",
     "context_length_exceeded",
-    "exceed_context_size",
-    "prompt is too long",
-    "maximum context length",
     "context window",
-    "available context size",
-    "input is too long",
+    // Anthropic.
+    "context limit",
+    "prompt is too long",
+    "request_too_large",
+    // llama.cpp.
+    "context size",
+    "exceed_context_size",
+    "exceed_context_size_error",
+    "input is too large to process",
+    // Gemini.
     "input token count",
+    // Bedrock.
+    "input is too long",
     "too many input tokens",
+    "too many total text bytes",
+    // OpenAI's own bound on the input.
+    "input tokens exceed",
+    // SGLang.
+    "exceeds the maximum allowed length",
+    // TGI and those who use it.
+    "`inputs` tokens",
+    "`inputs` must have less than",
+    // Grok, GitHub, Groq, Kimi, Cohere, Qwen, GLM.
+    "maximum prompt length",
+    "prompt token count",
+    "reduce the length of the",
+    "exceeded model token limit",
+    "too many tokens",
+    "range of input length",
 ];
+
+/// How OpenAI and Groq say that a request alone is more than a minute's allowance: no wait helps.
+const TOO_LARGE_WORDS: [&str; 1] = ["request too large"];
 
 /// How Gemini says in a 400 what others say in a 401.
 const KEY_WORDS: [&str; 3] = ["api_key_invalid", "api key not valid", "api key expired"];
@@ -93,11 +121,15 @@ impl Asked {
             400 if says(said, &UNKNOWN_MODEL_WORDS) => {
                 ModelError::NotFound { base_url, model: self.model.clone(), detail }
             }
+            // A part of the text may fit where all of it is refused for its size, whoever refuses it.
+            413 => ModelError::PromptTooLong { detail },
+            429 if says(said, &TOO_LARGE_WORDS) => ModelError::PromptTooLong { detail },
+            // Some servers have no better status for it, and an error inside a stream often has none.
+            400 | 422 | 500 if says(said, &TOO_LONG_WORDS) => ModelError::PromptTooLong { detail },
             // An account without money is no matter of waiting.
             429 if says(said, &QUOTA_WORDS) => ModelError::RequestRefused { status, detail },
             429 => ModelError::RateLimited { retry_after },
             503 | 529 => ModelError::Overloaded { retry_after },
-            400 | 413 if says(said, &TOO_LONG_WORDS) => ModelError::PromptTooLong { detail },
             // A model that broke or took too long, in the statuses of Bedrock.
             408 | 424 => ModelError::ServerError { status, detail },
             0..500 | 501 => match self.refuses_feature(status, said) {
@@ -147,11 +179,19 @@ impl Asked {
     }
 }
 
-/// The wait a provider asks for. A date, a sign or anything else that is no number of seconds is no wait.
+/// The wait a provider asks for, in seconds or until a date. Anything else is no wait.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
-    let wait = Duration::try_from_secs_f64(seconds).ok()?;
+    let text = |name: &str| headers.get(name)?.to_str().ok();
+    let number = |name: &str| text(name)?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"));
+    let wait = match seconds {
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
+        // By the clock of the server that named the date, which also says what time it has.
+        None => {
+            let until = time::parse_http(text("retry-after")?)?;
+            until.duration_since(time::parse_http(text("date")?)?).ok()?
+        }
+    };
     Some(wait.min(RETRY_AFTER_MAX))
 }
 

@@ -13,7 +13,7 @@ use crate::http::deepest_cause;
 use crate::refusal::{Asked, is_reply, retry_after};
 use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
 use crate::wire::error::ProviderError;
-use crate::{ModelDelta, ModelError, ModelStream, Price};
+use crate::{ModelDelta, ModelError, ModelStream, Price, Secret};
 
 /// The longest reply taken that is not a stream.
 const BODY_BYTES_MAX: usize = 16_000_000;
@@ -127,7 +127,14 @@ pub(crate) enum ReplyFault {
 pub(crate) enum Unsent {
     Ready(Box<RequestBuilder>),
     /// It needs something that has to be fetched first, such as keys to sign it with.
-    Later(Pin<Box<dyn Future<Output = Result<RequestBuilder, ModelError>> + Send>>),
+    Later(Pin<Box<dyn Future<Output = Result<Prepared, ModelError>> + Send>>),
+}
+
+/// A request with what was fetched for it.
+pub(crate) struct Prepared {
+    pub(crate) request: RequestBuilder,
+    /// What it holds now that no error may quote.
+    pub(crate) secrets: Vec<Secret>,
 }
 
 /// Sends the request and reads its reply.
@@ -137,7 +144,8 @@ pub(crate) fn stream_reply<D: Decode>(
     price: Option<Price>,
     decoder: D,
 ) -> ModelStream {
-    let reading = Reading { asked, price, decoder, ready: VecDeque::new(), source: Source::Unsent(request) };
+    let source = Source::Unsent(request);
+    let reading = Reading { asked, price, decoder, ready: VecDeque::new(), owes_sign: false, source };
     Box::pin(stream::try_unfold(reading, Reading::advance))
 }
 
@@ -175,6 +183,8 @@ struct Reading<D> {
     price: Option<Price>,
     decoder: D,
     ready: VecDeque<ModelDelta>,
+    /// Whether bytes came since the last delta.
+    owes_sign: bool,
     source: Source,
 }
 
@@ -222,7 +232,11 @@ impl<D: Decode> Reading<D> {
     async fn open(mut self, unsent: Unsent) -> Result<Self, ModelError> {
         let request = match unsent {
             Unsent::Ready(request) => *request,
-            Unsent::Later(preparing) => preparing.await?,
+            Unsent::Later(preparing) => {
+                let Prepared { request, secrets } = preparing.await?;
+                self.asked.keys.extend(secrets);
+                request
+            }
         };
         let response = accept(request.send().await, &self.asked).await?;
         match content_type(response.headers()).as_str() {
@@ -240,7 +254,9 @@ impl<D: Decode> Reading<D> {
         Ok(self)
     }
 
-    /// Decodes the next event, or waits for more bytes.
+    /// Decodes the next event, or waits for more bytes. Bytes that came to nothing yet (a tool call being written, a ping, a
+    /// comment) are a sign of life: without it, whoever bounds silence would cut a model off in the middle of a long call. At
+    /// most one is given for what arrives at once.
     async fn read_on(mut self, mut response: Response, mut parser: Parser) -> Result<Self, ModelError> {
         match parser.next_event() {
             Some(Ok(data)) => {
@@ -249,9 +265,14 @@ impl<D: Decode> Reading<D> {
                 self.source = Source::Events(response, parser);
             }
             Some(Err(fault)) => self.take(Err(fault))?,
+            None if std::mem::take(&mut self.owes_sign) => {
+                self.ready.push_back(ModelDelta::Reasoning(String::new()));
+                self.source = Source::Events(response, parser);
+            }
             None => match response.chunk().await {
                 Ok(Some(bytes)) => {
                     parser.push(&bytes);
+                    self.owes_sign = true;
                     self.source = Source::Events(response, parser);
                 }
                 // A broken connection after the last thing that matters is as good as an end.
@@ -277,6 +298,7 @@ impl<D: Decode> Reading<D> {
     fn take(&mut self, deltas: Result<Vec<ModelDelta>, ReplyFault>) -> Result<(), ModelError> {
         match deltas {
             Ok(deltas) => {
+                self.owes_sign &= deltas.is_empty();
                 self.ready.extend(deltas);
                 Ok(())
             }

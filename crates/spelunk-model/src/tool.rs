@@ -81,16 +81,18 @@ pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
     (calls, results)
 }
 
-/// Calls that are still being written, by the place the provider gives them.
+/// Calls that are still being written, by the place the provider gives them and by how many began there before: some servers
+/// (Ollama) give every call of a reply the same place.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
-    calls: BTreeMap<u64, ToolCall>,
+    calls: BTreeMap<(u64, usize), ToolCall>,
     n_begun: usize,
     bytes: usize,
 }
 
 impl Drafts {
-    /// More of the call at this place: the first fragment names it, later ones add arguments.
+    /// More of the last call at this place: the first fragment names it, later ones add arguments. A name with an id that is not
+    /// its own begins another.
     pub(crate) fn add(
         &mut self,
         place: u64,
@@ -103,26 +105,36 @@ impl Drafts {
         if self.bytes > ARGUMENT_BYTES_MAX {
             return Err(ReplyFault::TooLong(ARGUMENT_BYTES_MAX));
         }
-        if !self.calls.contains_key(&place) {
+        let id = id.filter(|id| !id.is_empty());
+        let name = name.filter(|name| !name.is_empty());
+        // A server that names no id gets one back that is the same for the same reply.
+        let unnamed = format!("call-{place}");
+        let is_its_own = |call: &ToolCall| {
+            name.is_none() || id.as_ref().is_none_or(|id| call.id == *id || call.id == unnamed)
+        };
+        let key = match self.last_at(place) {
+            Some((key, call)) if is_its_own(call) => key,
+            Some(((_, nth), _)) => (place, nth + 1),
+            None => (place, 0),
+        };
+        if !self.calls.contains_key(&key) {
             self.n_begun += 1;
             if self.n_begun > CALLS_MAX {
                 return Err(ReplyFault::Malformed(format!("it holds more than {CALLS_MAX} tool calls")));
             }
         }
-        // A server that names no id gets one back that is the same for the same reply.
-        let unnamed = || format!("call-{place}");
-        let call = self.calls.entry(place).or_insert_with(|| ToolCall {
-            id: String::new(),
+        let call = self.calls.entry(key).or_insert_with(|| ToolCall {
+            id: unnamed.clone(),
             name: String::new(),
             arguments: String::new(),
             signature: None,
         });
-        match id.filter(|id| !id.is_empty()) {
-            Some(id) => call.id = id,
-            None if call.id.is_empty() => call.id = unnamed(),
-            None => {}
+        if let Some(id) = id
+            && call.id == unnamed
+        {
+            call.id = id;
         }
-        if let Some(name) = name.filter(|name| !name.is_empty()) {
+        if let Some(name) = name {
             call.name = name;
         }
         call.arguments.push_str(arguments);
@@ -131,17 +143,22 @@ impl Drafts {
 
     /// More arguments of a call that was begun; those of anything else are not ours to read.
     pub(crate) fn go_on(&mut self, place: u64, arguments: &str) -> Result<(), ReplyFault> {
-        if self.calls.contains_key(&place) { self.add(place, None, None, arguments) } else { Ok(()) }
+        if self.last_at(place).is_some() { self.add(place, None, None, arguments) } else { Ok(()) }
     }
 
     /// The call at this place, whole.
     pub(crate) fn finish(&mut self, place: u64) -> Option<ModelDelta> {
-        self.calls.remove(&place).map(finished)
+        let (key, _) = self.last_at(place)?;
+        self.calls.remove(&key).map(finished)
     }
 
     /// Every call, whole, in their order.
     pub(crate) fn finish_all(&mut self) -> Vec<ModelDelta> {
         std::mem::take(&mut self.calls).into_values().map(finished).collect()
+    }
+
+    fn last_at(&self, place: u64) -> Option<((u64, usize), &ToolCall)> {
+        self.calls.range((place, 0)..=(place, usize::MAX)).next_back().map(|(key, call)| (*key, call))
     }
 }
 

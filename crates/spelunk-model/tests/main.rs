@@ -10,6 +10,7 @@ mod contract;
 mod embedded;
 mod embedding;
 mod fallback;
+mod life;
 mod list;
 mod secrets;
 mod server;

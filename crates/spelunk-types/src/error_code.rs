@@ -132,6 +132,8 @@ error_codes! {
     ModelStreamCut = "model-stream-cut", Upstream, "try again; if it happens every time, look for a proxy that ends long replies";
     /// The reply is not in the provider's own format.
     ModelReplyMalformed = "model-reply-malformed", Upstream, "check that `--base-url` is the address of the API, not of a web page";
+    /// The reply holds neither text nor a tool call.
+    ModelReplyEmpty = "model-reply-empty", Upstream, "raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`";
     /// The reply is longer than is accepted.
     ModelReplyTooLong = "model-reply-too-long", Upstream, "raise `limits.reply_bytes_max`";
     /// The run has made all the calls it may.

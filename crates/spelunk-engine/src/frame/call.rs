@@ -9,7 +9,7 @@ use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKin
 
 use super::{Failure, Frame};
 use crate::purse::{BudgetExceeded, Reservation};
-use crate::run::Run;
+use crate::run::{Run, is_kept};
 use crate::scribe::Mark;
 use crate::{FrameError, Stop, wire};
 
@@ -190,7 +190,9 @@ impl Frame {
         if let Some(recorded) = run.replay.prompt(&self.next_call()) {
             return *recorded == digest;
         }
-        run.settings.cache_replies && run.replies.get(&wire::cache_key(&digest, model)).is_some()
+        let record = || run.replies.get(&wire::cache_key(&digest, model));
+        run.settings.cache_replies
+            && record().and_then(|record| wire::read_reply(&record)).is_some_and(|reply| is_kept(&reply))
     }
 
     /// A resumed run that sends a request again has the start on record already.

@@ -21,7 +21,7 @@ pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
 pub(in crate::strategy) use self::script::{begin, functions};
 use self::work::{Turn, Work};
-use super::shorter;
+use super::{shorter, silence};
 use crate::frame::prompt_tokens;
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Task};
@@ -86,8 +86,8 @@ impl<'a> Job<'a> {
             if let Some(code) = conclude::is_due(self.frame, &self.prompt()) {
                 return self.conclude(code).await;
             }
-            let reply = self.ask().await?;
-            let (calls, reply) = protocol::read(reply);
+            let reply = silence::said(self.ask().await)?;
+            let (calls, reply) = reply.map(protocol::read).unwrap_or_default();
             self.protocol.push_reply(&mut self.transcript, &reply, &calls);
             n_silent = if calls.is_empty() { n_silent + 1 } else { 0 };
             if n_silent >= SILENT_MAX {
@@ -110,7 +110,7 @@ impl<'a> Job<'a> {
     async fn compact(&mut self) -> Result<(), FrameError> {
         match self.frame.ask(self.asking(SUMMARY)).await {
             Ok(summary) => self.transcript.compact(&summary.text),
-            Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {}
+            Err(error) if shorter::halved_unsummed(self.frame, &mut self.transcript, &error).await? => {}
             Err(error) => return Err(error),
         }
         Ok(())

@@ -8,10 +8,10 @@ use spelunk_context::View;
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, EventKind};
 
-use super::asked;
 use super::names::identifiers_in;
 use super::path::path;
 use super::trail::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with, sentences};
+use super::{asked, silence};
 use crate::finder::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
@@ -65,7 +65,9 @@ pub(super) async fn solve(
     } else if !is_settled && let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
         let user =
             format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());
-        text = frame.ask(Prompt::single(CHECK, user, tokens_max)).await?.text;
+        if let Some(checked) = silence::said(frame.ask(Prompt::single(CHECK, user, tokens_max)).await)? {
+            text = checked.text;
+        }
     }
     let claims = basis(question, &shown, &text).into_iter().take(CITATIONS_MAX).map(|sentence| Citation {
         document: sentence.document.clone(),
@@ -189,8 +191,8 @@ async fn speaks_of_another(
             return Ok(None);
         };
         let user = format!("A: {asked}\nB: {there}\n\nAre A and B the same thing?");
-        let reply = frame.ask(Prompt::single(SAME, user, SAME_TOKENS_MAX)).await?.text;
-        if !reply.trim_start().to_lowercase().starts_with("no") {
+        let reply = silence::said(frame.ask(Prompt::single(SAME, user, SAME_TOKENS_MAX)).await)?;
+        if !reply.is_some_and(|reply| reply.text.trim_start().to_lowercase().starts_with("no")) {
             return Ok(None);
         }
         said = Some(format!("The documents say it of the {there}, not of the {asked}."));

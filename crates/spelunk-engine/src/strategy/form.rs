@@ -21,8 +21,8 @@ use self::link::{Link, links};
 use self::operation::{NONE, operations};
 use self::query::{Query, RELATIONS};
 use self::value::Moment;
-use super::asked;
 use super::tally::object_in;
+use super::{asked, silence};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/form-system.md");
@@ -61,19 +61,19 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
     let tokens_max = FORM_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let mut prompt = Prompt::single(SYSTEM, described, tokens_max);
     prompt.schema = Some(sheet.schema());
-    let mut reply = match frame.ask(prompt.clone()).await {
-        Ok(reply) => reply.text,
+    let asked = match frame.ask(prompt.clone()).await {
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => return Ok(None),
-        Err(error) => return Err(error),
+        asked => asked,
     };
-    let mut read = read(&sheet, &reply, trust).await;
+    let Some(reply) = silence::said(asked)? else { return Ok(None) };
+    let mut read = read(&sheet, &reply.text, trust).await;
     if let Err(fault) = &read
         && fault.is_mendable
     {
         let said = format!("This form cannot be used: {}. Fill it in again.", fault.message);
-        prompt.messages.extend([Message::assistant(reply), Message::user(said)]);
-        reply = frame.ask(prompt).await?.text;
-        read = self::read(&sheet, &reply, trust).await;
+        prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
+        let Some(reply) = silence::said(frame.ask(prompt).await)? else { return Ok(None) };
+        read = self::read(&sheet, &reply.text, trust).await;
     }
     let Ok((query, computed)) = read else { return Ok(None) };
     let text = asked::in_form(&task.question, &computed.value, &sheet.explained(&query, &computed));

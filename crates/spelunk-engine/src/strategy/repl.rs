@@ -22,7 +22,7 @@ pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
 use super::form::{self, Trust};
 use super::names::{first_block, first_program};
-use super::{asked, shorter};
+use super::{asked, shorter, silence};
 use crate::environment::{Environment, Opened, PRELUDE};
 use crate::finder::FrameFinder;
 use crate::transcript::{Transcript, TranscriptLimits};
@@ -57,20 +57,21 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         if transcript.needs_compaction() {
             match frame.ask(asking(frame, &transcript, SUMMARY)).await {
                 Ok(summary) => transcript.compact(&summary.text),
-                Err(error) if shorter::halved(frame, &mut transcript, &error).await? => {}
+                Err(error) if shorter::halved_unsummed(frame, &mut transcript, &error).await? => {}
                 Err(error) => return Err(error),
             }
         }
         if let Some(code) = conclude::is_due(frame, &transcript) {
             return conclude::conclude(frame, task, &mut transcript, code).await;
         }
-        let reply = ask(frame, &mut transcript, next).await?;
-        transcript.push_reply(&reply.text);
-        if is_example(frame, task, &reply.text) {
+        let reply = silence::said(ask(frame, &mut transcript, next).await)?;
+        let reply = reply.map(|reply| reply.text).unwrap_or_default();
+        transcript.push_reply(&reply);
+        if is_example(frame, task, &reply) {
             transcript.push_user(ITS_OWN_PROGRAM.to_owned() + &turns_left(turns_max - turn));
             continue;
         }
-        match take_turn(&mut session, &mut habits, &reply.text).await? {
+        match take_turn(&mut session, &mut habits, &reply).await? {
             Turn::Answered(given) => return answer::settle(frame, task, given).await,
             Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
             Turn::Said(said) => transcript.push_user(said + &turns_left(turns_max - turn)),

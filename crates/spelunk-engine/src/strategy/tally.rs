@@ -10,7 +10,7 @@ use spelunk_context::{Grid, View};
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 
-use super::asked;
+use super::{asked, silence};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const KINDS: &str = include_str!("../prompts/tally-kinds.md");
@@ -136,7 +136,8 @@ async fn ask_wanted(frame: &Frame, question: &str) -> Result<Option<Wanted>, Fra
         "required": ["do", "kinds", "of"],
         "additionalProperties": false,
     })));
-    Ok(Wanted::read(&frame.ask(prompt).await?.text, question))
+    let reply = silence::said(frame.ask(prompt).await)?;
+    Ok(reply.and_then(|reply| Wanted::read(&reply.text, question)))
 }
 
 impl Wanted {

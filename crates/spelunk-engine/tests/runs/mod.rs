@@ -14,6 +14,7 @@ mod projection;
 mod refusals;
 mod resume;
 mod secrets;
+mod silence;
 mod time;
 mod tree;
 mod weak_model;

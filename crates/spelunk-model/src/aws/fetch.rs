@@ -2,7 +2,7 @@
 //! answer soon or not at all.
 
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use reqwest::RequestBuilder;
 use tokio::io::AsyncReadExt;
@@ -10,10 +10,9 @@ use tokio::process::Command;
 
 use super::chain::{AwsSource, missing};
 use super::keys::AwsKeys;
-use super::time;
 use crate::http::{Endpoint, deepest_cause};
 use crate::wire::aws::Credentials;
-use crate::{ModelError, Secret};
+use crate::{ModelError, Secret, time};
 
 /// How long a service on this machine may take.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -134,7 +133,8 @@ fn parsed(text: &str, who: &str) -> Result<AwsKeys, ModelError> {
         access_key_id: id,
         secret_access_key: Secret::new(secret),
         session_token: token.map(Secret::new),
-        expires_at: expiration.as_deref().and_then(time::parse),
+        // An end that cannot be read may be near: such keys are good for the request that needs them now.
+        expires_at: expiration.map(|text| time::parse(&text).unwrap_or(UNIX_EPOCH)),
     })
 }
 

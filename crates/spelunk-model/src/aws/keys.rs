@@ -10,8 +10,9 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 use tokio::sync::Mutex;
 
 use super::chain::{AwsSource, missing};
-use super::{fetch, sign, time};
-use crate::{ModelError, Secret};
+use super::{fetch, sign};
+use crate::reply::Prepared;
+use crate::{ModelError, Secret, time};
 
 /// Keys that expire sooner than this are fetched again.
 const EXPIRY_MARGIN: Duration = Duration::from_mins(5);
@@ -79,26 +80,12 @@ impl Signer {
         Self { source, now, region: region.to_owned(), service, held: Mutex::new(None) }
     }
 
-    /// The secrets that errors must not hold, as far as they are known before the first request.
-    pub(crate) fn known_secrets(&self) -> Vec<Secret> {
-        match &self.source {
-            AwsSource::Keys(keys) => [Some(&keys.secret_access_key), keys.session_token.as_ref()]
-                .into_iter()
-                .flatten()
-                .cloned()
-                .collect(),
-            AwsSource::Process { .. } | AwsSource::Container { .. } | AwsSource::Metadata { .. } => {
-                Vec::new()
-            }
-        }
-    }
-
     /// The request with its signature. `host`, `path` and `body` are those of the request.
     pub(crate) async fn signed(
         &self,
         request: RequestBuilder,
         (host, path, body): (&str, &str, &[u8]),
-    ) -> Result<RequestBuilder, ModelError> {
+    ) -> Result<Prepared, ModelError> {
         let keys = self.keys().await?;
         let stamp = time::stamp((self.now)());
         let token = keys.session_token.as_ref().map(Secret::expose);
@@ -117,7 +104,9 @@ impl Signer {
         if let Some(token) = &keys.session_token {
             request = request.header("x-amz-security-token", token.header("").ok_or_else(unusable)?);
         }
-        Ok(request)
+        // A gateway may quote the headers it was sent.
+        let secrets = [Some(Secret::new(&authorization)), Some(keys.secret_access_key), keys.session_token];
+        Ok(Prepared { request, secrets: secrets.into_iter().flatten().collect() })
     }
 
     async fn keys(&self) -> Result<AwsKeys, ModelError> {

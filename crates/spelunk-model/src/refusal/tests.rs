@@ -36,7 +36,7 @@ fn each_status_has_its_error() {
     let no_money = r#"{"error":{"message":"why","code":"insufficient_quota"}}"#;
     check(429, no_money, &expect![[r#"RequestRefused { status: 429, detail: "why" }"#]]);
     check(400, body, &expect![[r#"RequestRefused { status: 400, detail: "why" }"#]]);
-    check(413, body, &expect![[r#"RequestRefused { status: 413, detail: "why" }"#]]);
+    check(413, body, &expect![[r#"PromptTooLong { detail: "why" }"#]]);
     check(307, body, &expect![[r#"RequestRefused { status: 307, detail: "why" }"#]]);
 }
 
@@ -63,10 +63,107 @@ fn a_prompt_that_is_too_long_is_known_by_its_code_or_by_the_words() {
         &expect![[r#"PromptTooLong { detail: "the request exceeds the available context size" }"#]],
     );
     check(
-        500,
+        502,
         r#"{"error":{"message":"maximum context length"}}"#,
-        &expect![[r#"ServerError { status: 500, detail: "maximum context length" }"#]],
+        &expect![[r#"ServerError { status: 502, detail: "maximum context length" }"#]],
     );
+    check(
+        404,
+        r#"{"error":{"message":"there is no model with a context length of 9"}}"#,
+        &expect![[
+            r#"NotFound { base_url: "http://host/v1", model: "m", detail: "there is no model with a context length of 9" }"#
+        ]],
+    );
+}
+
+/// As each server says it, with its status.
+const TOO_LONG: [(u16, &str); 27] = [
+    // Anthropic.
+    (400, "input length and `max_tokens` exceed context limit: 199759 + 8192 > 200000"),
+    (400, "prompt is too long: 213462 tokens > 200000 maximum"),
+    (413, "Request exceeds the maximum size"),
+    // OpenAI.
+    (
+        400,
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    ),
+    (400, "Your input exceeds the context window of this model."),
+    (400, "Input tokens exceed the configured limit of 272000 tokens."),
+    (429, "Request too large for gpt-x on tokens per min (TPM): Limit 30000, Requested 50000."),
+    // OpenRouter.
+    (
+        400,
+        "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens",
+    ),
+    // vLLM, old and new.
+    (400, "'max_tokens' is too large: 9000. This model's maximum context length is 8192 tokens"),
+    (
+        400,
+        "You passed 1015 input tokens and requested 10 output tokens. However, the model's context length is only 1024 tokens",
+    ),
+    // SGLang.
+    (400, "The input (61709 tokens) is longer than the model's context length (40960 tokens)."),
+    (400, "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens)."),
+    // llama.cpp.
+    (400, "request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it"),
+    (500, "Context size has been exceeded."),
+    // LM Studio: in a stream, without a status.
+    (
+        500,
+        "Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context length of only 32768 tokens, which is not enough.",
+    ),
+    (400, "The number of tokens to keep from the initial prompt is greater than the context length"),
+    (500, "Input length 6491 exceeds context length 1500"),
+    // Ollama.
+    (400, "prompt too long; exceeded max context length by 100 tokens"),
+    // Gemini.
+    (400, "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."),
+    // Bedrock.
+    (400, "Input is too long for requested model."),
+    (400, "Too many input tokens. Max input tokens: 300000, request input token count: 400000"),
+    // TGI.
+    (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096."),
+    // Grok, GitHub, Groq, Kimi, Qwen.
+    (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens."),
+    (400, "prompt token count of 200000 exceeds the limit of 128000"),
+    (400, "Please reduce the length of the messages or completion."),
+    (400, "Invalid request: Your request exceeded model token limit: 262144"),
+    (400, "Range of input length should be [1, 98304]"),
+];
+
+#[test]
+fn a_prompt_that_is_too_long_is_known_in_the_words_of_every_server() {
+    for (status, message) in TOO_LONG {
+        let said = ProviderError::in_words(message.to_owned());
+        let seen = asked().refused(status, None, &said);
+        assert!(matches!(seen, ModelError::PromptTooLong { .. }), "{status} {message}: {seen:?}");
+    }
+    check(
+        413,
+        r#"{"type":"error","error":{"type":"request_too_large","message":"no"}}"#,
+        &expect![[r#"PromptTooLong { detail: "no" }"#]],
+    );
+    check(
+        413,
+        "<html>413 Request Entity Too Large</html>",
+        &expect![[r#"PromptTooLong { detail: "<html>413 Request Entity Too Large</html>" }"#]],
+    );
+}
+
+/// Words that are near to those above and mean something else.
+#[test]
+fn other_refusals_are_not_taken_for_a_long_prompt() {
+    for message in [
+        "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
+        "Invalid 'max_output_tokens': integer below minimum value",
+        "The model does not exist or you do not have access to it",
+        "messages: text content blocks must be non-empty",
+        "Invalid schema for response_format: too many properties",
+    ] {
+        let said = ProviderError::in_words(message.to_owned());
+        let seen = asked().refused(400, None, &said);
+        assert!(matches!(seen, ModelError::RequestRefused { .. }), "{message}: {seen:?}");
+    }
 }
 
 #[test]
@@ -168,7 +265,7 @@ fn a_quote_is_one_line_of_at_most_300_characters() {
 }
 
 #[test]
-fn only_a_number_of_seconds_is_a_wait() {
+fn only_a_number_of_seconds_or_a_date_is_a_wait() {
     let wait = |name: &'static str, value: &'static str| {
         let mut headers = HeaderMap::new();
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -184,6 +281,25 @@ fn only_a_number_of_seconds_is_a_wait() {
     assert_eq!(wait("retry-after", "1e300"), None);
     assert_eq!(wait("retry-after", "99999999999"), Some(RETRY_AFTER_MAX));
     assert_eq!(wait("retry-after", ""), None);
+}
+
+#[test]
+fn a_date_is_a_wait_by_the_clock_of_the_server() {
+    let wait = |until: &'static str, date: &'static str| {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", HeaderValue::from_static(until));
+        headers.insert("date", HeaderValue::from_static(date));
+        retry_after(&headers)
+    };
+    let now = "Wed, 21 Oct 2026 07:28:00 GMT";
+    assert_eq!(wait("Wed, 21 Oct 2026 07:28:30 GMT", now), Some(Duration::from_secs(30)));
+    assert_eq!(wait("Thu, 22 Oct 2026 07:27:59 GMT", now), Some(Duration::from_secs(86_399)));
+    assert_eq!(wait("Wed, 21 Oct 2099 07:28:00 GMT", now), Some(RETRY_AFTER_MAX));
+    assert_eq!(wait(now, now), Some(Duration::ZERO));
+    // What is over is no wait, and nor is what cannot be read.
+    assert_eq!(wait("Wed, 21 Oct 2026 07:27:59 GMT", now), None);
+    assert_eq!(wait("tomorrow", now), None);
+    assert_eq!(wait("Wed, 21 Oct 2026 07:28:30 GMT", "today"), None);
 }
 
 #[test]

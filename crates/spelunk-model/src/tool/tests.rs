@@ -28,6 +28,30 @@ fn a_call_without_id_or_arguments_gets_both() {
 }
 
 #[test]
+fn another_id_at_the_same_place_is_another_call() {
+    let mut drafts = Drafts::default();
+    let named = |name: &str| Some(name.to_owned());
+    drafts.add(0, named("a"), named("grep"), "{\"q\":1}").unwrap();
+    drafts.add(0, named("b"), named("grep"), "{\"q\":").unwrap();
+    // Most name the id once, some repeat it, and some make one up for every fragment.
+    drafts.add(0, None, None, "2").unwrap();
+    drafts.add(0, named("b"), named("grep"), "2").unwrap();
+    drafts.add(0, named("of this fragment"), None, "}").unwrap();
+    drafts.add(1, named("c"), named("now"), "").unwrap();
+    let expected = [call("a", "grep", "{\"q\":1}"), call("b", "grep", "{\"q\":22}"), call("c", "now", "{}")];
+    assert_eq!(drafts.finish_all(), expected);
+}
+
+#[test]
+fn an_id_that_comes_late_belongs_to_the_call_that_was_begun() {
+    let mut drafts = Drafts::default();
+    drafts.add(0, None, Some("grep".to_owned()), "{").unwrap();
+    drafts.add(0, Some("a".to_owned()), None, "}").unwrap();
+    assert_eq!(drafts.finish(0), Some(call("a", "grep", "{}")));
+    assert_eq!(drafts.finish_all(), []);
+}
+
+#[test]
 fn endless_arguments_and_endless_calls_are_refused() {
     let mut drafts = Drafts::default();
     let half = "x".repeat(ARGUMENT_BYTES_MAX / 2);
@@ -40,8 +64,13 @@ fn endless_arguments_and_endless_calls_are_refused() {
         // A finished call still counts.
         drafts.finish(place);
     }
-    let refused = ReplyFault::Malformed("it holds more than 128 tool calls".to_owned());
-    assert_eq!(drafts.add(128, None, None, ""), Err(refused));
+    let refused = || ReplyFault::Malformed("it holds more than 128 tool calls".to_owned());
+    assert_eq!(drafts.add(128, None, None, ""), Err(refused()));
+    let mut drafts = Drafts::default();
+    for nth in 0..128 {
+        drafts.add(0, Some(format!("id-{nth}")), Some("now".to_owned()), "").unwrap();
+    }
+    assert_eq!(drafts.add(0, Some("one more".to_owned()), Some("now".to_owned()), ""), Err(refused()));
 }
 
 #[test]

@@ -116,10 +116,20 @@ pub(crate) async fn ask(model: &dyn Model, id: &str) -> Result<Reply, ModelError
     collect(stream(model, id), REPLY_BYTES_MAX, |_| {}).await
 }
 
+/// The next thing a stream says; signs of life say nothing, and how many there are depends on how bytes are cut.
+pub(crate) async fn next(stream: &mut ModelStream) -> Option<Result<ModelDelta, ModelError>> {
+    loop {
+        match stream.next().await {
+            Some(Ok(ModelDelta::Reasoning(text))) if text.is_empty() => {}
+            said => return said,
+        }
+    }
+}
+
 /// Every delta of a stream and what ended it.
 pub(crate) async fn deltas(mut stream: ModelStream) -> (Vec<ModelDelta>, Option<ModelError>) {
     let mut seen = Vec::new();
-    while let Some(delta) = stream.next().await {
+    while let Some(delta) = next(&mut stream).await {
         match delta {
             Ok(delta) => seen.push(delta),
             Err(error) => return (seen, Some(error)),

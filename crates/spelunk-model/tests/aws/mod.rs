@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use spelunk_model::{AwsAuth, AwsSource, BedrockModel, Model, ModelError, ModelOptions, Secret};
-use spelunk_testkit::{ClosedPort, ModelServer, on};
+use spelunk_testkit::{ClosedPort, ModelServer, on, status};
 
 use crate::adapter::{ask, now};
 
@@ -106,6 +106,41 @@ async fn keys_that_end_soon_are_fetched_again() {
         assert_eq!(ask(&model, id).await.unwrap().text, "text");
     }
     assert_eq!(service.asked(), ["GET /keys?a=b [authorization: agent-token]"; 2]);
+}
+
+#[tokio::test]
+async fn keys_whose_end_is_told_in_another_time_zone_are_kept_until_then() {
+    // In six hours; in four minutes; and nobody knows when.
+    for (expiration, n_asked) in
+        [("2015-08-30T20:36:00+02:00", 1), ("2015-08-30T05:40:00-07:00", 2), ("in a while", 2)]
+    {
+        let keys = KEYS.replace("2015-08-30T18:36:00Z", expiration);
+        let answers: &'static [_] = vec![("GET /keys", 200, &*keys.leak())].leak();
+        let service = Service::start(answers);
+        let server = server().await;
+        let url = format!("{}/keys", service.endpoint);
+        let model = model(&server, AwsSource::Container { url, token: None });
+        for id in ["0#0", "0#1"] {
+            assert_eq!(ask(&model, id).await.unwrap().text, "text");
+        }
+        assert_eq!(service.asked().len(), n_asked, "{expiration}");
+    }
+}
+
+/// A gateway that quotes the headers it was sent.
+#[tokio::test]
+async fn fetched_keys_are_not_told_in_errors() {
+    let service = Service::start(&[("GET /keys", 200, KEYS)]);
+    let echo = "x-amz-security-token: session-of-service, secret-of-service";
+    let server = ModelServer::start([on("0#*").always(status(400).message(echo))]).await;
+    let url = format!("{}/keys", service.endpoint);
+    let model = model(&server, AwsSource::Container { url, token: None });
+    // The first request fetches, the second has them at hand.
+    for id in ["0#0", "0#1"] {
+        let detail = "x-amz-security-token: [key], [key]".to_owned();
+        let error = ask(&model, id).await.unwrap_err();
+        assert_eq!(error, ModelError::RequestRefused { status: 400, detail }, "{id}");
+    }
 }
 
 #[tokio::test]

@@ -41,7 +41,22 @@ async fn a_program_gets_the_prompt_and_its_output_is_the_answer() {
 #[tokio::test]
 async fn line_ends_at_the_end_are_dropped_and_others_kept() {
     assert_eq!(ask(&text(r"printf 'a\n\nb\n\r\n\n'"), "0#0").await.unwrap().text, "a\n\nb");
-    assert_eq!(ask(&text("exec true"), "0#0").await.unwrap().text, "");
+}
+
+#[tokio::test]
+async fn a_program_that_prints_nothing_has_not_answered() {
+    let empty = Err(ModelError::ReplyEmpty { stop: StopReason::Finished, usage: None });
+    assert_eq!(ask(&text("exec true"), "0#0").await, empty);
+    assert_eq!(ask(&text("echo; echo ' '"), "0#0").await, empty);
+    let usage = Usage { input_tokens: 9, output_tokens: 5, ..Usage::default() };
+    let cut = r#"echo '{"reasoning":"hm"}'; echo '{"done":{"stop":"length","usage":{"input_tokens":9,"output_tokens":5}}}'"#;
+    let error = ask(&lines(cut), "0#0").await.unwrap_err();
+    assert_eq!(error, ModelError::ReplyEmpty { stop: StopReason::Length, usage: Some(usage) });
+    assert!(!error.is_transient());
+    assert_eq!(
+        error.to_string(),
+        "the reply is empty: the model used up its output limit before it began to answer"
+    );
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ macro_rules! model_contract {
 
             model_contract!(@tests reply
                 a_reply_arrives_in_pieces_and_ends_with_its_usage
-                a_reply_without_text_is_a_reply
+                a_reply_without_text_is_no_reply
                 reasoning_is_kept_apart_from_the_answer
                 each_reason_to_stop_is_told
                 cached_tokens_are_part_of_the_input

@@ -34,11 +34,22 @@ pub(crate) async fn a_reply_arrives_in_pieces_and_ends_with_its_usage(adapter: A
     assert_eq!(server.served_usage(), usage(2, 2));
 }
 
-pub(crate) async fn a_reply_without_text_is_a_reply(adapter: Adapter) {
-    let server = ModelServer::start([on("0#0").reply("")]).await;
+pub(crate) async fn a_reply_without_text_is_no_reply(adapter: Adapter) {
+    let server = ModelServer::start([
+        on("0#0").reply(""),
+        on("0#1").reply(" \n").stop(StopReason::Length).usage(2, 9),
+        on("0#2").reply("").stop(StopReason::Filtered),
+    ])
+    .await;
     let model = adapter.open(&server.base_url());
     let (seen, error) = deltas(stream(&*model, "0#0")).await;
     assert_eq!((seen, error), (vec![done(usage(2, 0))], None));
+    let empty = |stop, usage| Err(ModelError::ReplyEmpty { stop, usage: Some(usage) });
+    assert_eq!(ask(&*model, "0#0").await, empty(StopReason::Finished, usage(2, 0)));
+    assert_eq!(ask(&*model, "0#1").await, empty(StopReason::Length, usage(2, 9)));
+    // What a filter withheld is told as that.
+    let filtered = ask(&*model, "0#2").await.unwrap();
+    assert_eq!((filtered.text.as_str(), filtered.stop), ("", StopReason::Filtered));
 }
 
 pub(crate) async fn reasoning_is_kept_apart_from_the_answer(adapter: Adapter) {

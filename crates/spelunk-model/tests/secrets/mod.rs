@@ -1,9 +1,12 @@
 //! That nothing which holds a key prints it. What errors print is in the contract.
 
+use std::time::Duration;
+
 use spelunk_model::{
-    AnthropicModel, AwsAuth, AwsSettings, AwsSource, BedrockModel, EmbeddingClient, GeminiModel,
-    ModelOptions, OpenAiModel, ResponsesModel, Secret,
+    AnthropicModel, AwsAuth, AwsSettings, AwsSource, BedrockModel, EmbeddingClient, GeminiModel, ModelError,
+    ModelOptions, OpenAiModel, ResponsesModel, Secret, post_json,
 };
+use spelunk_testkit::{ModelServer, on, status};
 
 use crate::adapter::{KEY, aws_keys, now};
 
@@ -46,6 +49,19 @@ fn nothing_that_holds_a_key_prints_it() {
     for text in printed {
         assert!(!text.contains(KEY), "{text}");
     }
+}
+
+/// A collector that quotes the headers it was sent.
+#[tokio::test]
+async fn headers_for_a_collector_are_not_told_in_errors() {
+    let echo = "authorization: Bearer token-of-collector, x-key: another-key; token-of-collector is unknown";
+    let server = ModelServer::start([on("embed").always(status(401).message(echo))]).await;
+    let url = format!("{}/embeddings", server.base_url());
+    let headers = [("authorization", "Bearer token-of-collector"), ("x-key", "another-key")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let error = post_json(&url, &headers, "{}".to_owned(), Duration::from_secs(20)).await.unwrap_err();
+    let detail = "authorization: [key], x-key: [key]; [key] is unknown".to_owned();
+    assert_eq!(error, ModelError::Unauthorized { base_url: url, detail });
 }
 
 /// A key that no header can carry is refused before anything is sent, and not quoted.

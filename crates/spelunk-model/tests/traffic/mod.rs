@@ -2,13 +2,12 @@
 
 use std::process::Command;
 
-use futures_util::StreamExt;
 use futures_util::future::join_all;
 use spelunk_model::ModelDelta;
 use spelunk_testkit::{ClosedPort, Gate, ModelServer, on};
 use spelunk_types::{StopReason, Usage};
 
-use crate::adapter::{Adapter, ask, stream};
+use crate::adapter::{Adapter, ask, deltas, next, stream};
 
 #[tokio::test]
 async fn a_thousand_streams_are_open_at_once() {
@@ -22,17 +21,17 @@ async fn thousand_streams(adapter: Adapter) {
     let model = adapter.open(&server.base_url());
     let streams = (0..1000).map(|ordinal| stream(&*model, &format!("0#{ordinal}")));
     let begun = join_all(streams.map(|mut stream| async {
-        let first = stream.next().await;
+        let first = next(&mut stream).await;
         assert_eq!(first, Some(Ok(ModelDelta::Text("a".to_owned()))));
         stream
     }))
     .await;
     gate.reached(1000).await;
     gate.open();
-    let ends = join_all(begun.into_iter().map(StreamExt::collect::<Vec<_>>)).await;
+    let ends = join_all(begun.into_iter().map(deltas)).await;
     let usage = Usage { input_tokens: 1, output_tokens: 1, ..Usage::default() };
     let done = ModelDelta::Done { stop: StopReason::Finished, usage: Some(usage) };
-    assert_eq!(ends, vec![vec![Ok(ModelDelta::Text("b".to_owned())), Ok(done)]; 1000]);
+    assert_eq!(ends, vec![(vec![ModelDelta::Text("b".to_owned()), done], None); 1000]);
     let expected = Usage { input_tokens: 1000, output_tokens: 1000, ..Usage::default() };
     assert_eq!(server.served_usage(), expected);
 }

@@ -35,6 +35,11 @@ payload_tests! { Adapter::OpenAi, "openai":
         ToolCall(ToolCall { id: "call_a", name: "grep", arguments: "{\"pattern\":\"x\"}", signature: None })
         ToolCall(ToolCall { id: "call_b", name: "now", arguments: "{}", signature: None })
         Done { stop: ToolUse, usage: None }"#]];
+    calls_of_ollama_that_share_a_place_are_told_apart "ollama_tool_calls" expect![[r#"
+        ToolCall(ToolCall { id: "call_a", name: "read", arguments: "{\"path\":\"a.md\"}", signature: None })
+        ToolCall(ToolCall { id: "call_b", name: "read", arguments: "{\"path\":\"b.md\"}", signature: None })
+        ToolCall(ToolCall { id: "call_c", name: "now", arguments: "{}", signature: None })
+        Done { stop: ToolUse, usage: None }"#]];
     openai_tells_usage_after_the_finish "chat" expect![[r#"
         Text("Forty")
         Text("-two.")

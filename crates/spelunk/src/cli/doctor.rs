@@ -16,6 +16,8 @@ use crate::provider::{self, Found};
 use crate::render::units::{count, dollars, head, time};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
+/// Enough for a model that reasons before it answers.
+const ASK_TOKENS_MAX: u64 = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
@@ -226,7 +228,7 @@ async fn reach(found: &Found) -> Check {
 }
 
 async fn ask(model: &dyn Model) -> Check {
-    let prompt = Prompt::single("Reply with the single word: ready", "Are you ready?", 256);
+    let prompt = Prompt::single("Reply with the single word: ready", "Are you ready?", ASK_TOKENS_MAX);
     let call = CallId { frame: FrameId::root(), ordinal: 0 };
     let began = Instant::now();
     match tokio::time::timeout(ASK_TIME_MAX, collect(model.stream(&prompt, &call), 10_000, |_| {})).await {

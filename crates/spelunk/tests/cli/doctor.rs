@@ -89,6 +89,21 @@ fn asked_to_it_sends_one_question() {
 }
 
 #[test]
+fn a_model_that_says_nothing_is_bad() {
+    let (scene, server) = (Scene::new(&NOTE), answering(""));
+    scene.spelunk(["doctor", "--ask", "--model", "scripted"]).server(&server).run().check(&expect![[r#"
+        ok    settings   defaults, no settings file
+        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    sandbox    monty (a session opens in TIME)
+        ok    model      openai/scripted (OPENAI_BASE_URL is set)
+        ok    price      free
+        bad   ask        the reply is empty; raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`
+        --- stderr
+        --- exit 1
+    "#]]);
+}
+
+#[test]
 fn a_wrong_key_is_found_by_asking() {
     let server =
         ModelServer::start_blocking([on("models").always(status(401)), to_all().always(status(401))]);

@@ -133,6 +133,15 @@ fn a_model_that_does_not_work_says_why_and_fails() {
         hint: the models are `fast`, `secret`, `smart`
         --- exit 1
     "#]]);
+    let server = answering(" ");
+    two(&scene, &server.base_url());
+    scene.spelunk(["model", "test", "fast"]).run().check(&expect![[r#"
+        fast  openai/tiny
+        bad   the reply is empty
+              hint: raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`
+        --- stderr
+        --- exit 1
+    "#]]);
     let server = ModelServer::start_blocking([to_all().always(status(401))]);
     two(&scene, &server.base_url());
     scene.spelunk(["model", "test", "fast"]).run().check(&expect![[r#"

@@ -170,6 +170,9 @@ async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Re
                 first_ms.get_or_insert_with(elapsed_ms);
             }
             ModelDelta::ToolCall(_) => {}
+            ModelDelta::Done { stop, usage } if said.trim().is_empty() => {
+                return Err(ModelError::ReplyEmpty { stop, usage });
+            }
             ModelDelta::Done { usage, .. } => {
                 let total_ms = elapsed_ms();
                 let spent = usage.unwrap_or_else(|| Usage {

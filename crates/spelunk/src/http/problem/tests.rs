@@ -66,6 +66,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         502 model-overloaded
         502 model-prompt-too-long
         502 model-rate-limited
+        502 model-reply-empty
         502 model-reply-malformed
         502 model-reply-too-long
         502 model-request-refused

@@ -1,0 +1,106 @@
+//! The ways in which providers write a time: AWS has two, HTTP a third. Only the part of the calendar that they can mean is
+//! taken.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const DAY_S: u64 = 86_400;
+
+/// `20150830T123600Z`. A time before 1970 is 1970: a request signed with it is refused, and that says enough.
+pub(crate) fn stamp(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+    let (year, month, day) = civil(seconds / DAY_S);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+}
+
+/// `2026-11-15T12:00:00Z`, with or without a fraction of a second; `+02:00` or `-0530` in the place of the `Z`, and a space
+/// in that of the `T`.
+pub(crate) fn parse(text: &str) -> Option<SystemTime> {
+    let (date, time) = text.trim().split_once(['T', 't', ' '])?;
+    let (time, ahead_s) = split_offset(time)?;
+    let mut date = date.splitn(3, '-').map(number);
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let local = moment((year, month, day), time.split('.').next()?)?;
+    match ahead_s {
+        Ahead::By(seconds) => local.checked_sub(Duration::from_secs(seconds)),
+        Ahead::Behind(seconds) => local.checked_add(Duration::from_secs(seconds)),
+    }
+}
+
+/// `Sun, 15 Nov 2026 12:00:00 GMT`, the one form that HTTP has servers write.
+pub(crate) fn parse_http(text: &str) -> Option<SystemTime> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (_, date) = text.trim().strip_suffix(" GMT")?.split_once(", ")?;
+    let mut words = date.split(' ');
+    let day = number(words.next()?)?;
+    let month = words.next()?;
+    let month = (1..).zip(MONTHS).find_map(|(idx, name)| (name == month).then_some(idx))?;
+    let year = number(words.next()?)?;
+    let time = words.next()?;
+    words.next().is_none().then(|| moment((year, month, day), time))?
+}
+
+/// How far a place's clock is from UTC, in seconds.
+enum Ahead {
+    By(u64),
+    Behind(u64),
+}
+
+/// A time of day, and what its end says about the place.
+fn split_offset(text: &str) -> Option<(&str, Ahead)> {
+    if let Some(time) = text.strip_suffix(['Z', 'z']) {
+        return Some((time, Ahead::By(0)));
+    }
+    let at = text.rfind(['+', '-'])?;
+    let (time, offset) = text.split_at_checked(at)?;
+    let (sign, offset) = offset.split_at_checked(1)?;
+    let digits = offset.replacen(':', "", 1);
+    let (hours, minutes) = digits.split_at_checked(2).filter(|_| digits.len() == 4)?;
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    if hours > 23 || minutes > 59 {
+        return None;
+    }
+    let seconds = hours * 3600 + minutes * 60;
+    Some((time, if sign == "+" { Ahead::By(seconds) } else { Ahead::Behind(seconds) }))
+}
+
+/// A date and `12:00:00`, in UTC.
+fn moment((year, month, day): (u64, u64, u64), time: &str) -> Option<SystemTime> {
+    let mut time = time.splitn(3, ':').map(number);
+    let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
+    let is_possible = (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !is_possible || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let seconds = days(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second;
+    UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+}
+
+/// Digits and nothing else.
+fn number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Days since 1970 of a date, by counting in years that begin in March.
+fn days(year: u64, month: u64, day: u64) -> u64 {
+    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    (365 * year + year / 4 - year / 100 + year / 400 + of_year).saturating_sub(719_468)
+}
+
+/// The date of a day since 1970.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (0, month + 3) } else { (1, month - 9) };
+    (era * 400 + year_of_era + year, month, day)
+}
+
+#[cfg(test)]
+mod tests;
