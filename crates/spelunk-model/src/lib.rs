@@ -54,6 +54,7 @@ pub use error::{Feature, ModelError};
 pub use fallback::FallbackModel;
 pub use gemini::GeminiModel;
 pub use gguf::{GgufError, GgufHeader};
+pub use http::is_on_this_machine;
 pub use list::{ListShape, list_models, list_models_as};
 pub use loading::{Loading, models_loading};
 pub use model::{Model, ModelDelta, ModelStream, Reply, collect};
