@@ -66,5 +66,5 @@ pub use prompt::{Message, Prompt, Speaker};
 pub use rate::{Rate, RateBucket};
 pub use responses::ResponsesModel;
 pub use secret::Secret;
-pub use tokens::estimate_tokens;
+pub use tokens::{estimate_tokens, estimate_tokens_high};
 pub use tool::{Part, Tool, ToolCall, ToolResult};
