@@ -1,11 +1,49 @@
 //! Attempts: one request at a time, bounded in time, and the one policy for trying again. Adapters never retry.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use spelunk_model::{Feature, Model, ModelError, ModelStream, Prompt, Reply, collect};
-use spelunk_types::{CallId, Limits};
+use spelunk_model::{
+    Feature, Model, ModelDelta, ModelError, ModelStream, Prompt, Reply, collect, estimate_tokens,
+};
+use spelunk_types::{CallId, Limits, RunId};
 use tokio::time::timeout;
+
+/// A wait that a provider asks for is lengthened by up to a fifth: calls that were refused together do not come back
+/// together.
+const SPREAD_SHARE: u64 = 5;
+
+/// How much of a reply has come, reasoning and calls of tools included: all of that is paid for, whether or not the rest
+/// comes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen(Arc<AtomicU64>);
+
+impl Seen {
+    /// Tokens, estimated.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn see(&self, delta: &ModelDelta) {
+        let tokens = match delta {
+            ModelDelta::Text(text) | ModelDelta::Reasoning(text) => estimate_tokens(text),
+            ModelDelta::ToolCall(call) => estimate_tokens(&call.name) + estimate_tokens(&call.arguments),
+            ModelDelta::Done { .. } => 0,
+        };
+        self.0.fetch_add(tokens, Ordering::Relaxed);
+    }
+}
+
+/// How long to wait before another attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wait {
+    /// Until then nobody asks the model.
+    pub(crate) pause_ms: u64,
+    /// Until then this call does not: a little longer, by chance.
+    pub(crate) wait_ms: u64,
+}
 
 /// Sends one request and reads its whole reply, or gives up at `call_ms_max` or `call_idle_ms_max`. A model inside this
 /// process is only held to the second, and gives signs of life: how long it takes depends on the machine.
@@ -14,9 +52,10 @@ pub(crate) async fn attempt(
     prompt: &Prompt,
     call: &CallId,
     limits: &Limits,
+    seen: &Seen,
     on_text: impl FnMut(&str),
 ) -> Result<Reply, ModelError> {
-    let patient = bound_idle(model.stream(prompt, call), limits.call_idle_ms_max);
+    let patient = bound_idle(model.stream(prompt, call), limits.call_idle_ms_max, seen.clone());
     let whole = collect(patient, limits.reply_bytes_max, on_text);
     if model.computes_here() {
         return whole.await;
@@ -32,31 +71,74 @@ pub(crate) fn refuses_schema(error: &ModelError) -> bool {
     matches!(error, ModelError::FeatureRefused { feature: Feature::Schema, .. })
 }
 
+/// Whether the provider may want to be paid for a request that brought no reply: it had begun to answer.
+pub(crate) fn may_cost(error: &ModelError, seen: &Seen) -> bool {
+    let has_answered = matches!(
+        error,
+        ModelError::StreamCut
+            | ModelError::ReplyMalformed { .. }
+            | ModelError::ReplyEmpty { .. }
+            | ModelError::ReplyTooLong { .. }
+    );
+    has_answered || seen.tokens() > 0
+}
+
 /// How long to wait before another attempt; `None` if there is to be none. `n_failed` counts from 1.
-pub(crate) fn wait_ms(error: &ModelError, call: &CallId, n_failed: u32, limits: &Limits) -> Option<u64> {
+pub(crate) fn wait(
+    error: &ModelError,
+    (run, call): (&RunId, &CallId),
+    n_failed: u32,
+    limits: &Limits,
+) -> Option<Wait> {
     if !error.is_transient() || u64::from(n_failed) > limits.retries_max {
         return None;
     }
-    let asked = error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-    let doubled = limits.retry_wait_ms_min.saturating_mul(1 << (n_failed - 1).min(20));
-    let wait = asked.unwrap_or_else(|| jittered(doubled, call, n_failed));
-    Some(wait.min(limits.retry_wait_ms_max))
+    let (from_ms, to_ms) = match asked_ms(error) {
+        // Longer than we ever wait: what is left to choose is who comes back first.
+        Some(asked_ms) if asked_ms >= limits.retry_wait_ms_max => {
+            let ms_max = limits.retry_wait_ms_max;
+            (ms_max - ms_max / SPREAD_SHARE, ms_max)
+        }
+        Some(asked_ms) => (asked_ms, asked_ms.saturating_add(asked_ms / SPREAD_SHARE)),
+        None => {
+            let doubled = limits.retry_wait_ms_min.saturating_mul(1 << (n_failed - 1).min(20));
+            (doubled / 2, doubled)
+        }
+    };
+    let (from_ms, to_ms) = (from_ms.min(limits.retry_wait_ms_max), to_ms.min(limits.retry_wait_ms_max));
+    Some(Wait { pause_ms: from_ms, wait_ms: between(from_ms, to_ms, &format!("{run} {call} {n_failed}")) })
 }
 
-/// Between half and all of `wait_ms`, spread by call so that parallel calls do not return together, and the same for
-/// the same call, so that tests need no dice.
-fn jittered(wait_ms: u64, call: &CallId, n_failed: u32) -> u64 {
-    let hash = blake3::hash(format!("{call} {n_failed}").as_bytes());
-    let share = u64::from(hash.as_bytes()[0]);
-    wait_ms / 2 + (wait_ms / 2).saturating_mul(share) / 255
+/// How long nobody should ask a model that is overloaded.
+pub(crate) fn pause_ms(error: &ModelError, limits: &Limits) -> u64 {
+    asked_ms(error).unwrap_or(limits.retry_wait_ms_min).min(limits.retry_wait_ms_max)
 }
 
-fn bound_idle(deltas: ModelStream, idle_ms_max: u64) -> ModelStream {
+fn asked_ms(error: &ModelError) -> Option<u64> {
+    error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A time between the two, spread by name so that parallel calls and other runs do not return together, and the same for
+/// the same name, so that tests need no dice.
+fn between(from_ms: u64, to_ms: u64, name: &str) -> u64 {
+    let hash = blake3::hash(name.as_bytes());
+    let [high, low, ..] = *hash.as_bytes();
+    let share = u64::from(u16::from_be_bytes([high, low]));
+    let spread = u128::from(to_ms.saturating_sub(from_ms)) * u128::from(share) / u128::from(u16::MAX);
+    from_ms.saturating_add(u64::try_from(spread).unwrap_or(u64::MAX))
+}
+
+fn bound_idle(deltas: ModelStream, idle_ms_max: u64, seen: Seen) -> ModelStream {
     let idle = Duration::from_millis(idle_ms_max);
-    Box::pin(stream::unfold(Some(deltas), move |deltas| async move {
-        let mut deltas = deltas?;
+    Box::pin(stream::unfold(Some((deltas, seen)), move |left| async move {
+        let (mut deltas, seen) = left?;
         match timeout(idle, deltas.next()).await {
-            Ok(delta) => delta.map(|delta| (delta, Some(deltas))),
+            Ok(delta) => delta.map(|delta| {
+                if let Ok(delta) = &delta {
+                    seen.see(delta);
+                }
+                (delta, Some((deltas, seen)))
+            }),
             Err(_) => Some((Err(ModelError::TimedOut { after_ms: idle_ms_max }), None)),
         }
     }))

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -105,8 +106,18 @@ pub struct RunHandle {
     pub events: EventStream,
     /// Stops it.
     pub cancel: Cancel,
+    cut_off: CutOff,
     driver: JoinSet<RunResult>,
     written: oneshot::Receiver<()>,
+}
+
+/// Dropped before the run has ended, it says that the run is cut off: from then on nothing is recorded any more.
+struct CutOff(Arc<AtomicBool>);
+
+impl Drop for CutOff {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl RunHandle {
@@ -128,9 +139,11 @@ impl RunHandle {
 impl RunHandle {
     /// Stops the run where it is, as a crash would: nothing more is recorded, and calls in flight are lost. Returns once
     /// another handle may resume it.
-    pub async fn abandon(mut self) {
-        self.driver.shutdown().await;
-        drop(self.written.await);
+    pub async fn abandon(self) {
+        let Self { cut_off, mut driver, written, .. } = self;
+        drop(cut_off);
+        driver.shutdown().await;
+        drop(written.await);
     }
 }
 
@@ -367,7 +380,7 @@ impl Engine {
         let (blobs, replies) = (desk.blobs.clone(), desk.replies.clone());
         let (scribe, written) = Scribe::start(desk);
         let stream = EventStream::live(self.workspace.clone(), id.clone(), events, scribe.subscribe());
-        let cancel = Cancel::new();
+        let (cancel, cut_off) = (Cancel::new(), CutOff(Arc::default()));
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
         let run = Run {
             id: id.clone(),
@@ -386,6 +399,7 @@ impl Engine {
             flights: Flights::default(),
             limits_told: Mutex::default(),
             stand_ins_told: Mutex::default(),
+            is_cut_off: Arc::clone(&cut_off.0),
             settings,
             blobs,
             replies,
@@ -402,7 +416,7 @@ impl Engine {
             let _leaving = leaving;
             driving.await
         });
-        RunHandle { run: id, events: stream, cancel, driver, written }
+        RunHandle { run: id, events: stream, cancel, cut_off, driver, written }
     }
 }
 

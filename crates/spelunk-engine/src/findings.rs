@@ -146,6 +146,7 @@ pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
         | EventKind::PassagesChosen { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallRetried { .. }
+        | EventKind::CallWasted { .. }
         | EventKind::CallSettled { .. }
         | EventKind::CellRan { .. }
         | EventKind::DeskLaid { .. }

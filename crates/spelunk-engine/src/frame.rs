@@ -9,6 +9,7 @@ mod call;
 mod chain;
 mod recall;
 mod record;
+mod sent;
 mod tool;
 
 use std::future::Future;

@@ -13,6 +13,7 @@ mod conversation;
 mod engine;
 mod environment;
 mod error;
+mod estimate;
 mod evidence;
 mod finder;
 mod findings;

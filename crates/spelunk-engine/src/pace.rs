@@ -40,6 +40,9 @@ const SCHEMAS_MAX: usize = 1000;
 pub(crate) struct Pace {
     gate: Gate,
     bucket: Option<Mutex<RateBucket>>,
+    /// Where calls wait for the bucket, in the order in which they came: a large one is not overtaken for ever by small
+    /// ones.
+    line: tokio::sync::Mutex<()>,
     waits: Mutex<Waits>,
     outages: Mutex<Outages>,
     /// Schemas that the provider has said it does not take for this model.
@@ -60,6 +63,8 @@ struct Waits {
 struct Outages {
     n_in_a_row: u32,
     rests_until: Option<Instant>,
+    /// The wait that the provider asked for; a reply to an earlier request does not shorten it.
+    pauses_until: Option<Instant>,
 }
 
 /// The right to have one call in flight with this model.
@@ -67,6 +72,7 @@ struct Outages {
 pub(crate) struct Turn<'a> {
     pace: &'a Pace,
     tokens_taken: u64,
+    taken_at_ms: u64,
     _pass: Pass<'a>,
 }
 
@@ -76,6 +82,7 @@ impl Pace {
         Self {
             gate: Gate::new(WIDTH_MAX),
             bucket: is_rated.then(|| Mutex::new(RateBucket::new(rate, 0))),
+            line: tokio::sync::Mutex::default(),
             waits: Mutex::default(),
             outages: Mutex::default(),
             refused_schemas: Mutex::default(),
@@ -86,16 +93,19 @@ impl Pace {
     /// Waits until a call that may use so many tokens can be sent.
     pub(crate) async fn enter(&self, tokens: u64) -> Turn<'_> {
         let pass = self.gate.enter().await;
+        let mut taken_at_ms = 0;
         if let Some(bucket) = &self.bucket {
+            let _first = self.line.lock().await;
             loop {
-                let taken = lock(bucket).take(tokens, self.now_ms());
+                taken_at_ms = self.now_ms();
+                let taken = lock(bucket).take(tokens, taken_at_ms);
                 match taken {
                     Ok(()) => break,
                     Err(wait) => sleep(wait).await,
                 }
             }
         }
-        Turn { pace: self, tokens_taken: tokens, _pass: pass }
+        Turn { pace: self, tokens_taken: tokens, taken_at_ms, _pass: pass }
     }
 
     /// The provider asked for fewer requests.
@@ -118,13 +128,26 @@ impl Pace {
         lock(&self.outages).rests_until = Some(Instant::now() + REST);
     }
 
+    /// The provider has no capacity: half as many from now on, none before `pause` is over, and whoever can ask another
+    /// does not stand at its door.
+    pub(crate) fn overloaded(&self, pause: Duration) {
+        self.gate.narrow(pause);
+        let until = Instant::now() + pause;
+        let mut outages = lock(&self.outages);
+        outages.pauses_until = Some(outages.pauses_until.map_or(until, |before| before.max(until)));
+    }
+
     pub(crate) fn is_resting(&self) -> bool {
-        lock(&self.outages).rests_until.is_some_and(|until| until > Instant::now())
+        let Outages { rests_until, pauses_until, .. } = *lock(&self.outages);
+        rests_until.max(pauses_until).is_some_and(|until| until > Instant::now())
     }
 
     /// A call succeeded; its first word came after this long.
     pub(crate) fn succeeded(&self, first_word: Duration) {
-        *lock(&self.outages) = Outages::default();
+        {
+            let mut outages = lock(&self.outages);
+            (outages.n_in_a_row, outages.rests_until) = (0, None);
+        }
         if self.is_crowded(first_word) {
             self.gate.narrow_above(Duration::ZERO, CROWDED_WIDTH_MIN);
         } else {
@@ -179,7 +202,7 @@ impl Turn<'_> {
     /// Corrects what was taken from the minute by what was used.
     pub(crate) fn settle(&self, tokens_used: u64) {
         if let Some(bucket) = &self.pace.bucket {
-            lock(bucket).settle(self.tokens_taken, tokens_used);
+            lock(bucket).settle((self.tokens_taken, self.taken_at_ms), tokens_used);
         }
     }
 }

@@ -150,6 +150,7 @@ impl Projection {
             | EventKind::PassagesChosen { .. }
             | EventKind::CallStarted { .. }
             | EventKind::CallRetried { .. }
+            | EventKind::CallWasted { .. }
             | EventKind::CallSettled { .. }
             | EventKind::CellRan { .. }
             | EventKind::QuestionAdded { .. }

@@ -1,6 +1,8 @@
 //! The purse: what a run may still spend, one for the whole tree. Spending is reserved before a request is sent, which
-//! stops fifty parallel calls from overspending together; a reservation that is dropped is returned.
+//! stops fifty parallel calls from overspending together; a reservation that is dropped is returned. What an attempt
+//! without a reply cost is paid for itself, and is not.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use spelunk_types::{ErrorCode, Explain, Limits, Usage};
@@ -81,25 +83,7 @@ impl Purse {
 
     /// Sets the estimate of one call aside, or refuses the call.
     pub fn reserve(self: &Arc<Self>, estimate: Usage) -> Result<Reservation, BudgetExceeded> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(refused) = &held.refused {
-            return Err(refused.clone());
-        }
-        let calls = held.calls.saturating_add(1);
-        let tokens = held.tokens.saturating_add(estimate.tokens());
-        let cost_microusd = held.cost_microusd.saturating_add(estimate.cost_microusd);
-        let exceeded = [
-            ("calls_max", calls, self.calls_max),
-            ("tokens_max", tokens, self.tokens_max),
-            ("cost_microusd_max", cost_microusd, self.cost_microusd_max),
-        ];
-        if let Some((limit, _, value)) = exceeded.into_iter().find(|(_, wanted, max)| wanted > max) {
-            let refused = BudgetExceeded { limit, value };
-            held.refused = Some(refused.clone());
-            return Err(refused);
-        }
-        (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
-        Ok(Reservation { purse: Arc::clone(self), estimate, settled: false })
+        self.set_aside(estimate, None)
     }
 
     /// Sets the estimate of one sub-call aside if that leaves `kept` for the frames above to conclude with. A refusal is
@@ -109,13 +93,39 @@ impl Purse {
         estimate: Usage,
         kept: &Kept,
     ) -> Result<Reservation, BudgetExceeded> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        self.set_aside(estimate, Some(*kept))
+    }
+
+    fn set_aside(
+        self: &Arc<Self>,
+        estimate: Usage,
+        kept: Option<Kept>,
+    ) -> Result<Reservation, BudgetExceeded> {
+        let mut held = self.lock();
         if let Some(refused) = &held.refused {
             return Err(refused.clone());
         }
         let calls = held.calls.saturating_add(1);
         let tokens = held.tokens.saturating_add(estimate.tokens());
         let cost_microusd = held.cost_microusd.saturating_add(estimate.cost_microusd);
+        if let Some(exceeded) = self.exceeded((calls, tokens, cost_microusd), kept) {
+            if kept.is_none() {
+                held.refused = Some(exceeded.clone());
+            }
+            return Err(exceeded);
+        }
+        (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
+        let (purse, has_spent) = (Arc::clone(self), AtomicBool::new(false));
+        Ok(Reservation { purse, estimate, kept, has_spent, settled: false })
+    }
+
+    /// The first limit that so many calls, tokens and micro-dollars would break, with what is kept on top.
+    fn exceeded(
+        &self,
+        (calls, tokens, cost_microusd): (u64, u64, u64),
+        kept: Option<Kept>,
+    ) -> Option<BudgetExceeded> {
+        let kept = kept.unwrap_or_default();
         let wanted = [
             ("calls_max", calls.saturating_add(kept.calls), self.calls_max),
             ("tokens_max", tokens.saturating_add(kept.usage.tokens()), self.tokens_max),
@@ -125,11 +135,8 @@ impl Purse {
                 self.cost_microusd_max,
             ),
         ];
-        if let Some((limit, _, value)) = wanted.into_iter().find(|(_, wanted, max)| wanted > max) {
-            return Err(BudgetExceeded { limit, value });
-        }
-        (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
-        Ok(Reservation { purse: Arc::clone(self), estimate, settled: false })
+        let (limit, _, value) = wanted.into_iter().find(|(_, wanted, max)| wanted > max)?;
+        Some(BudgetExceeded { limit, value })
     }
 
     /// Calls, tokens and micro-dollars that are left.
@@ -144,12 +151,16 @@ impl Purse {
 
     /// Calls, tokens and micro-dollars spent or reserved now.
     pub fn held(&self) -> (u64, u64, u64) {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.lock();
         (held.calls, held.tokens, held.cost_microusd)
     }
 
+    fn lock(&self) -> std::sync::MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn exchange(&self, estimate: Usage, actual: Option<Usage>) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.lock();
         let paid = actual.unwrap_or_default();
         held.calls = held.calls.saturating_sub(u64::from(actual.is_none()));
         held.tokens = held.tokens.saturating_sub(estimate.tokens()).saturating_add(paid.tokens());
@@ -163,6 +174,10 @@ impl Purse {
 pub struct Reservation {
     purse: Arc<Purse>,
     estimate: Usage,
+    /// What it has to leave untouched.
+    kept: Option<Kept>,
+    /// Whether attempts without a reply were paid besides.
+    has_spent: AtomicBool,
     settled: bool,
 }
 
@@ -171,6 +186,28 @@ impl Reservation {
     pub fn settle(mut self, actual: Usage) {
         self.settled = true;
         self.purse.exchange(self.estimate, Some(actual));
+    }
+
+    /// Pays for an attempt that brought no reply. What is set aside stays so, for the next attempt.
+    pub(crate) fn spend(&self, wasted: Usage) {
+        self.has_spent.store(true, Ordering::Relaxed);
+        let mut held = self.purse.lock();
+        held.tokens = held.tokens.saturating_add(wasted.tokens());
+        held.cost_microusd = held.cost_microusd.saturating_add(wasted.cost_microusd);
+    }
+
+    /// Whether another attempt can be paid after those that brought no reply.
+    pub(crate) fn check(&self) -> Result<(), BudgetExceeded> {
+        if !self.has_spent.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let mut held = self.purse.lock();
+        let wanted = (held.calls, held.tokens, held.cost_microusd);
+        let Some(exceeded) = self.purse.exceeded(wanted, self.kept) else { return Ok(()) };
+        if self.kept.is_none() {
+            held.refused.get_or_insert_with(|| exceeded.clone());
+        }
+        Err(exceeded)
     }
 }
 

@@ -136,6 +136,7 @@ impl Replay {
                 | EventKind::RunFinished { .. }
                 | EventKind::SourceScanned { .. }
                 | EventKind::CallRetried { .. }
+                | EventKind::CallWasted { .. }
                 | EventKind::LimitReached { .. }
                 | EventKind::WarningRaised { .. }
                 | EventKind::CallStreamed { .. }

@@ -1,13 +1,14 @@
 //! A run: one question against one corpus, from its first event to its last. What all frames of a run share is here.
 
 use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use spelunk_context::Detector;
 use spelunk_journal::{Blobs, JournalError, Replies};
-use spelunk_model::{Model, Prompt, Reply, estimate_tokens};
+use spelunk_model::{Model, Reply};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
     BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, RunId, RunOutcome, StopReason, Usage,
@@ -17,13 +18,13 @@ use tokio::time::{Instant, timeout};
 use crate::analyst::Texts;
 use crate::finder::Finder;
 use crate::flights::Flights;
-use crate::frame::prompt_tokens;
 use crate::gate::Gate;
 use crate::purse::Kept;
 use crate::replay::Replay;
 use crate::scribe::Scribe;
 use crate::{
-    Answer, BudgetExceeded, Cancel, Frame, FrameError, Paces, Program, Purse, Roster, Stop, Task, wire,
+    Answer, BudgetExceeded, Cancel, Frame, FrameError, Paces, Program, Purse, Roster, Stop, Task, estimate,
+    wire,
 };
 
 /// What a run is held to.
@@ -96,6 +97,8 @@ pub(crate) struct Run {
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,
     /// What was said about models that stand in for others.
     pub(crate) stand_ins_told: Mutex<HashSet<String>>,
+    /// Whether the run was left as a crash would leave it.
+    pub(crate) is_cut_off: Arc<AtomicBool>,
     pub(crate) blobs: Blobs,
     pub(crate) replies: Replies,
     pub(crate) program: Option<Program>,
@@ -115,14 +118,8 @@ impl Run {
     /// what there is.
     pub(crate) fn kept_for_conclusions(&self) -> Kept {
         let limits = &self.settings.limits;
-        let conclusion = with_price(
-            self.models.root.as_ref(),
-            Usage {
-                input_tokens: limits.transcript_tokens_max,
-                output_tokens: limits.root_output_tokens_max,
-                ..Usage::default()
-            },
-        );
+        let (n_read, n_written) = (limits.transcript_tokens_max, limits.root_output_tokens_max);
+        let conclusion = estimate::dearest(self.models.root.as_ref(), n_read, n_written);
         let usage = Usage {
             input_tokens: conclusion.tokens().min(limits.tokens_max / 10),
             output_tokens: 0,
@@ -153,40 +150,11 @@ impl Run {
         let record = wire::write_reply(reply);
         self.scribe.chore(Box::new(move |replies| drop(replies.put(&key, &record))))
     }
-
-    /// What a call may cost at most.
-    pub(crate) fn estimate(model: &dyn Model, prompt: &Prompt) -> Usage {
-        let usage = Usage {
-            input_tokens: prompt_tokens(prompt),
-            output_tokens: prompt.output_tokens_max,
-            ..Usage::default()
-        };
-        with_price(model, usage)
-    }
-
-    /// What a call of this model cost. Where the provider does not say how many tokens, they are estimated.
-    pub(crate) fn price_usage(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usage {
-        let usage = reply.usage.unwrap_or_else(|| Usage {
-            input_tokens: prompt_tokens(prompt),
-            output_tokens: estimate_tokens(&reply.text),
-            ..Usage::default()
-        });
-        // Without a price of ours, a provider that says what it charged knows best.
-        if model.price().is_none() && usage.cost_microusd > 0 {
-            return usage;
-        }
-        with_price(model, usage)
-    }
 }
 
 /// Whether a reply may be given again: one that is empty, was filtered or broke off says nothing about the next.
 pub(crate) fn is_kept(reply: &Reply) -> bool {
     matches!(reply.stop, StopReason::Finished | StopReason::Length) && !reply.text.trim().is_empty()
-}
-
-fn with_price(model: &dyn Model, usage: Usage) -> Usage {
-    let cost_microusd = model.price().map_or(0, |price| price.cost_microusd(&usage));
-    Usage { cost_microusd, ..usage }
 }
 
 /// Drives a run to its end and records how it ended.

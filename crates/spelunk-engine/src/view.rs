@@ -230,9 +230,8 @@ impl RunView {
             // The pause between two processes is not time spent.
             self.earlier_ms = self.active_ms();
         }
-        self.updated_at_ms = event.at_ms;
-        self.seq_last = self.seq_last.max(event.seq);
         let at_ms = event.at_ms;
+        (self.updated_at_ms, self.seq_last) = (at_ms, self.seq_last.max(event.seq));
         self.errors.extend(error_of(event));
         if event.kind.durability() != Durability::Ephemeral {
             self.ticked = None;
@@ -274,6 +273,7 @@ impl RunView {
                     call.retries.push(*code);
                 }
             }
+            EventKind::CallWasted { usage, .. } => self.spent = self.spent.plus(*usage),
             EventKind::CallSettled { call, outcome, served } => {
                 if let Some(view) = self.calls.get_mut(call) {
                     self.spent = self.spent.plus(view.settle(outcome.clone(), *served, at_ms));

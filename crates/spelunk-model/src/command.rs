@@ -44,17 +44,27 @@ pub struct CommandOptions {
 pub struct CommandModel {
     options: Arc<CommandOptions>,
     reference: ModelRef,
+    /// The program, as messages name it.
+    shown: String,
 }
 
 impl CommandModel {
-    /// Starts nothing. The program is part of the reference, because another program is another model.
+    /// Starts nothing. The program, its arguments and what it writes are part of the reference, because with others it is
+    /// another model. Arguments may hold secrets, so that only a digest of them is.
     pub fn new(options: CommandOptions) -> Result<Self, ModelError> {
-        let base_url = format!("command:{}", options.program);
+        let shown = format!("command:{}", options.program);
         if options.program.trim().is_empty() {
-            return Err(ModelError::Unreachable { base_url, detail: "no program is named".to_owned() });
+            let detail = "no program is named".to_owned();
+            return Err(ModelError::Unreachable { base_url: shown, detail });
         }
+        let base_url = format!("{shown}#{}", manner(&options));
         let reference = ModelRef { provider: "command".to_owned(), name: options.name.clone(), base_url };
-        Ok(Self { options: Arc::new(options), reference })
+        Ok(Self { options: Arc::new(options), reference, shown })
+    }
+
+    /// Whether an address without a digest, as earlier versions wrote it, names the program of this one.
+    pub fn is_of_program(base_url: &str, without_digest: &str) -> bool {
+        base_url.rsplit_once('#').is_some_and(|(program, _)| program == without_digest)
     }
 
     fn input(&self, prompt: &Prompt) -> Vec<u8> {
@@ -80,11 +90,27 @@ impl Model for CommandModel {
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
-        let asked = Asked::new(self.reference.base_url.clone(), self.reference.name.clone(), Vec::new());
+        let asked = Asked::new(self.shown.clone(), self.reference.name.clone(), Vec::new());
         let running =
             Running::new(Arc::clone(&self.options), self.input(prompt), asked.with_features(prompt));
         Box::pin(stream::try_unfold(running, Running::advance))
     }
+}
+
+/// How the program is asked, in a few digits: enough to tell commands apart, too few to tell what they hold.
+fn manner(options: &CommandOptions) -> String {
+    let mut bytes = match options.output {
+        CommandOutput::Text => b"text".to_vec(),
+        CommandOutput::JsonLines => b"json-lines".to_vec(),
+    };
+    // An argument holds no zero byte.
+    for argument in &options.arguments {
+        bytes.push(0);
+        bytes.extend_from_slice(argument.as_bytes());
+    }
+    let digest = ring::digest::digest(&ring::digest::SHA256, &bytes);
+    let short = digest.as_ref().iter().take(6).fold(0_u64, |short, byte| short << 8 | u64::from(*byte));
+    format!("{short:012x}")
 }
 
 fn message(message: &crate::Message) -> wire::RequestMessage<'_> {

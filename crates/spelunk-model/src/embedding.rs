@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
+use std::time::Duration;
 
 use reqwest::header::AUTHORIZATION;
 use spelunk_types::{ModelRef, Usage};
@@ -17,6 +18,8 @@ use crate::{ModelError, ModelOptions, Price, Prompt};
 const TEXTS_MAX: usize = 128;
 /// The most bytes of text in one request, unless a single text is longer.
 const BYTES_MAX: usize = 400_000;
+/// How long a request may take unless told otherwise: a slow machine reads the longest in that time.
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// A longer vector is not one.
 const DIMENSIONS_MAX: usize = 65_536;
 
@@ -68,6 +71,7 @@ pub fn embedding_batches(texts: &[String]) -> Vec<Range<usize>> {
 pub struct EmbeddingClient {
     caller: Caller,
     format: Format,
+    timeout: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -79,17 +83,31 @@ enum Format {
 impl EmbeddingClient {
     /// `POST {base_url}/embeddings`, as OpenAI and most servers have it.
     pub fn openai(options: ModelOptions) -> Result<Self, ModelError> {
-        Ok(Self { caller: Self::caller("openai", options, "")?, format: Format::OpenAi })
+        Self::open("openai", options, "", Format::OpenAi)
     }
 
     /// `POST {base_url}/api/embed`, as Ollama has it; an address with `/v1` at its end is the same as one without.
     pub fn ollama(options: ModelOptions) -> Result<Self, ModelError> {
-        Ok(Self { caller: Self::caller("ollama", options, "/v1")?, format: Format::Ollama })
+        Self::open("ollama", options, "/v1", Format::Ollama)
     }
 
-    fn caller(provider: &str, options: ModelOptions, suffix: &str) -> Result<Caller, ModelError> {
+    /// The same with another limit on the time of a request, from sending it to the last byte of its reply.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    fn open(provider: &str, options: ModelOptions, suffix: &str, format: Format) -> Result<Self, ModelError> {
         let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
-        Caller::open(provider, options, &key_header, suffix)
+        let caller = Caller::open(provider, options, &key_header, suffix)?;
+        Ok(Self { caller, format, timeout: TIMEOUT })
+    }
+
+    /// A server that accepts and stays silent would hold up whoever waits for ever: nobody else bounds it.
+    async fn ask_in_time(&self, texts: &[String]) -> Result<Embedded, ModelError> {
+        let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+        let asking = tokio::time::timeout(self.timeout, self.ask(texts));
+        asking.await.unwrap_or(Err(ModelError::TimedOut { after_ms }))
     }
 
     async fn ask(&self, texts: &[String]) -> Result<Embedded, ModelError> {
@@ -157,7 +175,7 @@ impl EmbeddingModel for EmbeddingClient {
     }
 
     fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a> {
-        Box::pin(self.ask(texts))
+        Box::pin(self.ask_in_time(texts))
     }
 }
 

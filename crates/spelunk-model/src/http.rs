@@ -90,6 +90,11 @@ impl Endpoint {
     }
 }
 
+/// Whether what answers at this address runs on this machine.
+pub fn is_on_this_machine(base_url: &str) -> bool {
+    checked_url(base_url).is_ok_and(|url| is_local(url.host_str().unwrap_or_default()))
+}
+
 /// Why a request brought no response: the last cause says it best, and only it is free of the URL.
 pub(crate) fn deepest_cause(error: &dyn std::error::Error) -> String {
     let mut deepest = error;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     BlobId, CallId, CallOutcome, CellOutcome, Citation, CorpusRecord, ErrorCode, FileChange, Focus, Found,
     FrameId, FrameOutcome, Limits, ModelRef, OtherModels, RunOutcome, ScanOptions, Served, SourceSpec,
-    Strategy, Text,
+    Strategy, Text, Usage,
 };
 
 /// The journal format this engine writes. Readers accept every past one.
@@ -138,6 +138,9 @@ pub enum EventKind {
     /// An attempt failed and another follows.
     #[serde(rename = "call.retried")]
     CallRetried { call: CallId, attempt: u32, code: ErrorCode, wait_ms: u64 },
+    /// An attempt brought no reply, and the provider may want to be paid for it: what it is counted as.
+    #[serde(rename = "call.wasted")]
+    CallWasted { call: CallId, usage: Usage },
     /// A call ended: what the strategy saw.
     #[serde(rename = "call.settled")]
     CallSettled { call: CallId, outcome: CallOutcome, served: Served },
@@ -236,7 +239,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every name this engine knows; a reader shows others as they are and refuses to resume past them.
-    pub const NAMES: [&str; 23] = [
+    pub const NAMES: [&str; 24] = [
         "run.started",
         "run.resumed",
         "run.finished",
@@ -246,6 +249,7 @@ impl EventKind {
         "passages.chosen",
         "call.started",
         "call.retried",
+        "call.wasted",
         "call.settled",
         "cell.ran",
         "desk.laid",
@@ -274,6 +278,7 @@ impl EventKind {
             Self::PassagesChosen { .. } => "passages.chosen",
             Self::CallStarted { .. } => "call.started",
             Self::CallRetried { .. } => "call.retried",
+            Self::CallWasted { .. } => "call.wasted",
             Self::CallSettled { .. } => "call.settled",
             Self::CellRan { .. } => "cell.ran",
             Self::DeskLaid { .. } => "desk.laid",
@@ -306,6 +311,7 @@ impl EventKind {
             | Self::PassagesChosen { .. }
             | Self::CallStarted { .. }
             | Self::CallRetried { .. }
+            | Self::CallWasted { .. }
             | Self::CellRan { .. }
             | Self::DeskLaid { .. }
             | Self::ToolRan { .. }
@@ -357,6 +363,7 @@ impl EventKind {
             | Self::SourceScanned { .. }
             | Self::PassagesChosen { .. }
             | Self::CallRetried { .. }
+            | Self::CallWasted { .. }
             | Self::ValueObserved { .. }
             | Self::TasksPlanned { .. }
             | Self::TaskReported { .. }

@@ -5,6 +5,7 @@ mod bounded;
 mod embedding;
 mod keys;
 mod open;
+mod recorded;
 mod survey;
 
 use std::sync::Arc;
@@ -14,16 +15,17 @@ use spelunk_engine::Roster;
 use spelunk_model::{
     FallbackModel, GgufError, ListShape, Model, ModelError, ModelOptions, list_models, list_models_as,
 };
-use spelunk_types::{ErrorCode, Explain, ModelRef};
+use spelunk_types::{ErrorCode, Explain};
 
 use self::bounded::BoundedModel;
 pub(crate) use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
-use self::keys::{Commands, Keys, OPENROUTER_URL, Place, place, probe};
+use self::keys::{Place, place, probe};
 use self::open::open;
+pub(crate) use self::recorded::{is_at_base_url, recorded};
 use self::survey::usual;
 pub(crate) use self::survey::{KeyState, LocalServer, Surveyed, local_servers, survey};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings, at_provider};
-use crate::env::{self, Environment};
+use crate::env::Environment;
 use crate::local::BUILD_COMMAND;
 
 /// A model and why it was chosen.
@@ -68,6 +70,8 @@ pub(crate) enum ProviderError {
     NoModels { base_url: String },
     #[error("the run was begun by an MCP client, with a model or agents of its own")]
     OfClient,
+    #[error("the run was begun with a model at `{base_url}`, an address that your settings do not name")]
+    AddressUnknown { base_url: String },
     #[error(transparent)]
     Model(#[from] ModelError),
 }
@@ -88,7 +92,8 @@ impl Explain for ProviderError {
             | Self::LocalMissing { .. }
             | Self::LocalDamaged { .. }
             | Self::NotBuiltIn { .. }
-            | Self::OfClient => ErrorCode::ModelNotConfigured,
+            | Self::OfClient
+            | Self::AddressUnknown { .. } => ErrorCode::ModelNotConfigured,
             Self::Model(error) => error.code(),
         }
     }
@@ -124,6 +129,9 @@ impl Explain for ProviderError {
             Self::NotBuiltIn { .. } => Some(format!("build it with `{BUILD_COMMAND}`")),
             Self::NoModels { .. } => Some("load a model there, or name one with `--model`".into()),
             Self::OfClient => Some("go on with it from such a client, by the tool `rlm_resume`".into()),
+            Self::AddressUnknown { .. } => {
+                Some("if that server may have your documents and your key, name it with `--base-url`".into())
+            }
             Self::Model(error) => error.hint(),
         }
     }
@@ -304,42 +312,6 @@ pub(crate) fn roster(settings: &Settings, environment: &Environment) -> Roster {
             None => error.to_string(),
         })
     })
-}
-
-/// The model a run was started with, with today's key.
-pub(crate) fn recorded(
-    recorded: &ModelRef,
-    settings: &Settings,
-    environment: &Environment,
-) -> Result<Arc<dyn Model>, ProviderError> {
-    if recorded.provider == crate::mcp::CLIENT_PROVIDER {
-        return Err(ProviderError::OfClient);
-    }
-    // A model that has a name here is asked as it is set here, whoever else speaks its format.
-    for (alias, named) in &settings.models {
-        let is_it = named.settings.name.as_ref().is_none_or(|name| *name == recorded.name);
-        let here = if is_it { find_one(named, environment) } else { continue };
-        if here.is_ok_and(|found| found.model.reference() == recorded) {
-            return Ok(find_named(settings, environment, alias, String::new())?.model);
-        }
-    }
-    let settings = &settings.model;
-    let keys = Keys { settings, environment, commands: Commands::Run };
-    let variable = match recorded.provider.as_str() {
-        "anthropic" => env::ANTHROPIC_API_KEY.name,
-        "gemini" => keys.gemini_variable(),
-        "azure" => env::AZURE_OPENAI_API_KEY.name,
-        _ if recorded.base_url.starts_with(OPENROUTER_URL) => env::OPENROUTER_API_KEY.name,
-        _ => env::OPENAI_API_KEY.name,
-    };
-    let options = ModelOptions {
-        base_url: recorded.base_url.clone(),
-        name: recorded.name.clone(),
-        key: keys.key(variable)?,
-        price: settings.price,
-        label_calls: false,
-    };
-    open(&recorded.provider, options, settings, environment)
 }
 
 /// The place with a model's name in it: the first that the server offers, where none was said.

@@ -125,6 +125,9 @@ const STEPS = {
   'call.retried': (run, event) => {
     run.calls.get(event.call)?.retries.push(event.code);
   },
+  'call.wasted': (run, event) => {
+    for (const name of Object.keys(run.spent)) run.spent[name] += whole(event.usage?.[name]);
+  },
   'call.settled': settleCall,
   'call.streamed': (run, event) => {
     const call = run.calls.get(event.call);

@@ -7,8 +7,7 @@ use spelunk_model::Prompt;
 use spelunk_types::ErrorCode;
 
 use super::Frame;
-use crate::FrameError;
-use crate::run::Run;
+use crate::{FrameError, estimate};
 
 impl Frame {
     /// What is left, for the model to read. Not the same each time: go through [`Frame::observe`].
@@ -48,7 +47,7 @@ impl Frame {
     /// Whether that many calls as long as this prompt could still be paid.
     pub(crate) fn affords_calls(&self, n_calls: u64, prompt: &Prompt) -> bool {
         let (calls, tokens, cost_microusd) = self.run().purse.left();
-        let one = Run::estimate(self.model().as_ref(), prompt);
+        let one = estimate::at_most(self.model().as_ref(), prompt);
         calls >= n_calls
             && tokens >= one.tokens().saturating_mul(n_calls)
             && cost_microusd >= one.cost_microusd.saturating_mul(n_calls)

@@ -7,11 +7,12 @@ use spelunk_journal::JournalError;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
+use super::chain::Unsettled;
 use super::{Failure, Frame};
 use crate::purse::{BudgetExceeded, Reservation};
-use crate::run::{Run, is_kept};
+use crate::run::is_kept;
 use crate::scribe::Mark;
-use crate::{FrameError, Stop, wire};
+use crate::{FrameError, Stop, estimate, wire};
 
 /// What is asked of whom.
 pub(super) struct Ask {
@@ -96,16 +97,17 @@ impl Frame {
         let run = self.run();
         let reservation = match self.reserve(ask) {
             Ok(reservation) => reservation,
-            Err(exceeded) if ask.purpose != Purpose::Turn => return Ok(Paid::Refused(exceeded)),
-            Err(exceeded) => return Err(Stop::Limit(exceeded).into()),
+            Err(exceeded) => return Self::refused(ask, exceeded),
         };
         // No power cut may leave a question without the replies that it follows from. Of others, no more may be lost with a
         // full disk than half of those that are in flight at once.
         let recent = run.scribe.replies_before_last(self.limits().calls_parallel_max / 2);
         run.scribe.written_before(reasons.max(recent)).await?;
-        let reply = match self.attempt_until_settled(call, ask).await? {
+        let reply = match self.attempt_until_settled(call, ask, &reservation).await? {
             Ok(reply) => reply,
-            Err(error) => {
+            Err(Unsettled::Unaffordable(exceeded)) => return Self::refused(ask, exceeded),
+            Err(Unsettled::Error(error)) => {
+                // What attempts without a reply cost is paid already.
                 reservation.settle(Usage::default());
                 return Err(self.remember_failure(call.clone(), error.code(), error.to_string()));
             }
@@ -116,6 +118,14 @@ impl Frame {
         reservation.settle(usage);
         run.keep_in_cache(key.clone(), &reply)?;
         Ok(Paid::Reply(reply))
+    }
+
+    /// The purse refuses: without its next step a frame has nothing to go on with.
+    fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
+        match ask.purpose {
+            Purpose::Turn => Err(Stop::Limit(exceeded).into()),
+            Purpose::Part | Purpose::Whole => Ok(Paid::Refused(exceeded)),
+        }
     }
 
     /// Says once for each process that another model of a chain answers: it may cost more, and know less.
@@ -145,7 +155,7 @@ impl Frame {
 
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
         let run = self.run();
-        let estimate = Run::estimate(ask.model.as_ref(), &ask.prompt);
+        let estimate = estimate::at_most(ask.model.as_ref(), &ask.prompt);
         if ask.purpose == Purpose::Part {
             run.purse.reserve_leaving(estimate, &run.kept_for_conclusions())
         } else {

@@ -11,9 +11,11 @@ use tokio::time::Instant;
 
 use super::Frame;
 use super::call::Ask;
+use super::sent::Sent;
+use crate::attempt::{self, Seen, Wait};
 use crate::pace::{Pace, Paces};
-use crate::run::Run;
-use crate::{FrameError, attempt};
+use crate::purse::{BudgetExceeded, Reservation};
+use crate::{FrameError, estimate};
 
 /// One model of a chain, and how fast it may be asked.
 struct Link {
@@ -32,6 +34,14 @@ struct Broken {
 struct Unanswered {
     error: ModelError,
     link_idx: usize,
+}
+
+/// Why a call has no reply.
+pub(super) enum Unsettled {
+    /// What the models said last.
+    Error(ModelError),
+    /// What failed attempts cost leaves too little for another.
+    Unaffordable(BudgetExceeded),
 }
 
 /// The models of a call, the one that was asked first.
@@ -55,54 +65,60 @@ fn is_lacking(error: &ModelError) -> bool {
 }
 
 impl Frame {
-    /// Asks until there is a reply, with its usage priced, or no use in asking again. The outer error ends the run; the
-    /// inner one is what the models said last.
+    /// Asks until there is a reply, with its usage priced, or no use in asking again. The outer error ends the run.
     pub(super) async fn attempt_until_settled(
         &self,
         call: &CallId,
         ask: &Ask,
-    ) -> Result<Result<Reply, ModelError>, FrameError> {
+        reservation: &Reservation,
+    ) -> Result<Result<Reply, Unsettled>, FrameError> {
         let run = self.run();
         let links = links(&ask.model, &run.paces);
         let (mut n_failed, mut may_pass_on) = (0, links.len() > 1);
         loop {
-            let Unanswered { error, link_idx } = match self.go_round(call, ask, &links, n_failed + 1).await? {
+            let round = self.go_round((call, ask, reservation), &links, n_failed + 1);
+            let Unanswered { error, link_idx } = match round.await? {
                 Ok(reply) => return Ok(Ok(reply)),
                 Err(unanswered) => unanswered,
             };
             n_failed += 1;
             let pace = &links[link_idx].pace;
-            let Some(wait_ms) = attempt::wait_ms(&error, call, n_failed, self.limits()) else {
+            let Some(wait) = attempt::wait(&error, (&run.id, call), n_failed, self.limits()) else {
                 let is_limited = error.code() == ErrorCode::ModelRateLimited;
                 if !(is_limited && std::mem::take(&mut may_pass_on)) {
-                    return Ok(Err(error));
+                    return Ok(Err(Unsettled::Error(error)));
                 }
                 // A provider that still has no room after all waits is as good as out.
                 pace.rest();
                 n_failed = 0;
                 continue;
             };
-            self.record_retry(call, n_failed, &error, wait_ms).await?;
-            let wait = Duration::from_millis(wait_ms);
-            if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
-                pace.refused(wait);
+            if let Err(exceeded) = reservation.check() {
+                return Ok(Err(Unsettled::Unaffordable(exceeded)));
             }
-            tokio::time::sleep(wait).await;
+            let Wait { pause_ms, wait_ms } = wait;
+            self.record_retry(call, n_failed, &error, wait_ms).await?;
+            if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
+                pace.refused(Duration::from_millis(pause_ms));
+            }
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
     }
 
     /// Asks each model at most once, and the next only where one is out.
     async fn go_round(
         &self,
-        call: &CallId,
-        ask: &Ask,
+        (call, ask, reservation): (&CallId, &Ask, &Reservation),
         links: &[Link],
         attempt: u32,
     ) -> Result<Result<Reply, Unanswered>, FrameError> {
         let mut last = None;
         for (n_asked, link_idx) in order(links).into_iter().enumerate() {
+            if last.is_some() && reservation.check().is_err() {
+                break;
+            }
             let link = &links[link_idx];
-            let Broken { error, has_begun } = match self.ask_link(call, ask, link).await {
+            let Broken { error, has_begun } = match self.ask_link(call, ask, link, reservation).await {
                 Ok(reply) => {
                     let answered_by = (link_idx > 0).then(|| link.model.reference().clone());
                     return Ok(Ok(Reply { answered_by, ..reply }));
@@ -117,6 +133,9 @@ impl Frame {
                 return Ok(Err(Unanswered { error, link_idx }));
             }
             link.pace.failed(&error);
+            if error.code() == ErrorCode::ModelOverloaded && links.len() > 1 {
+                link.pace.overloaded(Duration::from_millis(attempt::pause_ms(&error, self.limits())));
+            }
             if has_begun && n_asked + 1 < links.len() {
                 // Whoever watches sees the reply begin anew.
                 self.record_retry(call, attempt, &error, 0).await?;
@@ -127,9 +146,15 @@ impl Frame {
     }
 
     /// Sends the request to one model, and once more without its schema where that is refused.
-    async fn ask_link(&self, call: &CallId, ask: &Ask, link: &Link) -> Result<Reply, Broken> {
+    async fn ask_link(
+        &self,
+        call: &CallId,
+        ask: &Ask,
+        link: &Link,
+        reservation: &Reservation,
+    ) -> Result<Reply, Broken> {
         let (run, pace) = (self.run(), &link.pace);
-        let tokens = Run::estimate(link.model.as_ref(), &ask.prompt).tokens();
+        let tokens = estimate::at_most(link.model.as_ref(), &ask.prompt).tokens();
         let mut prompt = Cow::Borrowed(ask.prompt.as_ref());
         loop {
             if prompt.schema.as_ref().is_some_and(|schema| !pace.takes_schema(schema)) {
@@ -144,16 +169,19 @@ impl Frame {
                 let text = text.to_owned();
                 run.scribe.show(self.id(), EventKind::CallStreamed { call: call.clone(), text });
             };
-            let model = link.model.as_ref();
-            let error = match attempt::attempt(model, &prompt, call, self.limits(), on_text).await {
+            let (model, seen) = (link.model.as_ref(), Seen::default());
+            let sent = Sent::new((self, call), (model, &ask.prompt), &seen, reservation);
+            let error = match attempt::attempt(model, &prompt, call, self.limits(), &seen, on_text).await {
                 Ok(mut reply) => {
+                    sent.replied();
                     turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
                     pace.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
-                    reply.usage = Some(Run::price_usage(model, &ask.prompt, &reply));
+                    reply.usage = Some(estimate::usage_of(model, &ask.prompt, &reply));
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
+            sent.broke(&error);
             drop(turn);
             match prompt.schema.clone().filter(|_| attempt::refuses_schema(&error)) {
                 Some(schema) => {

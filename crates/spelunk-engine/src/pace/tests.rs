@@ -42,6 +42,37 @@ async fn tokens_that_were_not_used_are_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_large_call_is_not_overtaken_by_small_ones_for_ever() {
+    let pace = Pace::new(rate(None, Some(200_000)));
+    // Small ones use up what comes in, and go on coming.
+    drop(pace.enter(20_000).await);
+    let small = async {
+        for _ in 0..100 {
+            join_all((0..10).map(async |_| drop(pace.enter(2_000).await))).await;
+        }
+    };
+    let large = async {
+        sleep(SECOND).await;
+        let began = Instant::now();
+        drop(pace.enter(60_000).await);
+        began.elapsed()
+    };
+    let (small, large) = (std::pin::pin!(small), std::pin::pin!(large));
+    match futures_util::future::select(large, small).await {
+        futures_util::future::Either::Left((waited, _)) => assert!(waited <= 60 * SECOND, "{waited:?}"),
+        futures_util::future::Either::Right(_) => panic!("it was overtaken a thousand times"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_gives_up_its_place_lets_the_next_through() {
+    let pace = Pace::new(rate(None, Some(60_000)));
+    drop(pace.enter(6_000).await);
+    assert!(tokio::time::timeout(SECOND, pace.enter(6_000)).await.is_err());
+    assert!(all_sent(&pace, 1, 900).await <= SECOND);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_leaves_half_of_those_in_flight() {
     let pace = Pace::new(Rate::default());
     let turns = join_all((0..8).map(async |_| pace.enter(0).await)).await;

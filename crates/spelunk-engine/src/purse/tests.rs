@@ -41,8 +41,37 @@ fn each_limit_refuses_by_its_own_name() {
     assert_eq!(refusal(purse(9, 9, 1)), "the run has reached `limits.cost_microusd_max` = 1");
 }
 
+#[test]
+fn an_attempt_without_a_reply_is_paid_for_and_may_leave_too_little_for_another() {
+    let purse = purse(10, 100, 100);
+    let call = purse.reserve(usage(40, 10)).unwrap();
+    call.spend(usage(40, 9));
+    assert_eq!((purse.held(), call.check()), ((1, 80, 19), Ok(())));
+    call.spend(usage(40, 9));
+    let exceeded = BudgetExceeded { limit: "tokens_max", value: 100 };
+    assert_eq!((purse.held(), call.check()), ((1, 120, 28), Err(exceeded.clone())));
+    drop(call);
+    assert_eq!(purse.held(), (0, 80, 18));
+    assert_eq!(purse.reserve(usage(1, 1)).unwrap_err(), exceeded, "the first refusal is the last word");
+}
+
+#[test]
+fn a_sub_call_that_spent_leaves_enough_to_conclude_with_or_is_not_tried_again() {
+    let purse = purse(10, 100, 100);
+    let kept = Kept { calls: 1, usage: usage(30, 30) };
+    let (part, other) =
+        (purse.reserve_leaving(usage(20, 5), &kept), purse.reserve_leaving(usage(20, 5), &kept));
+    let (part, other) = (part.unwrap(), other.unwrap());
+    part.spend(usage(31, 5));
+    assert_eq!(part.check(), Err(BudgetExceeded { limit: "tokens_max", value: 100 }));
+    assert_eq!(other.check(), Ok(()), "one that spent nothing keeps its place");
+    drop((part, other));
+    assert!(purse.reserve(usage(69, 5)).is_ok(), "a refusal of a sub-call is not the last word");
+}
+
 #[derive(Debug, Clone)]
 enum Step {
+    Spend(usize, u64, u64),
     Reserve(u64, u64),
     Settle(usize, u64, u64),
     Drop(usize),
@@ -53,11 +82,12 @@ fn step() -> impl Strategy<Value = Step> {
         (0..60u64, 0..60u64).prop_map(|(tokens, cost)| Step::Reserve(tokens, cost)),
         (0..8usize, 0..60u64, 0..60u64).prop_map(|(idx, tokens, cost)| Step::Settle(idx, tokens, cost)),
         (0..8usize).prop_map(Step::Drop),
+        (0..8usize, 0..60u64, 0..60u64).prop_map(|(idx, tokens, cost)| Step::Spend(idx, tokens, cost)),
     ]
 }
 
 proptest! {
-    /// Whatever the interleaving, what the purse holds is what was settled plus what is still reserved, and a
+    /// Whatever the interleaving, what the purse holds is what was settled or spent plus what is still reserved, and a
     /// reservation is only given out within the limits.
     #[test]
     fn the_purse_balances_under_any_interleaving(steps in proptest::collection::vec(step(), 0..80)) {
@@ -78,7 +108,11 @@ proptest! {
                     settled = (settled.0 + 1, settled.1 + tokens, settled.2 + cost);
                 }
                 Step::Drop(idx) if idx < open.len() => drop(open.remove(idx)),
-                Step::Settle(..) | Step::Drop(_) => {}
+                Step::Spend(idx, tokens, cost) if idx < open.len() => {
+                    open[idx].0.spend(usage(tokens, cost));
+                    settled = (settled.0, settled.1 + tokens, settled.2 + cost);
+                }
+                Step::Spend(..) | Step::Settle(..) | Step::Drop(_) => {}
             }
             let reserved = open.iter().fold((0, 0, 0), |sum, (_, tokens, cost)| (sum.0 + 1, sum.1 + tokens, sum.2 + cost));
             prop_assert_eq!(purse.held(), (settled.0 + reserved.0, settled.1 + reserved.1, settled.2 + reserved.2));

@@ -147,6 +147,7 @@ fn call_kind() -> impl Generate<Value = EventKind> {
         (call(), any::<u32>(), number()).prop_map(|(call, attempt, wait_ms)| {
             EventKind::CallRetried { call, attempt, code: ErrorCode::ModelOverloaded, wait_ms }
         }),
+        (call(), usage()).prop_map(|(call, usage)| EventKind::CallWasted { call, usage }),
         (call(), usage()).prop_map(|(call, usage)| replied(&call.to_string(), usage, Served::Live)),
         call().prop_map(|call| replied(&call.to_string(), Usage::default(), Served::Cache)),
         call().prop_map(move |call| {
@@ -219,13 +220,16 @@ fn any_event() -> impl Generate<Value = Event> {
     })
 }
 
-/// What the settled calls cost: each the first time, and only if it was started before.
+/// What the settled calls cost, each the first time, and only if it was started before; and what attempts in vain cost.
 fn paid(events: &[Event]) -> Usage {
     let mut open: BTreeMap<&CallId, bool> = BTreeMap::new();
     let mut paid = Usage::default();
     for event in events {
         if let EventKind::CallStarted { call, .. } = &event.kind {
             open.entry(call).or_insert(true);
+        }
+        if let EventKind::CallWasted { usage, .. } = &event.kind {
+            paid = paid.plus(*usage);
         }
         if let EventKind::CallSettled { call, outcome, .. } = &event.kind {
             let was_open = open.get_mut(call).is_some_and(std::mem::take);

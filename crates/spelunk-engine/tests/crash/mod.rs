@@ -213,8 +213,12 @@ fn stage() -> Stage {
 /// What must not depend on crashes. Attempts and resumptions are about the way, not about the outcome; the order of
 /// parallel facts is chance.
 fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
-    let on_the_way =
-        |event: &&Event| !matches!(event.kind, EventKind::RunResumed { .. } | EventKind::CallRetried { .. });
+    let on_the_way = |event: &&Event| {
+        !matches!(
+            event.kind,
+            EventKind::RunResumed { .. } | EventKind::CallRetried { .. } | EventKind::CallWasted { .. }
+        )
+    };
     facts(events.iter().filter(on_the_way)).into_iter().collect()
 }
 

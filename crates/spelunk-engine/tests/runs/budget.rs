@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use spelunk_engine::RunResult;
-use spelunk_testkit::{FaultDisk, Gate, on};
-use spelunk_types::{ErrorCode, Limits, RunOutcome, Usage};
+use spelunk_testkit::{Fault, FaultDisk, Gate, on};
+use spelunk_types::{ErrorCode, Limits, RunOutcome, Strategy, Usage};
 
+use super::tree::open_children;
 use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told};
 use crate::stage::{Stage, engine_on, events, survey, view};
 
-/// What one `prompt("call 00")` reserves: 2 + 2 tokens of text and 50 of reply, at a micro-dollar each.
-const ESTIMATE: u64 = 54;
+/// What one `prompt("call 00")` reserves: 4 + 3 tokens of text and 50 of reply, at a micro-dollar each.
+const ESTIMATE: u64 = 57;
 
 /// Fifty calls at once under these limits. None is answered before all have asked for money.
 async fn fifty_at_once(limit: impl Fn(&mut Limits)) -> (Stage, RunResult) {
@@ -128,4 +129,64 @@ async fn cached_replies_are_free_even_when_nothing_is_left() {
         run.finished     partial calls-exhausted"]]
     .assert_eq(&told(&engine, &stopped.run));
     assert_eq!(stage.server.requests().len(), 2);
+}
+
+/// What an attempt of `prompt("call 00")` counts that was cut off after its first piece.
+const WASTED: u64 = 5;
+
+#[tokio::test]
+async fn an_attempt_that_broke_off_is_paid_and_a_resumed_run_knows() {
+    let rule = on("0#0").fault(Fault::CutStream).reply("yes").usage(10, 10);
+    let mut stage = Stage::new(&NOTE, [rule, on("0#1").fault(spelunk_testkit::status(400)).reply("no")]);
+    stage.program = Some(ask_in_turn(&["call 00", "call 01"]));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let failed = stage.ask(&engine, "").await;
+    assert_eq!(failed.stopped_by(), Some(ErrorCode::ModelRequestRefused));
+    let spent = view(&events(&engine, &failed.run)).spent;
+    assert_eq!((spent.tokens(), spent.cost_microusd), (20 + WASTED, 20 + WASTED));
+    // The purse of the resumed run begins with all of it: the second call does not fit any more.
+    stage.limits.tokens_max = 20 + WASTED + ESTIMATE - 1;
+    let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
+    assert_eq!(resumed.stopped_by(), Some(ErrorCode::TokensExhausted));
+    assert_eq!(view(&events(&engine, &failed.run)).spent, spent);
+    stage.limits.tokens_max += 1;
+    let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
+    assert_eq!(resumed.answer, Some(answer("yes no")));
+}
+
+#[tokio::test]
+async fn nobody_asks_again_once_attempts_in_vain_have_used_up_the_budget() {
+    for (fault, tokens_max, n_asked) in [
+        (Fault::CutStream, ESTIMATE + WASTED - 1, 1),
+        (Fault::CutStream, ESTIMATE + 2 * WASTED - 1, 2),
+        // What was never answered costs nothing, and is asked again as often as ever.
+        (Fault::HangUp, ESTIMATE, 4),
+    ] {
+        let mut stage = Stage::new(&NOTE, [on("0#0").always(fault.clone())]);
+        stage.limits.tokens_max = tokens_max;
+        stage.program = Some(ask_in_turn(&["call 00"]));
+        let engine = engine_on(Arc::new(FaultDisk::sound()));
+        let result = stage.ask(&engine, "").await;
+        assert_eq!(stage.server.requests().len(), n_asked, "{fault:?}");
+        let is_broke = result.stopped_by() == Some(ErrorCode::TokensExhausted);
+        assert_eq!(is_broke, fault == Fault::CutStream, "{:?}", result.outcome);
+        assert!(view(&events(&engine, &result.run)).spent.tokens() <= tokens_max);
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_was_given_up_has_spent_what_it_had_been_sent() {
+    let mut stage = Stage::new(
+        &NOTE,
+        [on("0.0#0").always(Fault::StallMidStream), on("0.1#0").reply("quick").usage(5, 5)],
+    );
+    stage.limits.frame_ms_max = 300;
+    stage.program = Some(open_children(2, Strategy::Direct));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, "Which number?").await;
+    assert_eq!(result.outcome, RunOutcome::Answered);
+    let facts = told(&engine, &result.run);
+    let wasted: Vec<&str> = facts.lines().filter(|line| line.starts_with("call.wasted")).collect();
+    assert!(matches!(wasted[..], [line] if line.contains("0.0#0 tokens=")), "{facts}");
+    assert!(view(&events(&engine, &result.run)).spent.tokens() > 200, "{facts}");
 }

@@ -9,7 +9,7 @@ use spelunk_model::{Model, ModelOptions, ModelStream, OpenAiModel, Price, Prompt
 use spelunk_testkit::{ClosedPort, Fault, FaultDisk, ModelServer, Rule, on, status};
 use spelunk_types::{CallId, Explain, ModelRef};
 
-use super::{NOTE, answer, ask_at_once, ask_in_turn, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, told_without_waste};
 use crate::stage::{Stage, engine_on, events, view};
 
 /// Short enough to wait for; nothing that a stand-in sends takes as long.
@@ -86,7 +86,10 @@ async fn handed_over(rule: Rule) -> String {
     let result = stage.ask(&engine, "").await;
     assert_eq!(result.answer, Some(answer("yes")));
     assert_eq!((stage.server.requests().len(), spare.requests().len()), (1, 1));
-    told(&engine, &result.run)
+    let (facts, n_wasted) = told_without_waste(&engine, &result.run);
+    // What was shown of a reply is paid, and nothing where none began.
+    assert_eq!(n_wasted, usize::from(facts.contains("call.retried")));
+    facts
 }
 
 #[tokio::test]
@@ -160,6 +163,16 @@ async fn a_storm_of_refusals_is_waited_out_at_its_model_alone_and_handed_over_wh
     lasting.program = Some(ask_at_once(10));
     assert_eq!(lasting.ask(&engine(), "").await.answer, Some(answer("10 replies")));
     assert_eq!(spare.requests().len(), 10);
+}
+
+#[tokio::test]
+async fn one_without_capacity_is_not_asked_before_its_wait_is_over_while_another_answers() {
+    let spare = ModelServer::start([yes()]).await;
+    let mut stage = stage([on("0#*").always(status(503).retry_after_s(3600))], &spare);
+    stage.limits.retry_wait_ms_max = 600_000;
+    stage.program = Some(ask_in_turn(&["first", "second", "third"]));
+    assert_eq!(stage.ask(&engine(), "").await.answer, Some(answer("yes yes yes")));
+    assert_eq!((stage.server.requests().len(), spare.requests().len()), (1, 3));
 }
 
 #[tokio::test]

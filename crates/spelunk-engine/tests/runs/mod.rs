@@ -81,6 +81,14 @@ pub(crate) fn told(engine: &Engine, run: &RunId) -> String {
     facts(&events(engine, run)).join("\n")
 }
 
+/// The same without attempts that were paid in vain, and how many of those there are: how much of a reply came before
+/// it was given up may be chance.
+pub(crate) fn told_without_waste(engine: &Engine, run: &RunId) -> (String, usize) {
+    let (wasted, rest): (Vec<_>, Vec<_>) =
+        facts(&events(engine, run)).into_iter().partition(|line| line.starts_with("call.wasted"));
+    (rest.join("\n"), wasted.len())
+}
+
 /// An error as a user sees it: code, message, causes, hint. The run's name is chance.
 pub(crate) fn shown(error: &dyn Explain, run: &RunId) -> String {
     let mut lines = vec![format!("{}: {error}", error.code())];

@@ -6,7 +6,7 @@ use expect_test::expect;
 use spelunk_testkit::{Fault, FaultDisk, Gate, on};
 use spelunk_types::{ErrorCode, RunOutcome};
 
-use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told, told_without_waste};
 use crate::stage::{Stage, engine_on, events, view};
 
 /// Long enough for a good reply on a slow machine, short enough to wait for.
@@ -34,7 +34,8 @@ async fn no_more_than_calls_parallel_max_are_open_at_once() {
     assert_eq!(result.answer, Some(answer("8 replies")));
 }
 
-async fn a_stall_is_tried_again(stall: Fault) {
+/// How many attempts were paid in vain.
+async fn a_stall_is_tried_again(stall: Fault) -> usize {
     let mut stage = Stage::new(&NOTE, [on("0#0").fault(stall).reply("yes").usage(1, 1)]);
     stage.limits.call_idle_ms_max = PATIENCE_MS;
     // The bound on the whole call is far away; waiting for that would be too long.
@@ -43,6 +44,7 @@ async fn a_stall_is_tried_again(stall: Fault) {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "").await;
     assert_eq!(result.answer, Some(answer("yes")));
+    let (facts, n_wasted) = told_without_waste(&engine, &result.run);
     expect![[r"
         run.started      program openai/scripted
         source.scanned   documents=1 bytes=24
@@ -52,17 +54,18 @@ async fn a_stall_is_tried_again(stall: Fault) {
         call.settled     0#0 replied live tokens=1+1
         frame.closed     0 answered uncited
         run.finished     answered"]]
-    .assert_eq(&told(&engine, &result.run));
+    .assert_eq(&facts);
+    n_wasted
 }
 
 #[tokio::test]
-async fn a_reply_that_never_begins_is_tried_again() {
-    a_stall_is_tried_again(Fault::StallBeforeHeaders).await;
+async fn a_reply_that_never_begins_is_tried_again_and_costs_nothing() {
+    assert_eq!(a_stall_is_tried_again(Fault::StallBeforeHeaders).await, 0);
 }
 
 #[tokio::test]
-async fn a_reply_that_pauses_too_long_is_tried_again() {
-    a_stall_is_tried_again(Fault::StallMidStream).await;
+async fn a_reply_that_pauses_too_long_is_tried_again_and_what_came_is_paid() {
+    assert_eq!(a_stall_is_tried_again(Fault::StallMidStream).await, 1);
 }
 
 #[tokio::test]
@@ -79,6 +82,7 @@ async fn a_reply_that_takes_too_long_as_a_whole_is_tried_again_and_given_up() {
         model-timed-out: call `0#0` got no reply: no reply within 500 ms
         hint: raise `limits.call_ms_max` or `limits.call_idle_ms_max`"]]
     .assert_eq(&shown(&result.error.unwrap(), &result.run));
+    let (facts, n_wasted) = told_without_waste(&engine, &result.run);
     expect![[r"
         run.started      program openai/scripted
         source.scanned   documents=1 bytes=24
@@ -86,7 +90,8 @@ async fn a_reply_that_takes_too_long_as_a_whole_is_tried_again_and_given_up() {
         call.started     0#0
         call.retried     0#0 attempt=1 model-timed-out
         run.finished     failed model-timed-out"]]
-    .assert_eq(&told(&engine, &result.run));
+    .assert_eq(&facts);
+    assert_eq!(n_wasted, 2);
 }
 
 #[tokio::test]
@@ -107,6 +112,7 @@ async fn a_run_that_takes_too_long_stops_and_can_go_on() {
         source.scanned   documents=1 bytes=24
         frame.opened     0 program
         call.started     0#0
+        call.wasted      0#0 tokens=4+1
         limit.reached    run_ms_max=500
         run.finished     partial time-exhausted"]]
     .assert_eq(&told(&engine, &stopped.run));

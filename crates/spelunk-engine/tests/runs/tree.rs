@@ -21,7 +21,7 @@ fn outcome(child: Result<Answer, FrameError>) -> String {
 }
 
 /// Opens so many children, one after the other, each with this strategy.
-fn open_children(n_children: usize, strategy: Strategy) -> Program {
+pub(super) fn open_children(n_children: usize, strategy: Strategy) -> Program {
     program(move |frame, task| async move {
         let mut outcomes = Vec::new();
         for _ in 0..n_children {

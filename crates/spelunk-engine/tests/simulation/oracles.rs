@@ -44,8 +44,9 @@ pub(super) fn check_end(
     assert_eq!(answer(ended), answer(expected));
     assert_eq!(server.unexpected(), []);
 
-    let spent = view(ended).spent;
-    assert_eq!(spent, replied(ended).values().fold(Usage::default(), |sum, usage| sum.plus(*usage)));
+    let sum = |usages: Vec<Usage>| usages.into_iter().fold(Usage::default(), Usage::plus);
+    let spent = sum(replied(ended).into_values().collect());
+    assert_eq!(view(ended).spent, spent.plus(sum(wasted(ended))));
     let mut repeats = Usage::default();
     let mut n_repeats = 0;
     for call in &plan.calls {
@@ -91,6 +92,7 @@ fn check_journal(events: &[Event]) {
             EventKind::RunResumed { from_seq, .. } => assert_eq!(*from_seq, seq - 1),
             EventKind::SourceScanned { .. }
             | EventKind::CallRetried { .. }
+            | EventKind::CallWasted { .. }
             | EventKind::CellRan { .. }
             | EventKind::DeskLaid { .. }
             | EventKind::ToolRan { .. }
@@ -154,6 +156,15 @@ fn replied(events: &[Event]) -> BTreeMap<CallId, Usage> {
     events.iter().filter_map(of_event).collect()
 }
 
+/// What attempts without a reply are counted as.
+fn wasted(events: &[Event]) -> Vec<Usage> {
+    let of_event = |event: &Event| {
+        let EventKind::CallWasted { usage, .. } = &event.kind else { return None };
+        Some(*usage)
+    };
+    events.iter().filter_map(of_event).collect()
+}
+
 fn answer(events: &[Event]) -> Option<Text> {
     view(events).answer().map(|(text, ..)| text.clone())
 }
@@ -161,7 +172,11 @@ fn answer(events: &[Event]) -> Option<Text> {
 /// What must not depend on crashes: attempts and resumptions are about the way, and the order of parallel facts is
 /// chance.
 fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
-    let is_lasting =
-        |event: &&Event| !matches!(event.kind, EventKind::RunResumed { .. } | EventKind::CallRetried { .. });
+    let is_lasting = |event: &&Event| {
+        !matches!(
+            event.kind,
+            EventKind::RunResumed { .. } | EventKind::CallRetried { .. } | EventKind::CallWasted { .. }
+        )
+    };
     facts(events.iter().filter(is_lasting)).into_iter().collect()
 }

@@ -57,14 +57,45 @@ fn a_request_larger_than_the_bucket_goes_when_it_is_full_and_is_paid_for_after()
 }
 
 #[test]
+fn a_large_request_waits_until_the_minute_has_room_for_all_of_it() {
+    let mut bucket = RateBucket::new(tokens(1000), 0);
+    // Ten a second, for half a minute; then the bucket is full again.
+    for second in 0..30 {
+        assert_eq!(bucket.take(10, second * 1000), Ok(()));
+    }
+    assert_eq!(bucket.take(700, 40_000), Ok(()));
+    // What was taken first is forgotten after a minute, half a second at a time.
+    assert_eq!(bucket.clone().take(100, 100_000), Ok(()));
+    let mut bucket = RateBucket::new(tokens(1000), 0);
+    for second in 0..30 {
+        assert_eq!(bucket.take(10, second * 1000), Ok(()));
+    }
+    assert_eq!(bucket.take(750, 40_000), Err(ms(24_000)));
+    assert_eq!(bucket.take(750, 63_999), Err(ms(1)));
+    assert_eq!(bucket.take(750, 64_000), Ok(()));
+}
+
+#[test]
+fn what_is_corrected_a_minute_later_is_of_no_account() {
+    let mut bucket = RateBucket::new(tokens(1000), 0);
+    assert_eq!(bucket.take(900, 0), Ok(()));
+    assert_eq!(bucket.take(900, 70_000), Ok(()));
+    // The first was used up long ago; the second still counts whole.
+    bucket.settle((900, 0), 0);
+    assert_eq!(bucket.take(900, 80_000), Err(ms(50_000)));
+    bucket.settle((900, 70_000), 100);
+    assert_eq!(bucket.take(900, 80_000), Ok(()));
+}
+
+#[test]
 fn what_was_not_used_comes_back_and_what_was_used_more_is_owed() {
     let mut bucket = RateBucket::new(tokens(1000), 0);
     assert_eq!(bucket.take(100, 0), Ok(()));
-    bucket.settle(100, 20);
+    bucket.settle((100, 0), 20);
     assert_eq!(bucket.take(80, 0), Ok(()));
-    bucket.settle(80, 170);
+    bucket.settle((80, 0), 170);
     assert_eq!(bucket.take(1, 0), Err(ms(6067)));
-    bucket.settle(1000, 0);
+    bucket.settle((1000, 0), 0);
     assert_eq!(bucket.take(100, 0), Ok(()), "no more than a full bucket comes back");
     assert!(bucket.take(1, 0).is_err());
 }
@@ -74,7 +105,7 @@ fn a_clock_that_goes_back_and_huge_numbers_do_no_harm() {
     let mut bucket = RateBucket::new(tokens(u64::MAX), u64::MAX);
     assert_eq!(bucket.take(u64::MAX, 0), Ok(()));
     assert!(bucket.take(u64::MAX, 0).is_err());
-    bucket.settle(0, u64::MAX);
+    bucket.settle((0, u64::MAX), u64::MAX);
     assert!(bucket.take(0, u64::MAX).is_err());
     assert_eq!(RateBucket::new(requests(0), 0).take(0, 0), Ok(()));
 }
@@ -94,6 +125,27 @@ proptest! {
         for (idx, start) in granted.iter().enumerate() {
             let in_minute = granted.iter().skip(idx).take_while(|at| **at < start + MINUTE_MS).count() as u64;
             prop_assert!(in_minute <= per_minute, "{in_minute} from {start}");
+        }
+    }
+
+    /// Requests larger than the bucket included, and whoever comes first goes first.
+    #[test]
+    fn no_minute_sees_more_tokens_than_its_limit(per_minute in 1..5_000u64, wanted in prop::collection::vec((0..100u64, 0..4000u64), 1..300)) {
+        let mut bucket = RateBucket::new(tokens(per_minute), 0);
+        let mut now_ms = 0;
+        let mut granted: Vec<(u64, u64)> = Vec::new();
+        for (share, pause) in wanted {
+            let tokens = per_minute * share / 99;
+            now_ms += pause;
+            while let Err(wait) = bucket.take(tokens, now_ms) {
+                now_ms += u64::try_from(wait.as_millis()).unwrap();
+            }
+            granted.push((now_ms, tokens));
+        }
+        for (idx, (start, _)) in granted.iter().enumerate() {
+            let of_minute = granted.iter().skip(idx).take_while(|(at, _)| *at < start + MINUTE_MS);
+            let in_minute: u64 = of_minute.map(|(_, tokens)| tokens).sum();
+            prop_assert!(in_minute <= per_minute, "{in_minute} of {per_minute} from {start}");
         }
     }
 

@@ -152,9 +152,26 @@ async fn a_reply_nobody_waits_for_ends_the_program() {
 }
 
 #[test]
-fn the_reference_names_the_program() {
+fn the_reference_names_the_program_and_tells_commands_apart() {
     let model = text("true");
     let reference = model.reference();
-    assert_eq!((reference.provider.as_str(), reference.base_url.as_str()), ("command", "command:sh"));
+    let (program, digest) = reference.base_url.rsplit_once('#').unwrap();
+    assert_eq!((reference.provider.as_str(), program, digest.len()), ("command", "command:sh", 12));
     assert_eq!(model.price(), Some(Price::FREE));
+    assert_eq!(text("true").reference(), reference);
+    // Another argument, the same words cut elsewhere, another way of writing.
+    assert_ne!(text("false").reference(), reference);
+    assert_ne!(lines("true").reference(), reference);
+    let of = |arguments: &[&str]| {
+        let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
+        let options = CommandOptions { arguments, ..options("", CommandOutput::Text) };
+        CommandModel::new(options).unwrap().reference().base_url.clone()
+    };
+    assert_ne!(of(&["a", "b"]), of(&["a b"]));
+    assert_ne!(of(&["a"]), of(&["a", ""]));
+    let secret = of(&["--token", "sk-secret"]);
+    assert!(!secret.contains("sk-secret"), "{secret}");
+    assert!(CommandModel::is_of_program(&secret, "command:sh"));
+    assert!(!CommandModel::is_of_program(&secret, "command:s"));
+    assert!(!CommandModel::is_of_program(&secret, &of(&["other"])));
 }

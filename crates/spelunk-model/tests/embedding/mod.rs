@@ -117,3 +117,12 @@ fn the_reference_and_the_price_are_told() {
     );
     assert_eq!(openai.price().map(|price| price.input_microusd_per_mtok), Some(1_000_000));
 }
+
+#[tokio::test]
+async fn a_server_that_stays_silent_is_not_waited_for() {
+    let server = ModelServer::start([on("embed").always(Fault::StallBeforeHeaders)]).await;
+    for client in clients(&server.base_url()) {
+        let client = client.with_timeout(std::time::Duration::from_millis(50));
+        assert_eq!(client.embed(&texts()).await, Err(ModelError::TimedOut { after_ms: 50 }));
+    }
+}

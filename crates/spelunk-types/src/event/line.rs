@@ -29,6 +29,9 @@ impl fmt::Display for Event {
             EventKind::CallRetried { call, attempt, code, .. } => {
                 write!(f, "{call} attempt={attempt} {code}")
             }
+            EventKind::CallWasted { call, usage } => {
+                write!(f, "{call} tokens={}+{}", usage.input_tokens, usage.output_tokens)
+            }
             EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, served } => {
                 write!(f, "{call} replied {served} tokens={}+{}", usage.input_tokens, usage.output_tokens)
             }

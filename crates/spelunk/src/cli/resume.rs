@@ -60,17 +60,21 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     watch::finish(app, handle, args.events).await
 }
 
-/// What the run goes on with: its own model, unless another one is named, which the engine then refuses.
+/// What the run goes on with: its own models, unless others are named, which the engine then refuses. An address alone
+/// only vouches for where the run's own model is.
 pub(super) async fn request_of(
     app: &App,
     flags: &ModelFlags,
     run: &RunId,
     view: &RunView,
 ) -> Result<ResumeRequest, Failure> {
-    if demo::is_demo(begun(run, view)?) {
+    let root = begun(run, view)?;
+    if demo::is_demo(root) {
         return Ok(demo::resume_request(app));
     }
-    let named = if flags.model.is_some() || flags.sub_model.is_some() || flags.base_url.is_some() {
+    let is_elsewhere =
+        || flags.base_url.is_some() && !provider::is_at_base_url(root, &app.settings, &app.environment);
+    let named = if flags.model.is_some() || flags.sub_model.is_some() || is_elsewhere() {
         provider::choose(&app.settings, &app.environment).await?
     } else {
         None

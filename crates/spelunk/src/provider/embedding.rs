@@ -96,7 +96,8 @@ pub(crate) fn client(
     };
     let found = place(&model, environment)?
         .ok_or_else(|| ProviderError::Nobody { section: model.section.clone() })?;
-    Ok(Some(EmbeddingClient::openai(options(found, &model)?)?))
+    let timeout = Duration::from_millis(settings.limits.call_ms_max);
+    Ok(Some(EmbeddingClient::openai(options(found, &model)?)?.with_timeout(timeout)))
 }
 
 fn options(place: Place, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
@@ -185,13 +186,14 @@ async fn embed_all(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec
     Ok(vectors)
 }
 
-/// An index is built outside of runs, so the patience of the engine does not reach here.
+/// An index is built outside of runs, so the patience of the engine does not reach here. A server that kept silent is
+/// not asked again: whoever searches has waited long enough.
 async fn embed_batch(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
     let mut n_failed = 0;
     loop {
         match client.embed(texts).await {
             Ok(embedded) => return Ok(embedded.vectors),
-            Err(error) if error.is_transient() && n_failed + 1 < TRIES_MAX => {
+            Err(error) if may_retry(&error) && n_failed + 1 < TRIES_MAX => {
                 let wait = error.retry_after().unwrap_or_else(|| Duration::from_millis(250 << n_failed));
                 tokio::time::sleep(wait.min(WAIT_MAX)).await;
                 n_failed += 1;
@@ -199,4 +201,8 @@ async fn embed_batch(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<V
             Err(error) => return Err(error),
         }
     }
+}
+
+fn may_retry(error: &ModelError) -> bool {
+    error.is_transient() && !matches!(error, ModelError::TimedOut { .. })
 }

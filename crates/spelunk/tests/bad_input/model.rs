@@ -122,7 +122,7 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 35 B read · 0 calls · 908 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
 
                 hint: check that `--base-url` is the address of the API, not of a web page
@@ -142,7 +142,7 @@ fn a_stream_that_ends_early_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 35 B read · 0 calls · 908 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply ended before its end mark
 
                 hint: try again; if it happens every time, look for a proxy that ends long replies
@@ -162,7 +162,7 @@ fn a_web_page_is_no_reply() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 35 B read · 0 calls · 900 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
 
                 hint: check that `--base-url` is the address of the API, not of a web page
@@ -182,7 +182,7 @@ fn a_reply_of_ten_megabytes_is_cut_off() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 35 B read · 0 calls · 2.0M tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is longer than 8000000 bytes
 
                 hint: raise `limits.reply_bytes_max`

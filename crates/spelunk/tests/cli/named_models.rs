@@ -137,3 +137,33 @@ fn another_model_answers_when_the_first_is_out() {
     "#]]);
     assert_eq!((n_calls(&out), n_calls(&spare)), (1, 1));
 }
+
+/// Commands of one program, each with words of its own.
+fn settle_commands(scene: &Scene, aliases: &[&str]) {
+    let model = |alias: &&str| format!("[models.{alias}]\nprovider = 'command'\ncommand = 'sh {alias}.sh'\n");
+    std::fs::create_dir_all(scene.home().join(".config/spelunk")).unwrap();
+    let toml: Vec<String> = aliases.iter().map(model).collect();
+    std::fs::write(scene.home().join(".config/spelunk/config.toml"), toml.concat()).unwrap();
+}
+
+#[test]
+fn one_program_with_other_arguments_is_another_model() {
+    let say = |name: &str| format!("cat >/dev/null; echo I am {name}.");
+    let scene = Scene::new(&[NOTE[0], ("a.sh", &say("a")), ("b.sh", &say("b"))]);
+    settle_commands(&scene, &["a", "b"]);
+    let said = |model| scene.spelunk(["ask", QUESTION, "notes", "--model", model]).run().stdout;
+    assert_eq!([said("a"), said("b"), said("a")], ["I am a.\n", "I am b.\n", "I am a.\n"]);
+}
+
+/// Earlier versions named the program alone.
+#[test]
+fn a_run_that_names_a_program_without_its_arguments_goes_on() {
+    let scene = Scene::new(&[NOTE[0], ("b.sh", "cat >/dev/null; test -f ready && echo I am b.")]);
+    settle_commands(&scene, &["b"]);
+    assert_eq!(scene.spelunk(["ask", QUESTION, "notes", "--model", "b"]).impatient().run().code, 1);
+    let recorded = scene.journal(&scene.only_run())[0]["model"]["base_url"].as_str().unwrap().to_owned();
+    scene.rewrite_start(&recorded, "command:sh");
+    scene.write("ready", b"");
+    let resumed = scene.spelunk(["resume"]).run();
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "I am b.\n"), "{}", resumed.stderr);
+}

@@ -1,7 +1,7 @@
 //! `spelunk search`: by words and by meaning, over an index that keeps up with the files.
 
 use expect_test::expect;
-use spelunk_testkit::{ModelServer, when};
+use spelunk_testkit::{Fault, ModelServer, on, when};
 
 use crate::scene::Scene;
 
@@ -145,4 +145,26 @@ fn an_embedding_model_that_cannot_be_asked_is_told() {
         hint: search by words, or check that the model answers
         --- exit 1
     "#]]);
+}
+
+#[test]
+fn an_embedding_model_that_stays_silent_is_told_and_asked_once() {
+    let scene = Scene::new(&FILES);
+    let server = ModelServer::start_blocking([on("embed").always(Fault::StallBeforeHeaders)]);
+    with_vectors(&scene, &server.base_url());
+    let silent = |args: &[&'static str]| {
+        let call = scene.spelunk(args.iter().copied()).env("VECTOR_KEY", "k-1").env("OPENAI_API_KEY", "k");
+        call.env("OPENAI_BASE_URL", &server.base_url()).env("SPELUNK_LIMITS_CALL_MS_MAX", "300").run()
+    };
+    silent(&["search", "again", "--mode", "meaning"]).check(&expect![[r#"
+        --- stderr
+        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: no reply within TIME; unset `roles.embedding` to search without it
+
+        hint: search by words, or check that the model answers
+        --- exit 1
+    "#]]);
+    let told = silent(&["doctor"]);
+    assert!(told.stdout.contains("bad   embedding  no reply within 300 ms"), "{}", told.stdout);
+    let n_asked = server.requests().iter().filter(|request| request.path == "/v1/embeddings").count();
+    assert_eq!(n_asked, 2);
 }

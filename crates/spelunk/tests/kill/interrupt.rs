@@ -3,15 +3,16 @@
 use std::process::Command;
 
 use expect_test::expect;
-use spelunk_testkit::{Gate, ModelServer};
+use spelunk_testkit::{Fault, Gate, ModelServer};
 
 use crate::scene::{NOTE, REPLY, Ran, Scene, n_calls, to_all, wait_at, wait_for};
 
-/// Asks, sends the signal while a reply is held, and expects the run to go on afterwards.
+/// Asks, sends the signal before a reply begins, and expects the run to go on afterwards.
 #[track_caller]
 fn interrupted_by(signal: &str) {
     let gate = Gate::new();
-    let server = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20).gate(&gate)]);
+    let rule = to_all().fault(Fault::StallBeforeHeaders).reply(REPLY).usage(100, 20).gate(&gate);
+    let server = ModelServer::start_blocking([rule]);
     let scene = Scene::new(&NOTE);
     let asking = scene.ask(&server).start();
     wait_at(&gate, &server);

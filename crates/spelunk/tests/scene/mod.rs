@@ -148,6 +148,18 @@ impl Scene {
         self.path(".spelunk/runs").join(run).join("journal.jsonl")
     }
 
+    /// Writes the first event of the only run anew, with other words in it and the right checksum.
+    pub(crate) fn rewrite_start(&self, from: &str, to: &str) {
+        let path = self.journal_path(&self.only_run());
+        let journal = std::fs::read_to_string(&path).unwrap();
+        let (first, rest) = journal.split_once('\n').unwrap();
+        let (body, _) = first.rsplit_once(",\"sum\":").unwrap();
+        assert!(body.contains(from), "{body}");
+        let body = body.replace(from, to);
+        let sum: String = spelunk_journal::digest(body.as_bytes()).as_str().chars().take(8).collect();
+        std::fs::write(path, format!("{body},\"sum\":\"{sum}\"}}\n{rest}")).unwrap();
+    }
+
     /// The lines of a journal; a torn last one is left out.
     pub(crate) fn journal(&self, run: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.journal_path(run)).unwrap();

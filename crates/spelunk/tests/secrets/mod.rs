@@ -1,5 +1,6 @@
 //! Keys: they reach the provider and nothing else, and what a run leaves behind is for its owner only.
 
+mod addresses;
 mod documents;
 
 use std::path::{Path, PathBuf};

@@ -50,3 +50,25 @@ async fn one_that_was_out_is_asked_last_until_it_has_rested_or_answered() {
     tokio::time::sleep(Duration::from_secs(30)).await;
     assert_eq!(order(&links), [0, 1, 2]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn one_without_capacity_is_left_alone_for_as_long_as_it_asks() {
+    let paces = Paces::default();
+    let chain: Arc<dyn Model> = Arc::new(FallbackModel::new(named("a", 600), vec![named("b", 600)]));
+    let links = links(&chain, &paces);
+    let turns = futures_util::future::join_all((0..8).map(async |_| links[0].pace.enter(1).await)).await;
+    links[0].pace.overloaded(Duration::from_secs(9));
+    // A reply to an earlier request does not shorten the wait.
+    links[0].pace.succeeded(Duration::ZERO);
+    assert_eq!(order(&links), [1, 0]);
+    drop(turns);
+    let began = Instant::now();
+    let held = futures_util::future::join_all((0..4).map(async |_| links[0].pace.enter(1).await)).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(9));
+    assert!(
+        tokio::time::timeout(Duration::from_secs(1), links[0].pace.enter(1)).await.is_err(),
+        "half as many"
+    );
+    drop(held);
+    assert_eq!(order(&links), [0, 1]);
+}

@@ -1,0 +1,72 @@
+//! What calls cost: at most, before they are made; as told, afterwards; and as far as can be guessed where a provider does
+//! not say. What a transcript may hold is not decided here (`prompt_tokens`): that shapes the path of a run.
+
+use spelunk_model::{Message, Model, Part, Prompt, Reply, estimate_tokens, estimate_tokens_high};
+use spelunk_types::Usage;
+
+/// How the tokens of a text are estimated.
+type Estimate = fn(&str) -> u64;
+
+/// What a call may cost at most.
+pub(crate) fn at_most(model: &dyn Model, prompt: &Prompt) -> Usage {
+    dearest(model, input_tokens(prompt, estimate_tokens_high), prompt.output_tokens_max)
+}
+
+/// What that many tokens may cost at most.
+pub(crate) fn dearest(model: &dyn Model, input_tokens: u64, output_tokens: u64) -> Usage {
+    let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
+    // Writing to a provider's cache costs more than reading; whether it does is the provider's choice.
+    let written = Usage { cache_written_tokens: input_tokens, ..usage };
+    let cost = |usage: &Usage| model.price().map_or(0, |price| price.cost_microusd(usage));
+    Usage { cost_microusd: cost(&usage).max(cost(&written)), ..usage }
+}
+
+/// What a call of this model cost. Where the provider does not say how many tokens, they are estimated.
+pub(crate) fn usage_of(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usage {
+    let usage = reply.usage.unwrap_or_else(|| {
+        let of_calls = reply.tool_calls.iter().map(|call| [call.name.as_str(), &call.arguments]);
+        let said = std::iter::once(reply.text.as_str()).chain(of_calls.flatten());
+        Usage {
+            input_tokens: input_tokens(prompt, estimate_tokens),
+            output_tokens: said.map(estimate_tokens).fold(0, u64::saturating_add),
+            ..Usage::default()
+        }
+    });
+    priced(model, usage)
+}
+
+/// What tokens that a provider told cost. Without a price of ours, a provider that says what it charged knows best.
+pub(crate) fn priced(model: &dyn Model, usage: Usage) -> Usage {
+    if model.price().is_none() && usage.cost_microusd > 0 {
+        return usage;
+    }
+    let cost_microusd = model.price().map_or(0, |price| price.cost_microusd(&usage));
+    Usage { cost_microusd, ..usage }
+}
+
+/// What a request without a reply is counted as: all of its words, and those that came back.
+pub(crate) fn wasted(model: &dyn Model, prompt: &Prompt, seen_tokens: u64) -> Usage {
+    dearest(model, input_tokens(prompt, estimate_tokens), seen_tokens)
+}
+
+/// The tokens of everything that a request says.
+fn input_tokens(prompt: &Prompt, estimate: Estimate) -> u64 {
+    let of_tools = prompt.tools.iter().map(|tool| {
+        let said = estimate(&tool.name).saturating_add(estimate(&tool.description));
+        said.saturating_add(estimate(&tool.schema.to_string()))
+    });
+    let of_schema = prompt.schema.iter().map(|schema| estimate(&schema.to_string()));
+    let of_messages = prompt.messages.iter().map(|message| message_tokens(message, estimate));
+    of_messages.chain(of_tools).chain(of_schema).fold(estimate(&prompt.system), u64::saturating_add)
+}
+
+fn message_tokens(message: &Message, estimate: Estimate) -> u64 {
+    let of_part = |part: &Part| match part {
+        Part::ToolCall(call) => estimate(&call.name).saturating_add(estimate(&call.arguments)),
+        Part::ToolResult(result) => estimate(&result.text),
+    };
+    message.parts.iter().map(of_part).fold(estimate(&message.text), u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests;

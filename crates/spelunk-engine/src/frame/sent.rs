@@ -1,0 +1,69 @@
+//! A request on its way. One that breaks after the provider began to answer, or that nobody waits for any more, may have to
+//! be paid for: what it is counted as is taken from the purse and written down, so that a resumed run counts the same.
+
+use std::sync::atomic::Ordering;
+
+use spelunk_model::{Model, ModelError, Prompt};
+use spelunk_types::{CallId, EventKind, Usage};
+
+use super::Frame;
+use crate::attempt::{Seen, may_cost};
+use crate::estimate;
+use crate::purse::Reservation;
+
+/// A request on its way. Dropped, it was given up.
+pub(super) struct Sent<'a> {
+    frame: &'a Frame,
+    call: &'a CallId,
+    model: &'a dyn Model,
+    prompt: &'a Prompt,
+    seen: &'a Seen,
+    reservation: &'a Reservation,
+    is_over: bool,
+}
+
+impl<'a> Sent<'a> {
+    pub(super) fn new(
+        (frame, call): (&'a Frame, &'a CallId),
+        (model, prompt): (&'a dyn Model, &'a Prompt),
+        seen: &'a Seen,
+        reservation: &'a Reservation,
+    ) -> Self {
+        Self { frame, call, model, prompt, seen, reservation, is_over: false }
+    }
+
+    /// It was answered: what that costs is settled with the reply.
+    pub(super) fn replied(mut self) {
+        self.is_over = true;
+    }
+
+    /// It brought no reply.
+    pub(super) fn broke(mut self, error: &ModelError) {
+        self.is_over = true;
+        if let ModelError::ReplyEmpty { usage: Some(told), .. } = error {
+            self.count(estimate::priced(self.model, *told));
+        } else if may_cost(error, self.seen) {
+            self.count(self.estimated());
+        }
+    }
+
+    fn estimated(&self) -> Usage {
+        estimate::wasted(self.model, self.prompt, self.seen.tokens())
+    }
+
+    fn count(&self, usage: Usage) {
+        self.reservation.spend(usage);
+        let kind = EventKind::CallWasted { call: self.call.clone(), usage };
+        // Nobody waits for it: what follows waits for all that was posted before.
+        drop(self.frame.run().scribe.post(self.frame.id(), Box::new(move |_| Ok(kind))));
+    }
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        let is_cut_off = self.frame.run().is_cut_off.load(Ordering::Relaxed);
+        if !self.is_over && !is_cut_off && self.seen.tokens() > 0 {
+            self.count(self.estimated());
+        }
+    }
+}
