@@ -5,7 +5,7 @@ use memchr::memchr;
 
 use super::Wants;
 use super::options::{Options, count};
-use super::pattern::{Manner, Pattern, Syntax};
+use super::pattern::{Backslash, Manner, Pattern, Syntax};
 use super::text::{Input, Output, part, start_of_line};
 
 /// What a command asks for.
@@ -56,6 +56,13 @@ impl super::Filter for Sed {
         Wants::of(&self.files)
     }
 
+    fn n_pattern_parts(&self) -> u64 {
+        match &self.act {
+            Act::Replace { pattern, .. } => pattern.n_parts(),
+            Act::Print { .. } | Act::Leave { .. } => 0,
+        }
+    }
+
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
         // Lines are counted through all files, and the last of them may have no end: one file is plain.
         let [input] = inputs else { return None };
@@ -72,6 +79,7 @@ impl super::Filter for Sed {
                 if !pattern.suits(bytes) {
                     return None;
                 }
+                pattern.spend(bytes.len(), &mut out.work)?;
                 out.reserve(bytes.len() + bytes.len() / 8);
                 replace(bytes, pattern, by, *every, out)
             }
@@ -95,6 +103,10 @@ fn between(bytes: &[u8], first: usize, end: usize) -> &[u8] {
 fn replace(bytes: &[u8], pattern: &Pattern, by: &[Part], every: bool, out: &mut Output) -> Option<()> {
     let (mut done, mut at) = (0, 0);
     while let Some((start, end)) = pattern.find(bytes, at) {
+        // Edges of words can match nothing in the middle of a line, and what becomes of that is the interpreter's.
+        if start == end {
+            return None;
+        }
         out.push(part(bytes, done, start))?;
         done = end;
         for piece in by {
@@ -103,7 +115,6 @@ fn replace(bytes: &[u8], pattern: &Pattern, by: &[Part], every: bool, out: &mut 
                 Part::Match => out.push(part(bytes, start, end))?,
             }
         }
-        // No match is empty.
         at = end;
         if !every {
             match memchr(b'\n', part(bytes, end, bytes.len())) {
@@ -158,7 +169,9 @@ fn substitution(rest: &str, syntax: Syntax) -> Option<Act> {
         "g" => true,
         _ => return None,
     };
-    let pattern = Pattern::compile(old, Manner { syntax, ignore_case: false, whole_line: false })?;
+    let in_brackets = Backslash::Escape;
+    let manner = Manner { syntax, ignore_case: false, whole_line: false, in_brackets };
+    let pattern = Pattern::compile(old, manner)?;
     // What can match nothing is put in places of its own.
     if !pattern.is_longest || pattern.regex.is_match(b"") {
         return None;

@@ -1,7 +1,9 @@
 //! Quick scripts give what the interpreter gives, and what the GNU tools give where this machine has them; what is not
 //! plain is left alone.
 
+mod bounds;
 mod gnu;
+mod near;
 
 use std::sync::{Arc, Mutex};
 

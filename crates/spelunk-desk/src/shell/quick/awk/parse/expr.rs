@@ -1,6 +1,6 @@
 //! The expressions of a program, from assignment down to a number.
 
-use super::super::super::pattern::{Manner, Pattern, Syntax};
+use super::super::super::pattern::{Backslash, Manner, Pattern, Syntax};
 use super::super::lex::Token;
 use super::super::tree::{Expr, Function, Place, Sign, Test};
 use super::Parser;
@@ -80,8 +80,14 @@ impl Parser<'_> {
 
     fn pattern(&mut self) -> Option<Pattern> {
         let Some(Token::Regex(regex)) = self.peek() else { return None };
-        let manner = Manner { syntax: Syntax::Extended, ignore_case: false, whole_line: false };
+        let manner = Manner {
+            syntax: Syntax::Extended,
+            ignore_case: false,
+            whole_line: false,
+            in_brackets: Backslash::Escape,
+        };
         let pattern = Pattern::compile(regex, manner)?;
+        self.n_pattern_parts = self.n_pattern_parts.saturating_add(pattern.n_parts());
         self.at += 1;
         Some(pattern)
     }
@@ -256,6 +262,8 @@ impl Parser<'_> {
             "NR" => return Some(Expr::LineNumber),
             "NF" => return self.has_line.then_some(Expr::FieldCount),
             "FNR" => return self.has_line.then_some(Expr::FileLineNumber),
+            // A blank may stand before the bracket of a function.
+            "length" if self.is_at("(") => return self.call(name),
             "length" => return self.has_line.then(|| Expr::Call(Function::Length, vec![Expr::Line])),
             _ => {}
         }
