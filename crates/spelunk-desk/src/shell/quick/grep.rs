@@ -39,6 +39,10 @@ impl Grep {
             None if files.is_empty() => return None,
             None => files.remove(0),
         };
+        // Where nothing can be found, nothing is counted either.
+        if pattern.is_empty() && options.has('v') {
+            return None;
+        }
         let manner = Manner {
             syntax,
             ignore_case: options.has('i'),

@@ -6,7 +6,7 @@ use memchr::memchr;
 use super::Wants;
 use super::options::{Options, count};
 use super::pattern::{Backslash, Manner, Pattern, Syntax};
-use super::text::{Input, Output, part, start_of_line};
+use super::text::{Input, Output, n_lines, part, start_of_line};
 
 /// What a command asks for.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Sed {
 enum Act {
     /// `-n A,Bp`: these lines, from 0; the end is behind the last.
     Print { first: usize, end: usize },
+    /// `Aq`: up to this line.
+    Quit { end: usize },
     /// `A,Bd`.
     Leave { first: usize, end: usize },
     /// `s/…/…/`, on every line.
@@ -59,7 +61,7 @@ impl super::Filter for Sed {
     fn n_pattern_parts(&self) -> u64 {
         match &self.act {
             Act::Replace { pattern, .. } => pattern.n_parts(),
-            Act::Print { .. } | Act::Leave { .. } => 0,
+            Act::Print { .. } | Act::Quit { .. } | Act::Leave { .. } => 0,
         }
     }
 
@@ -69,6 +71,14 @@ impl super::Filter for Sed {
         let bytes = input.bytes;
         match &self.act {
             Act::Print { first, end } => out.push(between(bytes, *first, *end)),
+            Act::Quit { end } => {
+                let shown = between(bytes, 0, *end);
+                // Where it quits at a line without an end, it gives it one.
+                if n_lines(shown) == *end && !shown.ends_with(b"\n") {
+                    return None;
+                }
+                out.push(shown)
+            }
             Act::Leave { first, end } => {
                 let (from, to) = places(bytes, *first, *end);
                 out.reserve(bytes.len());
@@ -141,7 +151,7 @@ fn by_number(script: &str, is_silent: bool) -> Option<Act> {
     match (letter, is_silent) {
         ("p", true) => Some(Act::Print { first: first - 1, end: last }),
         ("d", false) => Some(Act::Leave { first: first - 1, end: last }),
-        ("q", false) if first == last && !address.contains(',') => Some(Act::Print { first: 0, end: last }),
+        ("q", false) if first == last && !address.contains(',') => Some(Act::Quit { end: last }),
         _ => None,
     }
 }

@@ -231,7 +231,7 @@ impl<'t, 'o> Machine<'t, 'o> {
             }
             Expr::LineNumber => number(self.line_number),
             Expr::FileLineNumber => number(self.file_line_number),
-            Expr::Place(place) => self.read(place)?,
+            Expr::Place(place) | Expr::Group(place) => self.read(place)?,
             Expr::IsIn(key, array) => {
                 let key = self.value(key)?.key()?;
                 Value::truth(self.arrays.get(*array)?.places.contains_key(&*key))
@@ -367,7 +367,12 @@ impl<'t, 'o> Machine<'t, 'o> {
 
     fn read(&mut self, place: &'t Place) -> Option<Value<'t>> {
         let spot = self.spot(place)?;
-        self.at(spot).cloned()
+        let value = self.at(spot)?.clone();
+        // An element that was looked at before it was set may be a text from then on.
+        if let (Spot::Element { .. }, Value::Unset) = (spot, &value) {
+            self.put(spot, Value::Missing)?;
+        }
+        Some(value)
     }
 
     fn assign(&mut self, place: &'t Place, sign: Option<Sign>, of: &'t Expr) -> Option<Value<'t>> {
@@ -403,7 +408,11 @@ impl<'t, 'o> Machine<'t, 'o> {
             Function::ToUpper => Value::Text(Cow::Owned(first.text()?.to_ascii_uppercase())),
             Function::Index => {
                 let (text, part) = (first.text()?, given.next()?.text()?);
-                number(memchr::memmem::find(&text, &part).filter(|_| !part.is_empty()).map_or(0, |at| at + 1))
+                // Nothing stands at the first place to some, and nowhere to others.
+                if part.is_empty() {
+                    return None;
+                }
+                number(memchr::memmem::find(&text, &part).map_or(0, |at| at + 1))
             }
             Function::Substr => {
                 let from = given.next()?.number()?;

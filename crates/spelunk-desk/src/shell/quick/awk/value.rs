@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 pub(super) enum Value<'t> {
     /// Both empty and zero.
     Unset,
-    /// A field that is not there: empty to all, but not to all of them zero.
+    /// A field that is not there, and the like: empty to all, but not to all of them zero.
     Missing,
     Number(f64),
     Text(Cow<'t, [u8]>),

@@ -43,6 +43,26 @@ const ROWS: &[Row] = &[
     ("sed 's/\\<//g'", "foo bar\n", None),
     ("sed 's/\\>/!/'", "foo bar\n", None),
     ("sed 's/\\b[a-z]/X/g'", "foo bar\n", Some("Xoo Xar\n")),
+    // A zero that is known is refused before anything runs.
+    ("awk '0 {print 1 / 0}'", "a\n", None),
+    ("awk '0 {print 1 % !1}'", "a\n", None),
+    ("awk '{print 7 / 2, 7 % 4}'", "a\n", Some("3.5 3\n")),
+    // Looking at an element makes a text of it, to GNU awk.
+    ("awk '{print a[1]; print (a[1] < $1)}'", "-0\n", None),
+    ("awk '{print (a[$1] == 0), (a[$1] < 1)}'", "x\n", Some("1 1\n")),
+    ("awk '{print (a[$1] == 0); a[$1]++} {print (a[$1] < 2)}'", "x\n", Some("1\n1\n")),
+    // What stands in brackets is no place.
+    ("awk '{print (x)++}'", "a\n", None),
+    ("awk '{(x) = 1; print x}'", "a\n", None),
+    ("awk '{x = 3; print (x), (x) - 1, -(x)}'", "a\n", Some("3 2 -3\n")),
+    // Where every line is left out, none is counted.
+    ("grep -vc ''", "", None),
+    // Quitting gives the last line an end.
+    ("sed 2q", "a\nb", None),
+    ("sed 2q", "a\nb\nc", Some("a\nb\n")),
+    // Where nothing is found differs.
+    ("awk '{print index($1, \"\")}'", "a\n", None),
+    ("awk '{print index($1, \"b\")}'", "ab\n", Some("2\n")),
     // Standard input by its name.
     ("wc -l -", "a\n", Some("1 -\n")),
     ("wc -", "a b\n", Some("      1       2       4 -\n")),

@@ -162,7 +162,13 @@ impl Parser<'_> {
                 _ => return Some(left),
             };
             self.at += 1;
-            left = Expr::Compute(sign, Box::new(left), Box::new(self.signed()?));
+            let right = self.signed()?;
+            // Dividing by a zero that is known is an error to some even where nothing is divided.
+            let is_plain = matches!(right, Expr::Number(n) if n != 0.0) || !is_constant(&right);
+            if sign != Sign::Multiply && !is_plain {
+                return None;
+            }
+            left = Expr::Compute(sign, Box::new(left), Box::new(right));
         }
     }
 
@@ -215,7 +221,10 @@ impl Parser<'_> {
             Token::Text(text) => text.is_ascii().then_some(Expr::Text(text)),
             Token::Name(name) => self.variable(&name),
             Token::Called(name) => self.call(&name),
-            Token::Sign("(") => self.within(")"),
+            Token::Sign("(") => {
+                let inner = self.within(")")?;
+                Some(if let Expr::Place(place) = inner { Expr::Group(place) } else { inner })
+            }
             Token::Sign("$") => self.field(),
             Token::Sign(_) | Token::Line | Token::Regex(_) => None,
         }
@@ -301,6 +310,34 @@ impl Parser<'_> {
         self.is_printing = was_printing;
         self.require(")")?;
         (n_least..=n_most).contains(&given.len()).then_some(Expr::Call(function, given))
+    }
+}
+
+/// Whether an expression is the same each time. It is no deeper than a program may be.
+fn is_constant(expr: &Expr) -> bool {
+    match expr {
+        Expr::Number(_) | Expr::Text(_) => true,
+        Expr::Not(of) | Expr::Minus(of) | Expr::Plus(of) => is_constant(of),
+        Expr::Compute(_, left, right)
+        | Expr::Compare(_, left, right)
+        | Expr::And(left, right)
+        | Expr::Or(left, right) => is_constant(left) && is_constant(right),
+        Expr::Choose(_, then, otherwise) => is_constant(then) || is_constant(otherwise),
+        Expr::Join(parts) => parts.iter().all(is_constant),
+        Expr::Line
+        | Expr::Field(_)
+        | Expr::FieldOf(_)
+        | Expr::FieldCount
+        | Expr::LineNumber
+        | Expr::FileLineNumber
+        | Expr::Place(_)
+        | Expr::Group(_)
+        | Expr::IsIn(..)
+        | Expr::ArrayLength(_)
+        | Expr::Matches { .. }
+        | Expr::Assign(..)
+        | Expr::Step { .. }
+        | Expr::Call(..) => false,
     }
 }
 
