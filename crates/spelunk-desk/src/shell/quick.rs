@@ -14,17 +14,22 @@ mod text;
 mod tr;
 mod uniq;
 mod words;
+mod work;
 
 use std::borrow::Cow;
 
 use self::pattern::Syntax;
 use self::text::{Input, Output, Span};
 use self::words::{Joined, Stage, Step, Target};
+use self::work::Work;
 use super::script::Ended;
 use crate::{Desk, DeskPath, Entry};
 
 /// What one command may read at once; more is for the interpreter, which counts memory.
 const INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What the patterns of a script may be made of, all together: at some hundred bytes each this is a few megabytes.
+const PATTERN_PARTS_MAX: u64 = 100_000;
 
 /// A command that was understood.
 trait Filter {
@@ -37,6 +42,11 @@ trait Filter {
     /// Whether it takes lines that are only chosen, and not one behind the other.
     fn takes_chosen(&self) -> bool {
         false
+    }
+
+    /// How many parts the patterns that it holds are made of.
+    fn n_pattern_parts(&self) -> u64 {
+        0
     }
 
     /// How many lines of its input it looks at.
@@ -65,12 +75,9 @@ pub(super) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Option<
     if script.len() as u64 > limits.script_bytes_max {
         return None;
     }
-    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let steps = words::steps(script, size(limits.commands_max))?;
-    let commands: Vec<Vec<Box<dyn Filter>>> = steps
-        .iter()
-        .map(|step| step.stages.iter().map(|stage| command(&stage.words)).collect())
-        .collect::<Option<_>>()?;
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let steps = words::steps(script, count(limits.commands_max))?;
+    let commands = commands(&steps)?;
     // Standard input belongs to whoever reads it first.
     let n_readers =
         steps.iter().zip(&commands).filter(|(step, commands)| reads_stdin(step, commands)).count();
@@ -78,9 +85,11 @@ pub(super) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Option<
         return None;
     }
     let mut run = Run {
-        bytes_max: size(limits.held_bytes_max) / 4,
-        input_bytes_left: size(limits.input_bytes_max),
-        printed_max: size(limits.output_bytes_max),
+        bytes_max: count(limits.held_bytes_max) / 4,
+        input_bytes_left: count(limits.input_bytes_max),
+        printed_max: count(limits.output_bytes_max),
+        // Half of what the interpreter may do: what is too much for both should not take twice as long.
+        work: Work::new(limits.work_max / 2),
         desk,
         printed: Vec::new(),
         exit_code: 0,
@@ -93,6 +102,18 @@ pub(super) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Option<
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
     Some(Ended { stdout, exit_code: run.exit_code, ..Ended::default() })
+}
+
+/// The commands of all steps.
+fn commands(steps: &[Step]) -> Option<Vec<Vec<Box<dyn Filter>>>> {
+    let mut n_parts = 0_u64;
+    let mut made = |stage: &Stage| {
+        let command = command(&stage.words)?;
+        // All are held until the last has run.
+        n_parts = n_parts.saturating_add(command.n_pattern_parts());
+        (n_parts <= PATTERN_PARTS_MAX).then_some(command)
+    };
+    steps.iter().map(|step| step.stages.iter().map(&mut made).collect()).collect()
 }
 
 /// Whether the first command of a pipeline reads what the script was given.
@@ -139,6 +160,8 @@ struct Run<'d> {
     /// What all commands together may still read.
     input_bytes_left: usize,
     printed_max: usize,
+    /// What all commands together may still do.
+    work: Work,
 }
 
 impl Run<'_> {
@@ -155,14 +178,18 @@ impl Run<'_> {
         let before = self.desk.clone();
         let mut carried = stdin.map(Carried::borrowed);
         for (idx, (stage, command)) in step.stages.iter().zip(commands).enumerate() {
-            let lines_max = commands.get(idx + 1).map_or(usize::MAX, |next| next.lines_max());
-            let mut out = Output::new(self.bytes_max, lines_max);
+            // A file gets all of it, however little the next command looks at.
+            let next = commands.get(idx + 1).filter(|_| stage.to.is_none());
+            let lines_max = next.map_or(usize::MAX, |next| next.lines_max());
+            let mut out = Output::new(self.bytes_max, lines_max, self.work);
             let mut reads = self.inputs(&before, stage, &**command, carried)?;
             {
                 let inputs: Vec<Input> = reads.iter().map(Read::as_input).collect();
                 command.run(&inputs, &mut out)?;
             }
             self.exit_code = out.exit_code;
+            self.work = out.work;
+            self.work.spend_bytes(out.bytes.len(), 1)?;
             let done = match out.chosen {
                 Some(lines) => Carried { bytes: reads.pop()?.carried.bytes, chosen: Some(lines) },
                 None => Carried { bytes: Cow::Owned(out.bytes), chosen: None },
@@ -198,6 +225,10 @@ impl Run<'_> {
         command: &'a dyn Filter,
         stdin: Option<Carried<'a>>,
     ) -> Option<Vec<Read<'a>>> {
+        // A shell opens what is named, even for a command that does not read it.
+        if let Some(name) = &stage.from {
+            size(desk, name)?;
+        }
         let file = |name: &str| Some(Carried { bytes: file(desk, name)?, chosen: None });
         let from_stdin = |stdin: Option<Carried<'a>>| match &stage.from {
             Some(path) => Some(Read { name: None, carried: file(path)?, is_file: true }),
@@ -207,13 +238,21 @@ impl Run<'_> {
             Wants::Nothing => Vec::new(),
             Wants::Stdin => vec![from_stdin(stdin)?],
             // It may be read once.
-            Wants::Files([name]) if name == "-" => vec![from_stdin(stdin)?],
-            Wants::Files(names) => names
-                .iter()
-                .filter(|name| *name != "-")
-                .map(|name| Some(Read { name: Some(name), carried: file(name)?, is_file: true }))
-                .collect::<Option<Vec<_>>>()
-                .filter(|reads| reads.len() == names.len())?,
+            Wants::Files([name]) if name == "-" => vec![Read { name: Some(name), ..from_stdin(stdin)? }],
+            Wants::Files(names) if names.iter().any(|name| name == "-") => return None,
+            Wants::Files(names) => {
+                // Sizes come first: a file may be named a thousand times, and be read each time.
+                let mut n_bytes = 0_usize;
+                for name in names {
+                    n_bytes = n_bytes.saturating_add(size(desk, name)?);
+                }
+                if n_bytes > INPUT_BYTES_MAX.min(self.input_bytes_left) {
+                    return None;
+                }
+                let read =
+                    |name: &'a String| Some(Read { name: Some(name), carried: file(name)?, is_file: true });
+                names.iter().map(read).collect::<Option<Vec<_>>>()?
+            }
         };
         let mut n_bytes = 0;
         for read in &mut reads {
@@ -226,24 +265,38 @@ impl Run<'_> {
             return None;
         }
         self.input_bytes_left = self.input_bytes_left.checked_sub(n_bytes)?;
+        self.work.spend(1)?;
+        self.work.spend_bytes(n_bytes, 1)?;
         Some(reads)
     }
 
     /// Writes a file as the model may. A pipeline that also reads it is left to the interpreter.
     fn write(&mut self, before: &Desk, stages: &[Stage], target: &Target, bytes: &[u8]) -> Option<()> {
-        let (Target::Replace(name) | Target::Append(name)) = target;
+        let name = target.name();
         if name == "/dev/null" {
             return Some(());
         }
         let path = place(name)?;
         let is_path = |word: &String| place(word).as_ref() == Some(&path);
         let is_named = |stage: &Stage| stage.from.iter().chain(&stage.words).any(is_path);
-        if stages.iter().any(is_named) || before.entry(&path.parent()?) != Some(Entry::Directory) {
+        let is_target = |stage: &&Stage| stage.to.as_ref().is_some_and(|target| is_path(target.name()));
+        // Two commands that write the same file at once write it in turns that nobody knows.
+        let n_writers = stages.iter().filter(is_target).count();
+        if n_writers > 1
+            || stages.iter().any(is_named)
+            || before.entry(&path.parent()?) != Some(Entry::Directory)
+        {
             return None;
         }
+        // The first change copies the list of all files, and adding to a file that others hold copies it.
+        self.work.spend(self.desk.files().len() as u64)?;
+        self.work.spend_bytes(bytes.len(), 1)?;
         match target {
             Target::Replace(_) => self.desk.write(&path, bytes).ok(),
-            Target::Append(_) => self.desk.append(&path, bytes).ok(),
+            Target::Append(_) => {
+                self.work.spend_bytes(size(self.desk, name).unwrap_or_default(), 1)?;
+                self.desk.append(&path, bytes).ok()
+            }
         }
     }
 }
@@ -300,6 +353,14 @@ impl Read<'_> {
 /// The bytes of a file that is there and can be read.
 fn file<'a>(desk: &'a Desk, name: &str) -> Option<Cow<'a, [u8]>> {
     desk.read(&place(name)?).ok()
+}
+
+/// The size of a file that is there.
+fn size(desk: &Desk, name: &str) -> Option<usize> {
+    match desk.entry(&place(name)?)? {
+        Entry::File { bytes } | Entry::Document { bytes } => usize::try_from(bytes).ok(),
+        Entry::Directory => None,
+    }
 }
 
 /// The path that a script means by a name: it works at the top of the desk.

@@ -14,6 +14,8 @@ use crate::{Area, Desk, DeskError, DeskPath, show};
 
 /// Chunks named in the outcome.
 const SHOWN_MAX: usize = 12;
+/// Chunks of one file: a manifest of so many is as large as a file may be.
+const CHUNKS_MAX: usize = 50_000;
 /// The most tokens, lines or paragraphs of a chunk.
 const SIZE_MAX: u64 = 1_000_000;
 
@@ -29,7 +31,10 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     check(cut)?;
     let text = desk.text(&path)?;
     let found = headings_of(&path, &text, by)?;
-    let pieces = cut::pieces(&text, cut, &found);
+    let Some(pieces) = cut::pieces(&text, cut, &found, CHUNKS_MAX) else {
+        let why = format!("`{path}` would be cut into more than {CHUNKS_MAX} chunks; give a larger `size`");
+        return Err(refused("Chunk", why));
+    };
     let source_file = path.as_str();
     let manifest = wire::Manifest {
         source_file,
@@ -88,8 +93,9 @@ fn check(cut: Cut) -> Result<(), DeskError> {
     if !(1..=SIZE_MAX).contains(&cut.size) {
         return Err(refused("Chunk", format!("`size` must be between 1 and {SIZE_MAX}, not {}", cut.size)));
     }
-    if cut.overlap >= cut.size {
-        let why = format!("`overlap` ({}) must be less than `size` ({})", cut.overlap, cut.size);
+    // Chunks that share more than they bring would go over the text again and again.
+    if cut.overlap > cut.size / 2 {
+        let why = format!("`overlap` ({}) must be at most half of `size` ({})", cut.overlap, cut.size);
         return Err(refused("Chunk", why));
     }
     Ok(())
@@ -118,7 +124,8 @@ fn headings_of(path: &DeskPath, text: &str, by: ChunkBy) -> Result<Vec<Heading>,
 fn entry<'a>(text: &str, piece: &Piece, index: u64, found: &'a [Heading]) -> wire::ManifestChunk<'a> {
     let bytes = piece.end - piece.start;
     let hash = blake3::hash(text.as_bytes().get(piece.start..piece.end).unwrap_or_default()).to_hex();
-    let is_before = |heading: &&Heading| heading.at <= piece.start as u64;
+    let n_before = found.partition_point(|heading| heading.at <= piece.start as u64);
+    let heading = n_before.checked_sub(1).and_then(|idx| found.get(idx));
     wire::ManifestChunk {
         index,
         chunk_id: format!("{index:04}-{}", hash.as_str().get(..12).unwrap_or_default()),
@@ -127,7 +134,7 @@ fn entry<'a>(text: &str, piece: &Piece, index: u64, found: &'a [Heading]) -> wir
         start_byte: piece.start as u64,
         end_byte: piece.end as u64,
         token_estimate: estimate_tokens(bytes as u64),
-        heading: found.iter().rfind(is_before).map(|heading| heading.title.as_str()),
+        heading: heading.map(|heading| heading.title.as_str()),
     }
 }
 

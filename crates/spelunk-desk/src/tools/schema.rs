@@ -69,7 +69,7 @@ pub(super) const CHUNK: &str = r#"{
     "path": {"type": "string", "description": "The file to cut."},
     "by": {"type": "string", "enum": ["tokens", "lines", "paragraphs", "headings"], "description": "Default tokens."},
     "size": {"type": "integer", "description": "Tokens, lines or paragraphs of a chunk; for headings the most tokens of one. Default 2000 tokens, 100 lines, 5 paragraphs."},
-    "overlap": {"type": "integer", "description": "How much two neighbours share, in the same unit; less than size. Default 100 tokens, 5 lines, 0 paragraphs."}
+    "overlap": {"type": "integer", "description": "How much two neighbours share, in the same unit; at most size/2. Default 100 tokens, 5 lines, 0 paragraphs."}
   },
   "required": ["path"],
   "additionalProperties": false

@@ -91,11 +91,15 @@ impl Awk {
             }
             Some(_) => return None,
         };
+        if let Some(pattern) = pattern {
+            pattern.spend(input.n_bytes(), &mut out.work)?;
+        }
         let mut chosen = Vec::new();
         for span in input.spans() {
             if chosen.len() >= out.lines_max {
                 break;
             }
+            out.work.spend(1)?;
             let line = span.of(input.bytes);
             if pattern.is_some_and(|pattern| pattern.find_line(line, 0).is_none()) {
                 continue;
@@ -116,6 +120,10 @@ impl super::Filter for Awk {
     fn wants(&self) -> Wants<'_> {
         let program = &self.parsed.program;
         if program.rules.is_empty() && !program.has_last { Wants::Nothing } else { Wants::of(&self.files) }
+    }
+
+    fn n_pattern_parts(&self) -> u64 {
+        self.parsed.n_pattern_parts
     }
 
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {

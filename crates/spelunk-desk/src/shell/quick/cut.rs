@@ -116,6 +116,7 @@ impl super::Filter for Cut {
             return out.choose(self.parts(*input, *range, out.lines_max));
         }
         for line in inputs.iter().flat_map(|input| input.lines()) {
+            out.work.spend(self.ranges.len() as u64)?;
             match self.by {
                 By::Bytes => {
                     for &(from, to) in &self.ranges {

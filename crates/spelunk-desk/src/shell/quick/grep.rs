@@ -4,7 +4,7 @@ use memchr::{memchr, memrchr};
 
 use super::Wants;
 use super::options::{Options, count};
-use super::pattern::{Manner, Pattern, Syntax};
+use super::pattern::{Backslash, Manner, Pattern, Syntax};
 use super::text::{Input, Output, Span, n_ends, part};
 
 /// What a command asks for.
@@ -39,7 +39,16 @@ impl Grep {
             None if files.is_empty() => return None,
             None => files.remove(0),
         };
-        let manner = Manner { syntax, ignore_case: options.has('i'), whole_line: options.has('x') };
+        // Where nothing can be found, nothing is counted either.
+        if pattern.is_empty() && options.has('v') {
+            return None;
+        }
+        let manner = Manner {
+            syntax,
+            ignore_case: options.has('i'),
+            whole_line: options.has('x'),
+            in_brackets: Backslash::Member,
+        };
         let is_named = match (options.has('H'), options.has('h')) {
             (true, true) => return None,
             (true, false) => true,
@@ -170,9 +179,16 @@ impl super::Filter for Grep {
         Wants::of(&self.files)
     }
 
+    fn n_pattern_parts(&self) -> u64 {
+        self.pattern.n_parts()
+    }
+
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
-        if !inputs.iter().all(|input| self.pattern.suits(input.bytes)) {
-            return None;
+        for input in inputs {
+            if !self.pattern.suits(input.bytes) {
+                return None;
+            }
+            self.pattern.spend(input.bytes.len(), &mut out.work)?;
         }
         let is_bare =
             !(self.is_numbered || self.is_named || self.is_counting || self.is_listing || self.is_quiet);

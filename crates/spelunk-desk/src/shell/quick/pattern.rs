@@ -2,13 +2,18 @@
 //! references, no repetition of a repetition, nothing that POSIX leaves open. All of it is matched against many lines at
 //! once, so nothing here may match the end of a line.
 
+mod cost;
+mod simple;
+
 use std::iter::Peekable;
 use std::str::Chars;
 
-use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::text::{all_bytes, part};
+use self::cost::{Cost, Costs};
+use self::simple::{Simple, SimpleText, Simplicity};
+use super::text::all_bytes;
+use super::work::Work;
 
 /// How a pattern is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +38,7 @@ pub(super) struct Pattern {
     pub(super) is_longest: bool,
     /// Whether it means the same on text beyond ASCII.
     pub(super) is_for_any_text: bool,
+    cost: Cost,
 }
 
 /// How a pattern is held against lines.
@@ -41,6 +47,16 @@ pub(super) struct Manner {
     pub(super) syntax: Syntax,
     pub(super) ignore_case: bool,
     pub(super) whole_line: bool,
+    pub(super) in_brackets: Backslash,
+}
+
+/// What a backslash in a bracket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Backslash {
+    /// One of the set, as to grep.
+    Member,
+    /// The beginning of an escape, as to sed, which reads `[ \t]` as a blank and a tab.
+    Escape,
 }
 
 impl Pattern {
@@ -53,21 +69,34 @@ impl Pattern {
                 regex: regex::escape(pattern),
                 is_longest: true,
                 is_for_any_text: true,
-                simple: Some(SimpleText { text: pattern.to_owned(), tail: None }),
+                simple: Some(SimpleText::new(pattern)),
+                cost: Cost::of_text(pattern),
             },
-            Syntax::Basic | Syntax::Extended => translate(pattern, manner.syntax == Syntax::Extended)?,
+            Syntax::Basic | Syntax::Extended => translate(pattern, manner)?,
         };
         let text = if manner.whole_line { format!("^(?:{})$", translated.regex) } else { translated.regex };
         let mut builder = RegexBuilder::new(&text);
         builder.multi_line(true).case_insensitive(manner.ignore_case).size_limit(COMPILED_BYTES_MAX);
         let is_exact = !manner.ignore_case && !manner.whole_line;
-        let simple = translated.simple.filter(|simple| is_exact && !simple.text.is_empty());
+        let simple = translated.simple.filter(|simple| is_exact && !simple.is_empty());
         Some(Self {
             regex: builder.build().ok()?,
             simple: simple.map(Simple::new),
             is_longest: translated.is_longest || manner.whole_line,
             is_for_any_text: translated.is_for_any_text && !manner.ignore_case,
+            cost: translated.cost,
         })
+    }
+
+    /// How many parts it is made of.
+    pub(super) fn n_parts(&self) -> u64 {
+        self.cost.n_parts()
+    }
+
+    /// Takes what it needs to search a text of this size.
+    pub(super) fn spend(&self, n_bytes: usize, work: &mut Work) -> Option<()> {
+        let n_times = if self.simple.is_some() { 1 } else { self.cost.n_times() };
+        work.spend_bytes(n_bytes, n_times)
     }
 
     /// Whether it can be held against this text: one without zeros, in UTF-8, and ASCII where letters are more than bytes.
@@ -94,47 +123,8 @@ impl Pattern {
     }
 }
 
-/// A text, and bytes of a set behind it: `error`, `user=[0-9]*`.
-#[derive(Debug)]
-struct Simple {
-    text: Finder<'static>,
-    tail: Option<Tail>,
-}
-
-#[derive(Debug)]
-struct SimpleText {
-    text: String,
-    tail: Option<Tail>,
-}
-
-#[derive(Debug)]
-struct Tail {
-    set: Box<[bool; 256]>,
-    n_least: usize,
-}
-
-impl Simple {
-    fn new(simple: SimpleText) -> Self {
-        Self { text: Finder::new(simple.text.as_bytes()).into_owned(), tail: simple.tail }
-    }
-
-    fn find(&self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
-        let mut from = from;
-        loop {
-            let start = from + self.text.find(part(bytes, from, bytes.len()))?;
-            let behind = start + self.text.needle().len();
-            let Some(tail) = &self.tail else { return Some((start, behind)) };
-            let is_in = |byte: &&u8| tail.set.get(usize::from(**byte)).copied().unwrap_or_default();
-            let n_more = part(bytes, behind, bytes.len()).iter().take_while(is_in).count();
-            if n_more >= tail.n_least {
-                return Some((start, behind + n_more));
-            }
-            from = start + 1;
-        }
-    }
-}
-
 struct Translated {
+    cost: Cost,
     regex: String,
     is_longest: bool,
     is_for_any_text: bool,
@@ -146,8 +136,8 @@ enum Piece {
     Open,
     Close,
     Or,
-    /// `*`, `+`, `?` or an interval, as a regular expression.
-    Repeat(String),
+    /// `*`, `+`, `?` or an interval, as a regular expression, and how many times it writes out what it repeats.
+    Repeat(String, u32),
     Start,
     End,
     Char(char),
@@ -157,15 +147,22 @@ enum Piece {
     Edge(&'static str),
 }
 
-fn translate(pattern: &str, is_extended: bool) -> Option<Translated> {
-    let mut reader =
-        Reading { chars: pattern.chars().peekable(), is_extended, is_first: true, is_for_any_text: true };
+fn translate(pattern: &str, manner: Manner) -> Option<Translated> {
+    let mut reader = Reading {
+        chars: pattern.chars().peekable(),
+        is_extended: manner.syntax == Syntax::Extended,
+        in_brackets: manner.in_brackets,
+        place: Place::First,
+        is_for_any_text: true,
+    };
     let (mut regex, mut is_longest, mut depth) = (String::new(), true, 0_u32);
     // What a repetition would repeat: nothing yet, one thing, or a repetition.
     let mut repeatable = false;
-    let mut simple = Simplicity::Text(String::new());
+    let mut simple = Simplicity::default();
+    let mut costs = Costs::default();
     while let Some(piece) = reader.piece()? {
         simple = simple.with(&piece);
+        costs.add(&piece);
         let (text, next) = match piece {
             Piece::Open => {
                 depth += 1;
@@ -180,8 +177,8 @@ fn translate(pattern: &str, is_extended: bool) -> Option<Translated> {
                 is_longest = false;
                 ("|".to_owned(), false)
             }
-            Piece::Repeat(text) if repeatable => (text, false),
-            Piece::Repeat(_) => return None,
+            Piece::Repeat(text, _) if repeatable => (text, false),
+            Piece::Repeat(..) => return None,
             Piece::Start => ("^".to_owned(), false),
             Piece::End => ("$".to_owned(), false),
             Piece::Char(c) => (regex::escape(c.encode_utf8(&mut [0; 4])), true),
@@ -195,50 +192,25 @@ fn translate(pattern: &str, is_extended: bool) -> Option<Translated> {
     let has_gap = ["(?:)", "(?:|", "||", "|)"].iter().any(|gap| regex.contains(gap));
     let is_whole = depth == 0 && !has_gap && !regex.starts_with('|') && !regex.ends_with('|');
     let is_for_any_text = reader.is_for_any_text;
-    is_whole.then_some(Translated { regex, is_longest, is_for_any_text, simple: simple.known() })
+    let (simple, cost) = (simple.known(), costs.whole());
+    is_whole.then_some(Translated { cost, regex, is_longest, is_for_any_text, simple })
 }
 
-/// How simple a pattern is, as far as it was read.
-enum Simplicity {
-    Text(String),
-    /// A text and a set that must be repeated.
-    Set(String, Box<[bool; 256]>),
-    Repeated(SimpleText),
-    None,
-}
-
-impl Simplicity {
-    fn with(self, piece: &Piece) -> Self {
-        match (self, piece) {
-            (Self::Text(mut text), Piece::Char(c)) => {
-                text.push(*c);
-                Self::Text(text)
-            }
-            (Self::Text(text), Piece::Class(_, Some(set))) => Self::Set(text, set.clone()),
-            (Self::Set(text, set), Piece::Repeat(how)) if matches!(how.as_str(), "*" | "+") => {
-                Self::Repeated(SimpleText {
-                    text,
-                    tail: Some(Tail { set, n_least: usize::from(how == "+") }),
-                })
-            }
-            _ => Self::None,
-        }
-    }
-
-    fn known(self) -> Option<SimpleText> {
-        match self {
-            Self::Text(text) => Some(SimpleText { text, tail: None }),
-            Self::Repeated(simple) => Some(simple),
-            Self::Set(..) | Self::None => None,
-        }
-    }
+/// A place in a branch of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    First,
+    /// Behind the `^` that begins it.
+    BehindStart,
+    Later,
 }
 
 struct Reading<'a> {
     chars: Peekable<Chars<'a>>,
     is_extended: bool,
-    /// Whether nothing of this branch was read yet.
-    is_first: bool,
+    in_brackets: Backslash,
+    /// Where in its branch the next character stands.
+    place: Place,
     is_for_any_text: bool,
 }
 
@@ -247,15 +219,15 @@ impl Reading<'_> {
     #[expect(clippy::option_option, reason = "the outer one is the refusal, the inner one the end")]
     fn piece(&mut self) -> Option<Option<Piece>> {
         let Some(c) = self.chars.next() else { return Some(None) };
-        let was_first = std::mem::replace(&mut self.is_first, false);
+        let place = std::mem::replace(&mut self.place, Place::Later);
         let piece = match c {
             '.' => Piece::Class(".".to_owned(), Some(Box::new(set_of(|byte| byte != b'\n')))),
             '[' => self.bracket()?,
-            '*' if was_first && !self.is_extended => literal('*'),
-            '*' => Piece::Repeat("*".to_owned()),
-            '^' if was_first => {
-                // `^*` of a basic pattern is a star at the start.
-                self.is_first = true;
+            // `*` and `^*` of a basic pattern begin with a star.
+            '*' if place != Place::Later && !self.is_extended => literal('*'),
+            '*' => Piece::Repeat("*".to_owned(), 1),
+            '^' if place == Place::First => {
+                self.place = Place::BehindStart;
                 Piece::Start
             }
             '^' if !self.is_extended => literal('^'),
@@ -265,9 +237,9 @@ impl Reading<'_> {
             '$' => literal('$'),
             '\\' => {
                 let c = self.chars.next()?;
-                self.escaped(c, was_first)?
+                self.escaped(c, place != Place::Later)?
             }
-            '+' | '?' if self.is_extended => Piece::Repeat(c.to_string()),
+            '+' | '?' if self.is_extended => Piece::Repeat(c.to_string(), 1),
             '{' if self.is_extended => self.interval("}")?,
             '(' if self.is_extended => self.opened(),
             ')' if self.is_extended => Piece::Close,
@@ -279,23 +251,23 @@ impl Reading<'_> {
     }
 
     fn opened(&mut self) -> Piece {
-        self.is_first = true;
+        self.place = Place::First;
         Piece::Open
     }
 
     fn or(&mut self) -> Piece {
-        self.is_first = true;
+        self.place = Place::First;
         Piece::Or
     }
 
-    fn escaped(&mut self, c: char, was_first: bool) -> Option<Piece> {
+    fn escaped(&mut self, c: char, is_first: bool) -> Option<Piece> {
         let is_basic = !self.is_extended;
         Some(match c {
             '(' if is_basic => self.opened(),
             ')' if is_basic => Piece::Close,
             '|' if is_basic => self.or(),
-            '{' if is_basic && !was_first => self.interval("\\}")?,
-            '+' | '?' if is_basic && !was_first => Piece::Repeat(c.to_string()),
+            '{' if is_basic && !is_first => self.interval("\\}")?,
+            '+' | '?' if is_basic && !is_first => Piece::Repeat(c.to_string(), 1),
             'w' | 'W' | 's' | 'S' | 'b' | '<' | '>' => {
                 self.is_for_any_text = false;
                 match c {
@@ -322,12 +294,12 @@ impl Reading<'_> {
         }
         let inner = text.strip_suffix(end)?;
         let number = |text: &str| text.parse::<u32>().ok().filter(|n| *n <= REPEATED_MAX);
-        let is_right = match inner.split_once(',') {
-            None => number(inner).is_some(),
-            Some((least, "")) => number(least).is_some(),
-            Some((least, most)) => number(least)? <= number(most)?,
+        let (least, most) = match inner.split_once(',') {
+            None => (number(inner)?, number(inner)?),
+            Some((least, "")) => (number(least)?, number(least)?),
+            Some((least, most)) => (number(least)?, number(most)?),
         };
-        is_right.then(|| Piece::Repeat(format!("{{{inner}}}")))
+        (least <= most).then(|| Piece::Repeat(format!("{{{inner}}}"), most.max(1)))
     }
 
     /// A bracket expression behind its `[`.
@@ -339,6 +311,12 @@ impl Reading<'_> {
             let c = self.chars.next()?;
             match c {
                 ']' if !is_first => break,
+                // Of the escapes a tab alone is plain: no line holds an end, and few write the others.
+                '\\' if self.in_brackets == Backslash::Escape => {
+                    self.chars.next_if_eq(&'t').filter(|_| self.chars.peek() != Some(&'-'))?;
+                    class.push('\t');
+                    members = members.and_then(|members| with_range(members, '\t', RangeEnd::None));
+                }
                 '[' if matches!(self.chars.peek(), Some(':')) => {
                     members = None;
                     class.push_str(&self.named_class()?);
@@ -374,7 +352,8 @@ impl Reading<'_> {
             }
             Some(&to) => {
                 self.chars.next();
-                if to < from || to == '[' || from == '-' {
+                let is_escape = to == '\\' && self.in_brackets == Backslash::Escape;
+                if to < from || to == '[' || from == '-' || is_escape {
                     return None;
                 }
                 class.push('-');

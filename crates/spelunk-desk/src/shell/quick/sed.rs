@@ -5,8 +5,8 @@ use memchr::memchr;
 
 use super::Wants;
 use super::options::{Options, count};
-use super::pattern::{Manner, Pattern, Syntax};
-use super::text::{Input, Output, part, start_of_line};
+use super::pattern::{Backslash, Manner, Pattern, Syntax};
+use super::text::{Input, Output, n_lines, part, start_of_line};
 
 /// What a command asks for.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Sed {
 enum Act {
     /// `-n A,Bp`: these lines, from 0; the end is behind the last.
     Print { first: usize, end: usize },
+    /// `Aq`: up to this line.
+    Quit { end: usize },
     /// `A,Bd`.
     Leave { first: usize, end: usize },
     /// `s/…/…/`, on every line.
@@ -56,12 +58,27 @@ impl super::Filter for Sed {
         Wants::of(&self.files)
     }
 
+    fn n_pattern_parts(&self) -> u64 {
+        match &self.act {
+            Act::Replace { pattern, .. } => pattern.n_parts(),
+            Act::Print { .. } | Act::Quit { .. } | Act::Leave { .. } => 0,
+        }
+    }
+
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
         // Lines are counted through all files, and the last of them may have no end: one file is plain.
         let [input] = inputs else { return None };
         let bytes = input.bytes;
         match &self.act {
             Act::Print { first, end } => out.push(between(bytes, *first, *end)),
+            Act::Quit { end } => {
+                let shown = between(bytes, 0, *end);
+                // Where it quits at a line without an end, it gives it one.
+                if n_lines(shown) == *end && !shown.ends_with(b"\n") {
+                    return None;
+                }
+                out.push(shown)
+            }
             Act::Leave { first, end } => {
                 let (from, to) = places(bytes, *first, *end);
                 out.reserve(bytes.len());
@@ -72,6 +89,7 @@ impl super::Filter for Sed {
                 if !pattern.suits(bytes) {
                     return None;
                 }
+                pattern.spend(bytes.len(), &mut out.work)?;
                 out.reserve(bytes.len() + bytes.len() / 8);
                 replace(bytes, pattern, by, *every, out)
             }
@@ -95,6 +113,10 @@ fn between(bytes: &[u8], first: usize, end: usize) -> &[u8] {
 fn replace(bytes: &[u8], pattern: &Pattern, by: &[Part], every: bool, out: &mut Output) -> Option<()> {
     let (mut done, mut at) = (0, 0);
     while let Some((start, end)) = pattern.find(bytes, at) {
+        // Edges of words can match nothing in the middle of a line, and what becomes of that is the interpreter's.
+        if start == end {
+            return None;
+        }
         out.push(part(bytes, done, start))?;
         done = end;
         for piece in by {
@@ -103,7 +125,6 @@ fn replace(bytes: &[u8], pattern: &Pattern, by: &[Part], every: bool, out: &mut 
                 Part::Match => out.push(part(bytes, start, end))?,
             }
         }
-        // No match is empty.
         at = end;
         if !every {
             match memchr(b'\n', part(bytes, end, bytes.len())) {
@@ -130,7 +151,7 @@ fn by_number(script: &str, is_silent: bool) -> Option<Act> {
     match (letter, is_silent) {
         ("p", true) => Some(Act::Print { first: first - 1, end: last }),
         ("d", false) => Some(Act::Leave { first: first - 1, end: last }),
-        ("q", false) if first == last && !address.contains(',') => Some(Act::Print { first: 0, end: last }),
+        ("q", false) if first == last && !address.contains(',') => Some(Act::Quit { end: last }),
         _ => None,
     }
 }
@@ -158,7 +179,9 @@ fn substitution(rest: &str, syntax: Syntax) -> Option<Act> {
         "g" => true,
         _ => return None,
     };
-    let pattern = Pattern::compile(old, Manner { syntax, ignore_case: false, whole_line: false })?;
+    let in_brackets = Backslash::Escape;
+    let manner = Manner { syntax, ignore_case: false, whole_line: false, in_brackets };
+    let pattern = Pattern::compile(old, manner)?;
     // What can match nothing is put in places of its own.
     if !pattern.is_longest || pattern.regex.is_match(b"") {
         return None;

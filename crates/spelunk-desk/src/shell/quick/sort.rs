@@ -160,9 +160,14 @@ impl super::Filter for Sort {
     }
 
     fn run(&self, inputs: &[Input], out: &mut Output) -> Option<()> {
-        if inputs.iter().map(|input| input.n_lines()).sum::<usize>() > LINES_MAX {
+        let n_lines = inputs.iter().map(|input| input.n_lines()).sum::<usize>();
+        if n_lines > LINES_MAX {
             return None;
         }
+        // Each line is compared about so many times, and for each key it is gone over.
+        let n_times = u64::from(n_lines.max(1).ilog2() + 1) * (self.keys.len() as u64 + 1);
+        out.work.spend((n_lines as u64).saturating_mul(n_times))?;
+        out.work.spend_bytes(inputs.iter().map(|input| input.n_bytes()).sum(), n_times)?;
         if let [input] = inputs {
             return out.choose(self.sorted(input.bytes, input.spans().collect()));
         }
@@ -233,6 +238,7 @@ fn start_of_field(line: &[u8], idx: usize, separator: Option<u8>) -> usize {
                 Some(found) => at += found + 1,
                 None => return line.len(),
             },
+            None if at == line.len() => return at,
             None => at = behind_field(line, at),
         }
     }

@@ -1,7 +1,10 @@
 //! Quick scripts give what the interpreter gives, and what the GNU tools give where this machine has them; what is not
 //! plain is left alone.
 
+mod bounds;
 mod gnu;
+mod made;
+mod near;
 
 use std::sync::{Arc, Mutex};
 
@@ -71,7 +74,7 @@ const SCRIPTS: &[&str] = &[
     "tr a-z A-Z < scratch/words.txt; tr -d 'aeiou' < scratch/words.txt; tr -s p < scratch/words.txt; tr '\\n' ' ' < scratch/words.txt",
     "cat scratch/words.txt | tr '[:lower:]' '[:upper:]'; tr -cd '[:digit:]\\n' < scratch/log.txt; tr -cs a-z '\\n' < scratch/words.txt",
     "grep pear scratch/words.txt; grep -c pear scratch/words.txt; grep -n apple scratch/words.txt; grep -v pear scratch/words.txt",
-    "grep -i PEAR scratch/words.txt; grep -vn pear scratch/words.txt; grep -vc '' scratch/words.txt; grep -x fig scratch/words.txt",
+    "grep -i PEAR scratch/words.txt; grep -vn pear scratch/words.txt; grep -vc e scratch/words.txt; grep -x fig scratch/words.txt",
     "grep '^$' scratch/words.txt; grep -n 'e$' scratch/words.txt; grep -c . scratch/words.txt; grep 'p*' scratch/words.txt",
     "grep -E 'pear|fig' scratch/words.txt; grep -E '^[0-9]+ (apple|fig)$' scratch/words.txt; grep -E 'p{2}' scratch/words.txt",
     "grep 'p\\{2\\}' scratch/words.txt; grep 'pear\\|fig' scratch/words.txt; grep -F 'u=.' scratch/words.txt; grep -F user=u6 scratch/log.txt",

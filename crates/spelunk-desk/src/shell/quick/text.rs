@@ -3,6 +3,8 @@
 
 use memchr::{Memchr, memchr_iter};
 
+use super::work::Work;
+
 /// A line, or a part of one, as a place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
@@ -107,12 +109,14 @@ pub(super) struct Output {
     pub(super) exit_code: i32,
     /// How many lines the next command looks at: the rest need not be there.
     pub(super) lines_max: usize,
-    bytes_max: usize,
+    /// What it may be and hold.
+    pub(super) bytes_max: usize,
+    pub(super) work: Work,
 }
 
 impl Output {
-    pub(super) fn new(bytes_max: usize, lines_max: usize) -> Self {
-        Self { bytes: Vec::new(), chosen: None, exit_code: 0, lines_max, bytes_max }
+    pub(super) fn new(bytes_max: usize, lines_max: usize, work: Work) -> Self {
+        Self { bytes: Vec::new(), chosen: None, exit_code: 0, lines_max, bytes_max, work }
     }
 
     /// Room for about so much, so that it is not copied while it grows.

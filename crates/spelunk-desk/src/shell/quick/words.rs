@@ -26,6 +26,14 @@ pub(super) enum Target {
     Append(String),
 }
 
+impl Target {
+    /// The file as it was named.
+    pub(super) fn name(&self) -> &String {
+        let (Self::Replace(name) | Self::Append(name)) = self;
+        name
+    }
+}
+
 /// One command of a pipeline.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Stage {

@@ -17,7 +17,7 @@ pub(super) struct Cut {
     pub(super) by: ChunkBy,
     /// In tokens, lines or paragraphs; of a section the most tokens.
     pub(super) size: u64,
-    /// In the same unit, less than `size`.
+    /// In the same unit, at most half of `size`.
     pub(super) overlap: u64,
 }
 
@@ -30,23 +30,30 @@ pub(super) struct Piece {
     pub(super) end_line: u64,
 }
 
-/// Cuts a text. `headings` are those of the text where it is cut by them.
-pub(super) fn pieces(text: &str, cut: Cut, headings: &[Heading]) -> Vec<Piece> {
+/// Cuts a text. `headings` are those of the text where it is cut by them. Nothing where it would be more pieces than
+/// `n_max`.
+pub(super) fn pieces(text: &str, cut: Cut, headings: &[Heading], n_max: usize) -> Option<Vec<Piece>> {
     let token_bytes = |tokens: u64| usize::try_from(tokens.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX);
-    let ranges = match cut.by {
-        ChunkBy::Lines => pack(&units(text, 0, UNIT_BYTES_MAX, is_line), cut.size, cut.overlap, |_| 1),
+    let mut ranges = Ranges { all: Vec::new(), n_max };
+    match cut.by {
+        ChunkBy::Lines => {
+            ranges.pack(&units(text, 0, UNIT_BYTES_MAX, is_line), cut.size, cut.overlap, |_| 1)?;
+        }
         ChunkBy::Paragraphs => {
-            pack(&units(text, 0, UNIT_BYTES_MAX, is_paragraph), cut.size, cut.overlap, |_| 1)
+            ranges.pack(&units(text, 0, UNIT_BYTES_MAX, is_paragraph), cut.size, cut.overlap, |_| 1)?;
         }
         ChunkBy::Tokens => {
             let size = token_bytes(cut.size);
             // Units of a quarter of a piece: pieces are nearly full, and an overlap can be had within a long line.
             let longest = (size / 4).max(4);
-            pack(&units(text, 0, longest, is_line), size as u64, token_bytes(cut.overlap) as u64, weight)
+            let units = units(text, 0, longest, is_line);
+            ranges.pack(&units, size as u64, token_bytes(cut.overlap) as u64, weight)?;
         }
-        ChunkBy::Headings => sections(text, headings, token_bytes(cut.size), token_bytes(cut.overlap)),
-    };
-    with_lines(text, &ranges)
+        ChunkBy::Headings => {
+            ranges.sections(text, headings, token_bytes(cut.size), token_bytes(cut.overlap))?;
+        }
+    }
+    Some(with_lines(text, &ranges.all))
 }
 
 fn weight(unit: &Unit) -> u64 {
@@ -56,66 +63,77 @@ fn weight(unit: &Unit) -> u64 {
 /// From where to where a unit reaches.
 type Unit = (usize, usize);
 
-/// One piece for each section; one that is too long is cut like plain text.
-fn sections(text: &str, headings: &[Heading], bytes_max: usize, overlap_bytes: usize) -> Vec<Unit> {
-    let starts = headings.iter().map(|heading| usize::try_from(heading.at).unwrap_or(usize::MAX));
-    let mut starts: Vec<usize> = std::iter::once(0).chain(starts).chain([text.len()]).collect();
-    starts.dedup();
-    let mut ranges = Vec::new();
-    for pair in starts.windows(2) {
-        let &[start, end] = pair else { continue };
-        let section = text.get(start..end).unwrap_or_default();
-        if section.len() <= bytes_max {
-            ranges.push((start, end));
-        } else {
-            let units = units(section, start, (bytes_max / 4).max(4), is_line);
-            ranges.extend(pack(&units, bytes_max as u64, overlap_bytes as u64, weight));
-        }
-    }
-    ranges
+/// The pieces so far, as places in the text.
+struct Ranges {
+    all: Vec<Unit>,
+    n_max: usize,
 }
 
-/// Packs units into pieces. Each piece takes at least one unit and begins behind where the one before began, so this
-/// ends whatever the sizes are.
-fn pack(units: &[Unit], size: u64, overlap: u64, weigh: impl Fn(&Unit) -> u64) -> Vec<Unit> {
-    let mut ranges = Vec::new();
-    let mut first = 0;
-    while let Some(begin) = units.get(first) {
-        let (mut end, mut held) = (first, 0_u64);
-        while let Some(unit) = units.get(end) {
-            let more = weigh(unit);
-            if end > first && held.saturating_add(more) > size {
-                break;
-            }
-            held = held.saturating_add(more);
-            end += 1;
-        }
-        ranges.push((begin.0, units.get(end - 1).map_or(begin.1, |unit| unit.1)));
-        if end == units.len() {
-            break;
-        }
-        let (mut next, mut shared) = (end, 0_u64);
-        while next > first + 1 {
-            let more = units.get(next - 1).map_or(u64::MAX, &weigh);
-            shared = shared.saturating_add(more);
-            if shared > overlap {
-                break;
-            }
-            next -= 1;
-        }
-        // What is shared must leave room for the unit behind it, or the next piece would bring nothing new.
-        while next < end && !fits(units, next, end, size, &weigh) {
-            next += 1;
-        }
-        first = next;
+impl Ranges {
+    fn push(&mut self, range: Unit) -> Option<()> {
+        self.all.push(range);
+        (self.all.len() <= self.n_max).then_some(())
     }
-    ranges
-}
 
-/// Whether the units from one to the other, that one included, fit into a piece.
-fn fits(units: &[Unit], first: usize, last: usize, size: u64, weigh: impl Fn(&Unit) -> u64) -> bool {
-    let held = units.get(first..=last).unwrap_or_default().iter().map(weigh);
-    held.fold(0_u64, u64::saturating_add) <= size
+    /// One piece for each section; one that is too long is cut like plain text.
+    fn sections(
+        &mut self,
+        text: &str,
+        headings: &[Heading],
+        bytes_max: usize,
+        overlap_bytes: usize,
+    ) -> Option<()> {
+        let starts = headings.iter().map(|heading| usize::try_from(heading.at).unwrap_or(usize::MAX));
+        let mut starts: Vec<usize> = std::iter::once(0).chain(starts).chain([text.len()]).collect();
+        starts.dedup();
+        for pair in starts.windows(2) {
+            let &[start, end] = pair else { continue };
+            let section = text.get(start..end).unwrap_or_default();
+            if section.len() <= bytes_max {
+                self.push((start, end))?;
+            } else {
+                let units = units(section, start, (bytes_max / 4).max(4), is_line);
+                self.pack(&units, bytes_max as u64, overlap_bytes as u64, weight)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Packs units into pieces. Each piece takes at least one unit and begins behind where the one before began, so this
+    /// ends whatever the sizes are; where pieces share half of their size at most, no unit is looked at often.
+    fn pack(&mut self, units: &[Unit], size: u64, overlap: u64, weigh: impl Fn(&Unit) -> u64) -> Option<()> {
+        let mut first = 0;
+        while let Some(begin) = units.get(first) {
+            let (mut end, mut held) = (first, 0_u64);
+            while let Some(unit) = units.get(end) {
+                let more = weigh(unit);
+                if end > first && held.saturating_add(more) > size {
+                    break;
+                }
+                held = held.saturating_add(more);
+                end += 1;
+            }
+            self.push((begin.0, units.get(end - 1).map_or(begin.1, |unit| unit.1)))?;
+            let Some(behind) = units.get(end) else { break };
+            let (mut next, mut shared) = (end, 0_u64);
+            while next > first + 1 {
+                let more = units.get(next - 1).map_or(u64::MAX, &weigh);
+                if shared.saturating_add(more) > overlap {
+                    break;
+                }
+                shared += more;
+                next -= 1;
+            }
+            // What is shared must leave room for the unit behind it, or the next piece would bring nothing new.
+            let room = size.saturating_sub(weigh(behind));
+            while let Some(unit) = units.get(next).filter(|_| next < end && shared > room) {
+                shared -= weigh(unit);
+                next += 1;
+            }
+            first = next;
+        }
+        Some(())
+    }
 }
 
 /// The units of a text: it ends where `ends` says that a line is the last of its unit, and where it gets too long.

@@ -332,9 +332,28 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
     check(
         &mut desk,
         "Chunk",
-        &json!({"path": "input/prompt.md", "by": "lines", "size": 5, "overlap": 5}),
+        &json!({"path": "input/prompt.md", "by": "lines", "size": 5, "overlap": 3}),
         &expect![[r#"
-            error: the arguments of Chunk are wrong: `overlap` (5) must be less than `size` (5)
+            error: the arguments of Chunk are wrong: `overlap` (3) must be at most half of `size` (5)
+        "#]],
+    );
+    desk.put(&path("scratch/lines.txt"), "x\n".repeat(50_001)).unwrap();
+    check(
+        &mut desk,
+        "Chunk",
+        &json!({"path": "scratch/lines.txt", "by": "lines", "size": 1}),
+        &expect![[r#"
+            error: the arguments of Chunk are wrong: `scratch/lines.txt` would be cut into more than 50000 chunks; give a larger `size`
+        "#]],
+    );
+    let arguments =
+        json!({"path": "scratch/lines.txt", "by": "lines", "size": 1_000_000, "overlap": 999_999});
+    check(
+        &mut desk,
+        "Chunk",
+        &arguments,
+        &expect![[r#"
+            error: the arguments of Chunk are wrong: `overlap` (999999) must be at most half of `size` (1000000)
         "#]],
     );
     check(

@@ -26,10 +26,10 @@ class Chunker:
         cut = _agent_chunk(self.path, by, size, overlap)
         return [Chunk(fields, self.path, text) for fields, text in zip(cut["chunks"], cut["texts"])]
 
-    def chunk_by_tokens(self, max_tokens=2000, overlap_tokens=100):
+    def chunk_by_tokens(self, max_tokens=2000, overlap_tokens=None):
         return self._cut("tokens", max_tokens, overlap_tokens)
 
-    def chunk_by_lines(self, lines_per_chunk=100, overlap=5):
+    def chunk_by_lines(self, lines_per_chunk=100, overlap=None):
         return self._cut("lines", lines_per_chunk, overlap)
 
     def chunk_by_paragraphs(self, paragraphs_per_chunk=5):
@@ -49,7 +49,7 @@ class Chunker:
         return _agent_lines(self.path, start, end)
 
 
-def chunk_prompt(max_tokens=2000, overlap_tokens=100):
+def chunk_prompt(max_tokens=2000, overlap_tokens=None):
     """The job itself, in pieces."""
     return Chunker("input/prompt.md").chunk_by_tokens(max_tokens, overlap_tokens)
 

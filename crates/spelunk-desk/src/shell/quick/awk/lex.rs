@@ -98,7 +98,8 @@ fn regex(chars: &mut Peekable<Chars>) -> Option<Token> {
                     regex.push('/');
                     continue;
                 }
-                '"' | '\n' => return None,
+                // `\b` is a backspace here, and no edge of a word.
+                '"' | '\n' | 'b' => return None,
                 c => {
                     regex.push('\\');
                     regex.push(c);

@@ -22,6 +22,8 @@ pub(super) struct Parsed {
     pub(super) output_separator: Option<String>,
     /// The numbers of the scalars that are set from outside.
     pub(super) given: Vec<usize>,
+    /// What its patterns are made of, all together.
+    pub(super) n_pattern_parts: u64,
 }
 
 /// Reads a program in which `given` names are set from outside; nothing if it is not plain.
@@ -38,12 +40,13 @@ pub(super) fn parse(program: &str, given: &[&str]) -> Option<Parsed> {
         is_printing: false,
         field_separator: None,
         output_separator: None,
+        n_pattern_parts: 0,
     };
     let given = given.iter().map(|name| parser.scalar(name)).collect::<Option<_>>()?;
     let mut program = parser.program()?;
     (program.n_scalars, program.n_arrays) = (parser.n_scalars, parser.n_arrays);
-    let Parser { field_separator, output_separator, .. } = parser;
-    Some(Parsed { program, field_separator, output_separator, given })
+    let Parser { field_separator, output_separator, n_pattern_parts, .. } = parser;
+    Some(Parsed { program, field_separator, output_separator, given, n_pattern_parts })
 }
 
 /// What a name stands for.
@@ -66,6 +69,7 @@ struct Parser<'p> {
     is_printing: bool,
     field_separator: Option<String>,
     output_separator: Option<String>,
+    n_pattern_parts: u64,
 }
 
 impl Parser<'_> {

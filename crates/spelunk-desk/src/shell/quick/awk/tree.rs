@@ -58,6 +58,8 @@ pub(super) enum Expr {
     /// Counted from the beginning of its file.
     FileLineNumber,
     Place(Place),
+    /// A place in brackets, which cannot be assigned to.
+    Group(Place),
     IsIn(Box<Expr>, usize),
     ArrayLength(usize),
     Matches {

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 pub(super) enum Value<'t> {
     /// Both empty and zero.
     Unset,
-    /// A field that is not there: empty to all, but not to all of them zero.
+    /// A field that is not there, and the like: empty to all, but not to all of them zero.
     Missing,
     Number(f64),
     Text(Cow<'t, [u8]>),
@@ -39,6 +39,14 @@ impl<'t> Value<'t> {
         }
     }
 
+    /// The size of its text.
+    pub(super) fn n_bytes(&self) -> usize {
+        match self {
+            Value::Unset | Value::Missing | Value::Number(_) => 0,
+            Value::Text(text) | Value::Input(text) | Value::Key(text) => text.len(),
+        }
+    }
+
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             Value::Unset | Value::Missing => Some(0.0),
@@ -53,6 +61,13 @@ impl<'t> Value<'t> {
             Value::Number(n) => written(n).map(Cow::Owned),
             Value::Text(text) | Value::Input(text) | Value::Key(text) => Some(text),
         }
+    }
+
+    /// The same as the key of an array. A broken number that is written as a whole one is another key to some.
+    pub(super) fn key(self) -> Option<Cow<'t, [u8]>> {
+        let is_broken = matches!(self, Value::Number(n) if n.fract() != 0.0);
+        let text = self.text()?;
+        (!is_broken || text.iter().any(|byte| matches!(byte, b'.' | b'e'))).then_some(text)
     }
 
     pub(super) fn is_true(&self) -> Option<bool> {
@@ -114,7 +129,12 @@ fn six_digits(n: f64) -> Option<Vec<u8>> {
     let scientific = format!("{n:.5e}");
     let (digits, exponent) = scientific.split_once('e')?;
     let exponent: i32 = exponent.parse().ok()?;
-    let trimmed = |digits: &str| digits.trim_end_matches('0').trim_end_matches('.').to_owned();
+    // Only zeros behind a point may go: those of `234560` are part of the number.
+    let trimmed = |digits: &str| {
+        let has_point = digits.contains('.');
+        let kept = if has_point { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+        kept.to_owned()
+    };
     if !(-4..6).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return Some(format!("{}e{sign}{:02}", trimmed(digits), exponent.abs()).into_bytes());

@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
@@ -143,9 +144,7 @@ const TEXTS: &[&str] = &[
 #[test]
 fn quick_commands_do_what_the_gnu_tools_do() {
     for (tool, name) in [("sort", "GNU coreutils"), ("grep", "GNU grep"), ("sed", "GNU sed")] {
-        let version = Command::new(tool).arg("--version").output();
-        let is_gnu = version.is_ok_and(|version| String::from_utf8_lossy(&version.stdout).contains(name));
-        if !is_gnu {
+        if !is_gnu(tool, name) {
             println!("skipped: `{tool}` of this machine is not from {name}");
             return;
         }
@@ -173,8 +172,7 @@ proptest! {
     /// The order of arrays is that of GNU awk; what else it says is what any awk says.
     #[test]
     fn awk_says_what_gnu_awk_says(text in any_lines()) {
-        let version = Command::new("gawk").arg("--version").output();
-        if !version.is_ok_and(|version| version.stdout.starts_with(b"GNU Awk")) {
+        if !is_gnu("gawk", "GNU Awk") {
             println!("skipped: there is no `gawk` on this machine");
             return Ok(());
         }
@@ -188,7 +186,31 @@ proptest! {
     }
 }
 
-fn gnu(command: &str, text: &str) -> (String, i32) {
+fn is_gnu(tool: &str, name: &str) -> bool {
+    let version = Command::new(tool).arg("--version").output();
+    version.is_ok_and(|version| String::from_utf8_lossy(&version.stdout).contains(name))
+}
+
+/// Whether this machine has all of them.
+pub(super) fn has_gnu() -> bool {
+    static HAS_GNU: LazyLock<bool> = LazyLock::new(|| {
+        let tools = [
+            ("sort", "GNU coreutils"),
+            ("grep", "GNU grep"),
+            ("sed", "GNU sed"),
+            ("gawk", "GNU Awk"),
+            ("bash", "GNU bash"),
+        ];
+        let missing = tools.iter().find(|(tool, name)| !is_gnu(tool, name));
+        if let Some((tool, name)) = missing {
+            println!("skipped: `{tool}` of this machine is not from {name}");
+        }
+        missing.is_none()
+    });
+    *HAS_GNU
+}
+
+pub(super) fn gnu(command: &str, text: &str) -> (String, i32) {
     let mut child = Command::new("sh")
         .args(["-c", command])
         .env("LC_ALL", "C.UTF-8")

@@ -1,9 +1,14 @@
 //! Pieces cover the text, go forward, and know their lines and bytes.
 
 use proptest::prelude::*;
-use spelunk_context::headings;
+use spelunk_context::{Heading, headings};
 
-use super::{ChunkBy, Cut, Piece, pieces};
+use super::{ChunkBy, Cut, Piece};
+
+/// All pieces, however many.
+fn pieces(text: &str, cut: Cut, headings: &[Heading]) -> Vec<Piece> {
+    super::pieces(text, cut, headings, usize::MAX).unwrap()
+}
 
 fn cut(text: &str, by: ChunkBy, size: u64, overlap: u64) -> Vec<String> {
     let found = if by == ChunkBy::Headings { headings(text) } else { Vec::new() };
@@ -31,6 +36,17 @@ fn lines_are_shared_between_neighbours() {
 fn an_overlap_of_nearly_everything_still_goes_forward() {
     let text = "1\n2\n3\n4\n";
     assert_eq!(cut(text, ChunkBy::Lines, 3, 2), ["1-3 \"1\\n2\\n3\\n\"", "2-4 \"2\\n3\\n4\\n\""]);
+}
+
+#[test]
+fn no_more_pieces_are_made_than_are_wanted() {
+    let text = "1\n2\n3\n4\n";
+    let cut = Cut { by: ChunkBy::Lines, size: 1, overlap: 0 };
+    assert_eq!(super::pieces(text, cut, &[], 4).map(|pieces| pieces.len()), Some(4));
+    assert_eq!(super::pieces(text, cut, &[], 3), None);
+    let text = "# a\n# b\n# c\n";
+    let cut = Cut { by: ChunkBy::Headings, size: 100, overlap: 0 };
+    assert_eq!(super::pieces(text, cut, &headings(text), 2), None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The expressions of a program, from assignment down to a number.
 
-use super::super::super::pattern::{Manner, Pattern, Syntax};
+use super::super::super::pattern::{Backslash, Manner, Pattern, Syntax};
 use super::super::lex::Token;
 use super::super::tree::{Expr, Function, Place, Sign, Test};
 use super::Parser;
@@ -80,8 +80,14 @@ impl Parser<'_> {
 
     fn pattern(&mut self) -> Option<Pattern> {
         let Some(Token::Regex(regex)) = self.peek() else { return None };
-        let manner = Manner { syntax: Syntax::Extended, ignore_case: false, whole_line: false };
+        let manner = Manner {
+            syntax: Syntax::Extended,
+            ignore_case: false,
+            whole_line: false,
+            in_brackets: Backslash::Escape,
+        };
         let pattern = Pattern::compile(regex, manner)?;
+        self.n_pattern_parts = self.n_pattern_parts.saturating_add(pattern.n_parts());
         self.at += 1;
         Some(pattern)
     }
@@ -156,7 +162,13 @@ impl Parser<'_> {
                 _ => return Some(left),
             };
             self.at += 1;
-            left = Expr::Compute(sign, Box::new(left), Box::new(self.signed()?));
+            let right = self.signed()?;
+            // Dividing by a zero that is known is an error to some even where nothing is divided.
+            let is_plain = matches!(right, Expr::Number(n) if n != 0.0) || !is_constant(&right);
+            if sign != Sign::Multiply && !is_plain {
+                return None;
+            }
+            left = Expr::Compute(sign, Box::new(left), Box::new(right));
         }
     }
 
@@ -209,7 +221,10 @@ impl Parser<'_> {
             Token::Text(text) => text.is_ascii().then_some(Expr::Text(text)),
             Token::Name(name) => self.variable(&name),
             Token::Called(name) => self.call(&name),
-            Token::Sign("(") => self.within(")"),
+            Token::Sign("(") => {
+                let inner = self.within(")")?;
+                Some(if let Expr::Place(place) = inner { Expr::Group(place) } else { inner })
+            }
             Token::Sign("$") => self.field(),
             Token::Sign(_) | Token::Line | Token::Regex(_) => None,
         }
@@ -256,6 +271,8 @@ impl Parser<'_> {
             "NR" => return Some(Expr::LineNumber),
             "NF" => return self.has_line.then_some(Expr::FieldCount),
             "FNR" => return self.has_line.then_some(Expr::FileLineNumber),
+            // A blank may stand before the bracket of a function.
+            "length" if self.is_at("(") => return self.call(name),
             "length" => return self.has_line.then(|| Expr::Call(Function::Length, vec![Expr::Line])),
             _ => {}
         }
@@ -293,6 +310,34 @@ impl Parser<'_> {
         self.is_printing = was_printing;
         self.require(")")?;
         (n_least..=n_most).contains(&given.len()).then_some(Expr::Call(function, given))
+    }
+}
+
+/// Whether an expression is the same each time. It is no deeper than a program may be.
+fn is_constant(expr: &Expr) -> bool {
+    match expr {
+        Expr::Number(_) | Expr::Text(_) => true,
+        Expr::Not(of) | Expr::Minus(of) | Expr::Plus(of) => is_constant(of),
+        Expr::Compute(_, left, right)
+        | Expr::Compare(_, left, right)
+        | Expr::And(left, right)
+        | Expr::Or(left, right) => is_constant(left) && is_constant(right),
+        Expr::Choose(_, then, otherwise) => is_constant(then) || is_constant(otherwise),
+        Expr::Join(parts) => parts.iter().all(is_constant),
+        Expr::Line
+        | Expr::Field(_)
+        | Expr::FieldOf(_)
+        | Expr::FieldCount
+        | Expr::LineNumber
+        | Expr::FileLineNumber
+        | Expr::Place(_)
+        | Expr::Group(_)
+        | Expr::IsIn(..)
+        | Expr::ArrayLength(_)
+        | Expr::Matches { .. }
+        | Expr::Assign(..)
+        | Expr::Step { .. }
+        | Expr::Call(..) => false,
     }
 }
 
