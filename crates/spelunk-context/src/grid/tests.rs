@@ -147,8 +147,8 @@ fn log_lines_of_other_makers_lose_nothing() {
     };
     let twice = |line: &str| format!("{line}\n{line}\n{line}\n");
     expect![[r#"
-        date ¦ time ¦ source ¦ source 2 ¦ text
-        s.log:1 2025-03-07 ¦ 06:00:00 ¦ ERROR|gateway|gave ¦ up ¦ 
+        date ¦ time ¦ text
+        s.log:1 2025-03-07 ¦ 06:00:00 ¦ ERROR|gateway|gave up
     "#]]
     .assert_eq(&shown_of(&twice("2025-03-07 06:00:00|ERROR|gateway|gave up")));
     expect![[r#"

@@ -57,19 +57,22 @@ pub(super) async fn solve(
     let user = format!("{}\n\nQuestion: {question}", listed.join("\n"));
     let tokens_max = ANSWER_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let mut text = frame.ask(Prompt::single(SYSTEM, user, tokens_max)).await?.text;
-    if !is_settled
-        && let Some(other) = speaks_of_another(frame, question, &basis(question, &shown, &text)).await?
-    {
+    let first = basis(question, &shown, &text);
+    let mut cited = None;
+    if !is_settled && let Some(other) = speaks_of_another(frame, question, &first).await? {
         let absent = if question.contains("absent") { "absent" } else { "The documents do not say it." };
         text = asked::in_form(question, absent, &other);
-    } else if !is_settled && let Some(doubts) = doubts(question, &basis(question, &shown, &text)) {
+        // They show that it is said of another thing.
+        cited = Some(first);
+    } else if !is_settled && let Some(doubts) = doubts(question, &first) {
         let user =
             format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());
         if let Some(checked) = silence::said(frame.ask(Prompt::single(CHECK, user, tokens_max)).await)? {
             text = checked.text;
         }
     }
-    let claims = basis(question, &shown, &text).into_iter().take(CITATIONS_MAX).map(|sentence| Citation {
+    let cited = cited.unwrap_or_else(|| basis(question, &shown, &text));
+    let claims = cited.into_iter().take(CITATIONS_MAX).map(|sentence| Citation {
         document: sentence.document.clone(),
         line: sentence.line,
         quote: sentence.text.clone(),

@@ -20,16 +20,17 @@ async fn an_empty_reply_is_asked_for_again() {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "Which number?").await;
     assert_eq!(result.answer, Some(answer("42.")));
-    expect![[r"
+    expect![[r#"
         run.started      direct openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 direct
         passages.chosen  0 documents=1 bytes=24 of=24
         call.started     0#0
+        call.wasted      0#0 tokens=217+0
         call.retried     0#0 attempt=1 model-reply-empty
         call.settled     0#0 replied live tokens=10+2
         frame.closed     0 answered uncited
-        run.finished     answered"]]
+        run.finished     answered"#]]
     .assert_eq(&told(&engine, &result.run));
 }
 
