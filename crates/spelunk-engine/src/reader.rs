@@ -45,8 +45,10 @@ impl Reader {
 }
 
 /// Whether a name tells of a small model: `qwen2.5-coder-1.5b`, `llama3.2:3b`, `smollm2-135m`. A name with several
-/// sizes is of its largest: `qwen3-30b-a3b`.
+/// sizes is of its largest: `qwen3-30b-a3b`. Some servers give the path of the file: `/models/half-0.5b.gguf`.
 fn is_small(name: &str) -> bool {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = name.strip_suffix(".gguf").unwrap_or(name);
     let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let sizes = words.filter_map(millions);
     sizes.reduce(f64::max).is_some_and(|largest| largest <= SMALL_MILLIONS_MAX)
@@ -77,16 +79,31 @@ mod tests {
 
     #[test]
     fn names_tell_sizes() {
-        for name in
-            ["coder-1.5b", "Qwen2.5-Coder-1.5B-Instruct", "llama3.2:3b", "smollm2-135m", "local/half_0.5b-q4"]
-        {
+        let small = [
+            "coder-1.5b",
+            "Qwen2.5-Coder-1.5B-Instruct",
+            "llama3.2:3b",
+            "smollm2-135m",
+            "local/half_0.5b-q4",
+        ];
+        for name in small.into_iter().chain(["/disk-70b/half-0.5b.gguf", "C:\\models\\half-0.5b.gguf"]) {
             assert!(reader(name, 0).is_small(), "{name}");
         }
         let large =
             ["gpt-5", "qwen3-30b-a3b", "mixtral-8x7b", "llama-3.1-70b", "claude-opus-4-8", "gpt-oss-20b"];
-        for name in
-            large.into_iter().chain(["", "b", "m", "xb", "1xb", "infb", "nanb", "0b", "web", "opus[1m]"])
-        {
+        for name in large.into_iter().chain([
+            "",
+            "b",
+            "m",
+            "xb",
+            "1xb",
+            "infb",
+            "nanb",
+            "0b",
+            "web",
+            "opus[1m]",
+            "small-1b/large.gguf",
+        ]) {
             assert!(!reader(name, 0).is_small(), "{name}");
         }
     }
