@@ -176,8 +176,17 @@ fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sen
     };
     let values = said.split(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)));
     let values: Vec<&str> = values.map(|word| word.trim_matches(['.', '-'])).filter(is_value).collect();
-    let has_value = |sentence: &&Sentence| values.iter().any(|value| holds(&sentence.text, value));
-    shown.iter().filter(has_value).collect()
+    if !values.is_empty() {
+        let has_value = |sentence: &&Sentence| values.iter().any(|value| holds(&sentence.text, value));
+        return shown.iter().filter(has_value).collect();
+    }
+    // Neither a name nor a figure: what has at least half of its words.
+    let in_question: Vec<String> = words(question).collect();
+    let is_new = |word: &String| !in_question.iter().any(|other| is_form_of(word, other));
+    let new: Vec<String> =
+        words(said).filter(|word| !PLAIN.contains(&word.as_str()) && is_new(word)).collect();
+    let has_half = |sentence: &&Sentence| held(&new, &sentence.text).len() * 2 >= new.len();
+    shown.iter().filter(|sentence| !new.is_empty() && has_half(sentence)).collect()
 }
 
 /// What to say where all that an answer rests on speaks of another thing: of the lighthouse at that place, where the
