@@ -18,7 +18,7 @@ use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
 use self::compute::{Computed, compute};
 use self::link::{Link, links};
-use self::operation::{NONE, operations};
+use self::operation::{NONE, OPERATIONS, operations};
 use self::query::{Query, RELATIONS};
 use self::value::Moment;
 use super::tally::object_in;
@@ -178,7 +178,10 @@ impl Sheet {
         let never = |message: String| Fault { message, is_mendable: false };
         let said = object_in(reply);
         if said.as_ref().and_then(|form| form.get("do")).and_then(Value::as_str) == Some(NONE) {
-            return Err(never("the table cannot tell".to_owned()));
+            return Err(self.named_operations().map_or_else(
+                || never("the table cannot tell".to_owned()),
+                |named| again(format!("the question asks for {named}, and the table has what it names")),
+            ));
         }
         let mut query = Query::read(said.as_ref(), &self.grid).map_err(again)?;
         if trust == Trust::Kinds
@@ -196,6 +199,16 @@ impl Sheet {
         query.check(&self.grid, &self.question).map_err(again)?;
         let computed = compute(&query, &self.grid).map_err(again)?;
         Ok((query, computed))
+    }
+
+    /// What the words of a question ask for that names values of the table: such a question is about the table.
+    fn named_operations(&self) -> Option<String> {
+        let columns: Vec<String> = self.columns().map(|(_, name)| name.clone()).collect();
+        let named = operations(&self.question, &columns);
+        let is_about = !self.links.is_empty() && named.len() < OPERATIONS.len();
+        let named: Vec<String> =
+            named.iter().filter(|name| **name != NONE).map(|name| format!("`{name}`")).collect();
+        is_about.then(|| named.join(" or "))
     }
 
     /// A column of times, where the question names one and no condition is about any of them.

@@ -227,7 +227,10 @@ impl<'g> Chosen<'g> {
             }
         }
         if different.is_empty() {
-            return Err(format!("the row has nothing in the column {}", self.name(self.query.show)));
+            let name = self.name(self.query.show);
+            return Err(format!(
+                "the row has nothing in the column {name}; `show` is the column in which the answer stands"
+            ));
         }
         Ok(Computed { seen: rows, ..of_equals(&different) })
     }

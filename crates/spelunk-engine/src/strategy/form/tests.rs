@@ -136,6 +136,18 @@ fn bad_forms_are_asked_for_again() {
 }
 
 #[test]
+fn a_question_about_the_table_is_not_given_up_at_once() {
+    let none = r#"{"conditions": [], "do": "none of these", "of": "order", "show": "order"}"#;
+    expect!["again: the question asks for `count different values`, and the table has what it names"]
+        .assert_eq(&told("o.csv", ORDERS, "How many different customers ordered a desk?", none));
+    assert_eq!(told("o.csv", ORDERS, "How many people live there?", none), "no: the table cannot tell");
+    assert_eq!(told("o.csv", ORDERS, "Why is a desk so dear?", none), "no: the table cannot tell");
+    let first = r#"{"conditions": [], "do": "first row", "of": "n", "show": "req"}"#;
+    expect!["again: the row has nothing in the column req; `show` is the column in which the answer stands"]
+        .assert_eq(&told("n.csv", "n,req\n1,\n2,x\n", "Which is first?", first));
+}
+
+#[test]
 fn what_has_to_be_read_is_left_to_readers() {
     let messages = (0..40)
         .map(|n| format!("#{n} | [size] | Message number {n} is too large.\n"))
