@@ -320,7 +320,7 @@ fn the_words_of_a_question_say_what_may_be_done() {
     for (question, expected) in cases {
         assert_eq!(operations(question, &columns).join(", "), expected, "{question}");
     }
-    assert_eq!(operations("Which is it?", &columns), operation::OPERATIONS);
+    assert_eq!(operations("Which is it?", &columns), OPERATIONS);
     let orders = sheet("o.csv", ORDERS, "?");
     check(
         &orders,
