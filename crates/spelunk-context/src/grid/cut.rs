@@ -37,8 +37,8 @@ pub(super) enum Format {
     Table { names: Vec<String> },
     /// An object on each line.
     JsonLines,
-    /// Lines that begin with a time; the names of the words behind it, and the keys of `key=value`.
-    Log { places: Vec<String>, keys: BTreeSet<String> },
+    /// Lines that begin with a time; its zone, the names of the words behind it, and the keys of `key=value`.
+    Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
     /// Lines with the same number of parts between signs, and their names where the first line has them.
     Parts { delimiter: u8, names: Option<Vec<String>> },
 }
@@ -77,7 +77,8 @@ impl Format {
         match (self, other) {
             (Self::Table { names }, Self::Table { names: others }) => names == others,
             (Self::Parts { names, .. }, Self::Parts { names: others, .. }) => names == others,
-            (Self::JsonLines, Self::JsonLines) | (Self::Log { .. }, Self::Log { .. }) => true,
+            (Self::Log { zone, .. }, Self::Log { zone: other, .. }) => zone == other,
+            (Self::JsonLines, Self::JsonLines) => true,
             (Self::Table { .. } | Self::Parts { .. } | Self::JsonLines | Self::Log { .. }, _) => false,
         }
     }
@@ -95,7 +96,7 @@ impl Format {
                 }
                 None => take(line, None),
             }),
-            Self::Log { places, keys } => {
+            Self::Log { places, keys, .. } => {
                 let mut zones = BTreeSet::new();
                 numbered(text, |line, row| {
                     zones.extend(time_of(row).map(|time| time.zone));
@@ -297,7 +298,8 @@ fn log<'t>(sample: &[&'t str]) -> Format {
         *n_keys.entry(key).or_default() += 1;
     }
     let keys = n_keys.into_iter().filter(|(_, n)| n * 20 >= rests.len()).map(|(key, _)| key.to_owned());
-    Format::Log { places, keys: keys.collect() }
+    let zone = sample.iter().find_map(|line| time_of(line)).map_or("", |begun| begun.zone).to_owned();
+    Format::Log { zone, places, keys: keys.collect() }
 }
 
 /// A word without the brackets and colons around it.
@@ -351,12 +353,15 @@ fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &m
     take(&cells);
 }
 
-/// The names of parts, where the first line has some: no figure in it, as there is in most others.
+/// The names of parts, where the first line has some: a rule below it, or no figure in a column that has one in all rows.
 fn names_of_parts(sample: &[&str], delimiter: char) -> Option<Vec<String>> {
-    let has_figure = |line: &&str| line.contains(|c: char| c.is_ascii_digit());
-    let rows: Vec<&&str> = sample.iter().skip(1).filter(|line| !is_rule(line)).collect();
-    let is_header =
-        !has_figure(&sample[0]) && rows.iter().filter(|line| has_figure(line)).count() * 2 > rows.len();
+    let has_figure = |part: &str| part.contains(|c: char| c.is_ascii_digit());
+    let rows = || sample.iter().skip(1).filter(|line| !is_rule(line));
+    let is_named = |(idx, name): (usize, &str)| {
+        let has_row = |line: &&str| line.split(delimiter).nth(idx).is_some_and(has_figure);
+        !name.trim().is_empty() && !has_figure(name) && rows().all(has_row)
+    };
+    let is_header = sample[0].split(delimiter).enumerate().any(is_named);
     let is_ruled = sample.get(1).is_some_and(|line| is_rule(line));
     let names = || sample[0].split(delimiter).map(|name| name.trim().to_owned()).collect();
     (is_header || is_ruled).then(names)

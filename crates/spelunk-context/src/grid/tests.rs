@@ -140,6 +140,12 @@ fn the_first_of_parts_may_be_their_names() {
 }
 
 #[test]
+fn a_first_row_without_figures_is_still_a_row() {
+    let text = "ann | desk | fine\nbob | lamp | 2 of 3 broke\ncy | desk | 4 came late\neve | lamp | fine\n";
+    assert_eq!(Grid::of(&view(&[("m.txt", text)]), 1_000_000).unwrap().len(), 4);
+}
+
+#[test]
 fn log_lines_of_other_makers_lose_nothing() {
     let shown_of = |text: &str| {
         let grid = Grid::of(&view(&[("s.log", text)]), 1_000_000).unwrap();
@@ -178,7 +184,7 @@ fn several_documents_of_one_form_are_one_grid() {
 
 #[test]
 fn prose_code_and_mixtures_are_no_grid() {
-    let none: [&[(&str, &str)]; 10] = [
+    let none: [&[(&str, &str)]; 11] = [
         &[("a.md", "# Title\n\nSome words, and more | words.\nAnd so on; and on.\n")],
         &[("a.rs", "fn main() {\n    let x = 1;\n}\n")],
         &[("a.csv", "x,y\n1,2\n"), ("b.jsonl", "{\"x\":1}\n{\"x\":2}\n")],
@@ -189,6 +195,10 @@ fn prose_code_and_mixtures_are_no_grid() {
         &[("a.csv", "1,east\n2,west\n")],
         &[("a.csv", "sep=;\nx;y\n1;2\n")],
         &[("a.log", "2025-03-07T00:04:39Z INFO a\n2025-03-07T00:04:39+02:00 INFO a\n")],
+        &[
+            ("a.log", "2025-03-07T00:04:39Z INFO a\n2025-03-07T00:05:39Z INFO a\n"),
+            ("b.log", "2025-03-07T00:04:39+02:00 INFO a\n2025-03-07T00:05:39+02:00 INFO a\n"),
+        ],
         &[("a.log", "2025-03-07 00:04:39 +0100 INFO a\n2025-03-07 00:04:39 +0200 INFO a\n")],
     ];
     for files in none {

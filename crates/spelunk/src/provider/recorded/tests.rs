@@ -1,3 +1,5 @@
+//! Which addresses of a journal are asked, and with which key.
+
 use expect_test::{Expect, expect};
 use spelunk_types::Explain as _;
 
