@@ -181,6 +181,12 @@ impl Environment {
         call.receiver.is_some() || look::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
     }
 
+    /// Whether a host call searches through the index. What that finds depends on more than the text: on how far the
+    /// index is, and on the model that embeds the query.
+    pub(crate) fn asks_index(&self, call: &HostCall) -> bool {
+        self.finder.is_some() && call.receiver.is_none() && look::asks_index(call)
+    }
+
     /// Answers a host call that looks at text. Blocking.
     pub(crate) fn serve(&self, mut call: HostCall) -> Result<Value, Refusal> {
         if call.receiver.is_some() {

@@ -44,6 +44,8 @@ pub enum Stop {
     DeskDiverged { frame: FrameId },
     #[error("frame `{frame}` is given another task than the journal recorded")]
     TaskDiverged { frame: FrameId },
+    #[error("frame `{frame}` asks for `{now}` where the journal recorded `{recorded}`")]
+    ObservationDiverged { frame: FrameId, recorded: String, now: String },
     #[error(transparent)]
     Source(Arc<SourceError>),
     #[error("the sandbox of frame `{frame}` broke")]
@@ -94,6 +96,7 @@ impl Explain for Stop {
             Self::Journal(error) => error.code(),
             Self::Diverged { .. }
             | Self::TaskDiverged { .. }
+            | Self::ObservationDiverged { .. }
             | Self::CellDiverged { .. }
             | Self::ToolDiverged { .. }
             | Self::DeskDiverged { .. } => ErrorCode::ReplayDiverged,
@@ -117,6 +120,7 @@ impl Explain for Stop {
             Self::Source(error) => error.hint(),
             Self::Diverged { .. }
             | Self::TaskDiverged { .. }
+            | Self::ObservationDiverged { .. }
             | Self::CellDiverged { .. }
             | Self::ToolDiverged { .. }
             | Self::DeskDiverged { .. }

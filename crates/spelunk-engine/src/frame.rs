@@ -30,7 +30,7 @@ use spelunk_types::{
 use crate::analyst::Texts;
 use crate::finder::Finder;
 use crate::frame::call::{Ask, Purpose};
-pub(crate) use crate::frame::record::CellRecord;
+pub(crate) use crate::frame::record::{CellRecord, REPLAY_TIME_FACTOR};
 pub(crate) use crate::frame::tool::{ChangedFile, ToolRecord};
 use crate::run::{Role, Run};
 use crate::scribe::Receipt;
@@ -52,7 +52,7 @@ struct Shared {
     n_notes: AtomicUsize,
     n_cells: AtomicU32,
     n_tools: AtomicU32,
-    n_observed: AtomicUsize,
+    n_observed: AtomicU32,
     /// Failures the strategy has seen and not yet moved past.
     unsettled: Mutex<Vec<Failure>>,
 }
@@ -89,7 +89,7 @@ impl Frame {
             n_notes: AtomicUsize::new(0),
             n_cells: AtomicU32::new(0),
             n_tools: AtomicU32::new(0),
-            n_observed: AtomicUsize::new(0),
+            n_observed: AtomicU32::new(0),
             unsettled: Mutex::new(Vec::new()),
         };
         Self { shared: Arc::new(shared) }
@@ -230,8 +230,18 @@ impl Frame {
         prompt: impl Into<Arc<Prompt>>,
         named: Option<Arc<dyn Model>>,
     ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        self.ask_sub_at(self.take_call(), prompt, named)
+    }
+
+    /// The same in a place that was taken before.
+    pub(crate) fn ask_sub_at(
+        &self,
+        call: CallId,
+        prompt: impl Into<Arc<Prompt>>,
+        named: Option<Arc<dyn Model>>,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
         let model = named.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
-        self.ask_in(Ask { prompt: prompt.into(), model, purpose: Purpose::Part })
+        self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::Part })
     }
 
     /// Asks the model that puts findings together, from a frame below the root. Out of budget, the call is
@@ -245,8 +255,26 @@ impl Frame {
     }
 
     fn ask_in(&self, ask: Ask) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        self.ask_at(self.take_call(), ask)
+    }
+
+    /// Takes the next place among the calls of this frame.
+    fn take_call(&self) -> CallId {
         let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
-        let call = CallId { frame: self.id().clone(), ordinal };
+        CallId { frame: self.id().clone(), ordinal }
+    }
+
+    /// The place of a call that may follow: taken along with the call that it depends on, so that the order of replies
+    /// does not decide which place it is. Older journals have none.
+    pub(crate) fn take_correction(&self) -> Option<CallId> {
+        self.run().replay.reserves_corrections().then(|| self.take_call())
+    }
+
+    fn ask_at(
+        &self,
+        call: CallId,
+        ask: Ask,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
         let past = self.move_past_failures();
         let frame = self.clone();
         async move {

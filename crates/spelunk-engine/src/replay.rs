@@ -1,7 +1,7 @@
 //! Replay: the recorded outcomes of a run, by call and by frame. A resumed strategy runs from its first line again; what
 //! it asked before is answered from here, and no request is sent.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use spelunk_types::{
     BlobId, CallId, CallOutcome, CellOutcome, Event, EventKind, FrameId, FrameOutcome, Strategy, Text,
@@ -12,6 +12,8 @@ use crate::Task;
 /// What the journal already knows.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
+    /// The format of the journal, or 0 for a run that begins now.
+    format: u32,
     prompts: HashMap<CallId, BlobId>,
     settled: HashMap<CallId, CallOutcome>,
     opened: HashMap<FrameId, OpenedFrame>,
@@ -19,7 +21,7 @@ pub(crate) struct Replay {
     /// Facts without an outcome that a strategy records on its way, such as checked citations: how many each frame has.
     noted: HashMap<FrameId, usize>,
     cells: HashMap<FrameId, Vec<RanCell>>,
-    observed: HashMap<FrameId, Vec<String>>,
+    observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
     /// The digest of the desk that a frame began with.
     laid: HashMap<FrameId, BlobId>,
     tools: HashMap<FrameId, Vec<RanTool>>,
@@ -36,7 +38,16 @@ pub(crate) struct RanCell {
     pub(crate) output: Text,
     pub(crate) calls: u32,
     pub(crate) children: u32,
+    pub(crate) observed: u32,
     pub(crate) took_ms: u64,
+}
+
+/// A value that was received from outside, as recorded.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    /// What was asked for.
+    pub(crate) what: String,
+    pub(crate) value: Text,
 }
 
 /// A call of a tool, as recorded.
@@ -100,14 +111,16 @@ impl Replay {
                 EventKind::FrameClosed { outcome } => {
                     replay.closed.insert(frame.clone(), outcome.clone());
                 }
-                EventKind::CellRan { code, outcome, output, calls, children, took_ms, .. } => {
+                EventKind::CellRan { code, outcome, output, calls, children, observed, took_ms, .. } => {
                     let (code, outcome, output) = (code.clone(), outcome.clone(), output.clone());
-                    let (calls, children, took_ms) = (*calls, *children, *took_ms);
-                    let ran = RanCell { code, outcome, output, calls, children, took_ms };
+                    let (calls, children, observed, took_ms) = (*calls, *children, *observed, *took_ms);
+                    let ran = RanCell { code, outcome, output, calls, children, observed, took_ms };
                     replay.cells.entry(frame.clone()).or_default().push(ran);
                 }
-                EventKind::ValueObserved { value, .. } => {
-                    replay.observed.entry(frame.clone()).or_default().push(value.clone());
+                EventKind::ValueObserved { ordinal, what, value } => {
+                    let observed = replay.observed.entry(frame.clone()).or_default();
+                    let ordinal = ordinal.unwrap_or(u32::try_from(observed.len()).unwrap_or(u32::MAX));
+                    observed.insert(ordinal, Observed { what: what.clone(), value: value.clone() });
                 }
                 EventKind::DeskLaid { desk, .. } => {
                     replay.laid.insert(frame.clone(), desk.clone());
@@ -131,8 +144,8 @@ impl Replay {
                 | EventKind::TaskReported { .. } => {
                     *replay.noted.entry(frame.clone()).or_default() += 1;
                 }
-                EventKind::RunStarted { .. }
-                | EventKind::RunResumed { .. }
+                EventKind::RunStarted { format, .. } => replay.format = *format,
+                EventKind::RunResumed { .. }
                 | EventKind::RunFinished { .. }
                 | EventKind::SourceScanned { .. }
                 | EventKind::CallRetried { .. }
@@ -171,9 +184,15 @@ impl Replay {
         self.cells.get(frame)?.get(idx as usize)
     }
 
-    /// The n-th value a frame was told.
-    pub(crate) fn observed(&self, frame: &FrameId, idx: usize) -> Option<&str> {
-        self.observed.get(frame)?.get(idx).map(String::as_str)
+    /// The n-th value a frame received from outside.
+    pub(crate) fn observed(&self, frame: &FrameId, ordinal: u32) -> Option<&Observed> {
+        self.observed.get(frame)?.get(&ordinal)
+    }
+
+    /// Whether a typed sub-call takes the place of its correction along with its own. In format 1 it took it when the
+    /// correction was needed, so that the order of replies decided which place that was.
+    pub(crate) fn reserves_corrections(&self) -> bool {
+        self.format != 1
     }
 
     /// The digest of the desk that a frame began with.

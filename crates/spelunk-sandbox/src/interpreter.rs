@@ -8,6 +8,9 @@ use crate::{Handle, InterpreterError, Value};
 /// `Err` means that the interpreter itself broke and must be thrown away. Broken *code* is a [`CellEnd::Raised`], which
 /// the model gets to read and fix.
 pub trait Interpreter: Send {
+    /// How long cells may compute from the next one on.
+    fn set_cell_ms_max(&mut self, cell_ms_max: u64);
+
     /// Starts a cell. Must not be called while one is suspended.
     fn feed(&mut self, code: &str) -> Result<Step, InterpreterError>;
 

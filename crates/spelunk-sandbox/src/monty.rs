@@ -19,6 +19,7 @@ mod values;
 
 use std::collections::HashMap;
 use std::mem;
+use std::time::Duration;
 
 use monty::{MontyRepl, ReplFunctionCall, ReplOsCall, ReplProgress, ReplResolveFutures, ReplStartError};
 use monty_types::{
@@ -26,7 +27,7 @@ use monty_types::{
 };
 
 use self::callers::Callers;
-use self::capture::Capture;
+pub(crate) use self::capture::Capture;
 use self::files::Files;
 pub use self::host_files::FILES;
 use self::rewrite::Session;
@@ -57,6 +58,7 @@ pub struct MontyInterpreter {
     callers: Callers,
     /// How many classes of host objects the prelude knows.
     n_shown_classes: usize,
+    capture: Capture,
     cell: Cell,
 }
 
@@ -76,7 +78,6 @@ enum State {
 /// The cell that runs.
 #[derive(Debug, Default)]
 struct Cell {
-    capture: Capture,
     n_calls: u64,
     /// Awaitable calls that were made and not awaited yet, in program order.
     pending: Vec<(u32, HostCall)>,
@@ -98,13 +99,19 @@ impl MontyInterpreter {
         start::open(setup)
     }
 
+    /// Where the output of its cells goes.
+    pub(crate) fn capture(&self) -> Capture {
+        self.capture.clone()
+    }
+
     fn begin(&mut self, code: &str, is_cell: bool) -> Result<Step, InterpreterError> {
         let State::Idle(repl) = mem::replace(&mut self.state, State::Gone) else {
             return Err(InterpreterError::Protocol { what: "a cell was fed while another runs".to_owned() });
         };
         // The host may have answered with its first object in the last cell.
         self.session.has_handles |= !self.handles.is_empty();
-        self.cell = Cell { capture: Capture::new(self.limits.output_chars_max), ..Cell::default() };
+        self.cell = Cell::default();
+        self.capture.reset(self.limits.output_chars_max);
         let rewritten = match self.session.cell(code) {
             Ok(rewritten) => rewritten,
             Err(error) => {
@@ -135,7 +142,7 @@ impl MontyInterpreter {
         if let Some(names) = rewritten.names {
             inputs.push("__sp_names", MontyObject::list(names.into_iter().map(MontyObject::string)));
         }
-        let progress = repl.feed_start(&text, inputs, PrintWriter::Callback(&mut self.cell.capture));
+        let progress = repl.feed_start(&text, inputs, PrintWriter::Callback(&mut self.capture));
         Ok(self.drive(progress))
     }
 
@@ -164,7 +171,7 @@ impl MontyInterpreter {
                     return self.ended(|output| CellEnd::Done { output });
                 }
                 ReplProgress::NameLookup(lookup) => {
-                    lookup.resume(NameLookupResult::Undefined, PrintWriter::Callback(&mut self.cell.capture))
+                    lookup.resume(NameLookupResult::Undefined, PrintWriter::Callback(&mut self.capture))
                 }
                 ReplProgress::OsCall(call) if self.functions.contains_key(FILES) => {
                     match self.ask_for_file(call) {
@@ -174,7 +181,7 @@ impl MontyInterpreter {
                 }
                 ReplProgress::OsCall(call) => {
                     let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
-                    call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
+                    call.resume(answer, PrintWriter::Callback(&mut self.capture))
                 }
                 ReplProgress::FunctionCall(call) => match self.called(call) {
                     Ok(progress) => progress,
@@ -200,7 +207,7 @@ impl MontyInterpreter {
                         "is no host object"
                     };
                     let error = MontyException::new(ExcType::TypeError, Some(what.to_owned()));
-                    Ok(call.resume(error, PrintWriter::Callback(&mut self.cell.capture)))
+                    Ok(call.resume(error, PrintWriter::Callback(&mut self.capture)))
                 }
             };
         }
@@ -218,7 +225,7 @@ impl MontyInterpreter {
             return self.internal(call);
         }
         let answer = ExtFunctionResult::NotFound(call.function_name.clone());
-        Ok(call.resume(answer, PrintWriter::Callback(&mut self.cell.capture)))
+        Ok(call.resume(answer, PrintWriter::Callback(&mut self.capture)))
     }
 
     /// Hands a call to the host, at once or when it is awaited.
@@ -242,11 +249,11 @@ impl MontyInterpreter {
         if self.cell.n_calls > self.limits.cell_calls_max {
             let what = format!("this cell made more than {} host calls", self.limits.cell_calls_max);
             let error = MontyException::new(ExcType::RuntimeError, Some(what));
-            return Ok(call.abort(error, PrintWriter::Callback(&mut self.cell.capture)));
+            return Ok(call.abort(error, PrintWriter::Callback(&mut self.capture)));
         }
         if is_awaited {
             self.cell.pending.push((call.call_id, asked));
-            return Ok(call.resume_pending(PrintWriter::Callback(&mut self.cell.capture)));
+            return Ok(call.resume_pending(PrintWriter::Callback(&mut self.capture)));
         }
         self.state = State::Call(Box::new(call));
         Err(Box::new(Step::Calls(vec![asked])))
@@ -262,7 +269,7 @@ impl MontyInterpreter {
             }
             None => {
                 let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
-                Ok(call.resume(answer, PrintWriter::Callback(&mut self.cell.capture)))
+                Ok(call.resume(answer, PrintWriter::Callback(&mut self.capture)))
             }
         }
     }
@@ -272,7 +279,7 @@ impl MontyInterpreter {
         while let Some(key) = self.cell.woken.pop() {
             if let Some(id) = self.cell.parked.remove(&key) {
                 let answer = vec![(id, ExtFunctionResult::Return(MontyObject::none()))];
-                return Ok(futures.resume(answer, PrintWriter::Callback(&mut self.cell.capture)));
+                return Ok(futures.resume(answer, PrintWriter::Callback(&mut self.capture)));
             }
         }
         let waiting = futures.pending_call_ids();
@@ -282,7 +289,7 @@ impl MontyInterpreter {
         if asked.is_empty() {
             let error =
                 MontyException::runtime_error("this code waits for something that cannot happen any more");
-            return Ok(futures.abort(error, PrintWriter::Callback(&mut self.cell.capture)));
+            return Ok(futures.abort(error, PrintWriter::Callback(&mut self.capture)));
         }
         let (ids, calls) = asked.into_iter().unzip();
         self.state = State::Futures(Box::new(futures), ids);
@@ -303,10 +310,10 @@ impl MontyInterpreter {
                 };
                 if reply == HostReply::Finish {
                     self.cell.is_finished = true;
-                    call.abort(finish(), PrintWriter::Callback(&mut self.cell.capture))
+                    call.abort(finish(), PrintWriter::Callback(&mut self.capture))
                 } else {
                     let answer = self.answer(reply);
-                    call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
+                    call.resume(answer, PrintWriter::Callback(&mut self.capture))
                 }
             }
             State::File(call) => {
@@ -319,7 +326,7 @@ impl MontyInterpreter {
                     HostReply::Return(value) => host_files::answered(&call.function_call, value),
                     refused @ (HostReply::Raise { .. } | HostReply::Finish) => self.answer(refused),
                 };
-                call.resume(answer, PrintWriter::Callback(&mut self.cell.capture))
+                call.resume(answer, PrintWriter::Callback(&mut self.capture))
             }
             State::Futures(futures, ids) => {
                 if ids.len() != replies.len() {
@@ -327,11 +334,11 @@ impl MontyInterpreter {
                 }
                 if replies.contains(&HostReply::Finish) {
                     self.cell.is_finished = true;
-                    futures.abort(finish(), PrintWriter::Callback(&mut self.cell.capture))
+                    futures.abort(finish(), PrintWriter::Callback(&mut self.capture))
                 } else {
                     let answers = replies.into_iter().map(|reply| self.answer(reply)).collect::<Vec<_>>();
                     let answers = ids.into_iter().zip(answers).collect();
-                    futures.resume(answers, PrintWriter::Callback(&mut self.cell.capture))
+                    futures.resume(answers, PrintWriter::Callback(&mut self.capture))
                 }
             }
             State::Idle(repl) => {
@@ -377,12 +384,18 @@ impl MontyInterpreter {
     }
 
     fn ended(&mut self, end: impl FnOnce(Output) -> CellEnd) -> Step {
-        let cell = mem::take(&mut self.cell);
-        Step::Finished(end(cell.capture.finish()))
+        self.cell = Cell::default();
+        Step::Finished(end(self.capture.finish()))
     }
 }
 
 impl Interpreter for MontyInterpreter {
+    fn set_cell_ms_max(&mut self, cell_ms_max: u64) {
+        if let State::Idle(repl) = &mut self.state {
+            repl.tracker_mut().set_max_feed_duration(Duration::from_millis(cell_ms_max));
+        }
+    }
+
     fn feed(&mut self, code: &str) -> Result<Step, InterpreterError> {
         if matches!(self.state, State::Idle(_)) {
             self.run_callers_prelude(code)?;

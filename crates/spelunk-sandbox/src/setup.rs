@@ -62,7 +62,8 @@ pub struct HostFunction {
 /// What a session may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SandboxLimits {
-    /// Time one cell may compute, waiting for the host excluded.
+    /// Processor time that one cell may take; waiting for the host takes none. An interpreter in this process goes by the
+    /// clock instead.
     pub cell_ms_max: u64,
     /// Memory of the session above that of an empty one.
     pub memory_bytes_max: u64,

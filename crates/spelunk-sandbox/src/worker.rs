@@ -3,6 +3,7 @@
 //! input and output.
 
 mod confine;
+mod cpu_limit;
 mod host;
 mod process;
 mod serve;
@@ -17,6 +18,10 @@ pub(crate) use host::{Worker, WorkerInterpreter};
 pub(crate) use process::{Deadline, Process};
 pub use serve::{serve, serve_stdio};
 pub(crate) use spawner::later as spawn_later;
+
+/// How often its processor time a cell may take on the clock before it is taken for stuck: other programs need the
+/// machine, too.
+const CLOCK_FACTOR: u64 = 20;
 
 /// How a worker is started: a program that calls [`serve_stdio`] when it is given these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]

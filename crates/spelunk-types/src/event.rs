@@ -5,7 +5,7 @@ mod line;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     BlobId, CallId, CallOutcome, CellOutcome, Citation, CorpusRecord, ErrorCode, FileChange, Focus, Found,
@@ -13,8 +13,9 @@ use crate::{
     Strategy, Text, Usage,
 };
 
-/// The journal format this engine writes. Readers accept every past one.
-pub const JOURNAL_FORMAT: u32 = 1;
+/// The journal format this engine writes. Readers accept every past one. Since 2, a typed sub-call takes the place of its
+/// correction along with its own.
+pub const JOURNAL_FORMAT: u32 = 2;
 
 /// One fact, with its place in the order of truth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -153,9 +154,12 @@ pub enum EventKind {
         outcome: CellOutcome,
         /// What it printed, as far as it was kept.
         output: Text,
-        /// Calls it made, and children it opened: a cell that is not run again on replay took these places.
+        /// Calls it made, children it opened and values it observed: a cell that is not run again on replay took these
+        /// places.
         calls: u32,
         children: u32,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        observed: u32,
         took_ms: u64,
     },
     /// The files that an agent begins with were laid out.
@@ -186,9 +190,17 @@ pub enum EventKind {
     /// A run that had its answer was asked something more.
     #[serde(rename = "question.added")]
     QuestionAdded { question: Text },
-    /// A strategy was told something that is not the same each time.
+    /// A strategy received something from outside that a later process could receive differently.
     #[serde(rename = "value.observed")]
-    ValueObserved { what: String, value: String },
+    ValueObserved {
+        /// Which one of its frame, from 0. Older journals do not say: there it is their order.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ordinal: Option<u32>,
+        /// What was asked for.
+        what: String,
+        #[serde(deserialize_with = "text_or_string")]
+        value: Text,
+    },
     /// A view was cut into tasks for analysts.
     #[serde(rename = "tasks.planned")]
     TasksPlanned {
@@ -348,6 +360,7 @@ impl EventKind {
                 texts.chain(files.iter().filter_map(FileChange::blob)).collect()
             }
             Self::QuestionAdded { question } => question.blob().into_iter().collect(),
+            Self::ValueObserved { value, .. } => value.blob().into_iter().collect(),
             Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => {
                 answer.blob().into_iter().collect()
             }
@@ -364,7 +377,6 @@ impl EventKind {
             | Self::PassagesChosen { .. }
             | Self::CallRetried { .. }
             | Self::CallWasted { .. }
-            | Self::ValueObserved { .. }
             | Self::TasksPlanned { .. }
             | Self::TaskReported { .. }
             | Self::CitationChecked { .. }
@@ -379,6 +391,25 @@ impl EventKind {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_general(focus: &Focus) -> bool {
     *focus == Focus::General
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+/// Format 1 has a plain string where later ones have a text.
+fn text_or_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Plain(String),
+        Text(Text),
+    }
+    Ok(match Either::deserialize(deserializer)? {
+        Either::Plain(text) => Text::Inline { text },
+        Either::Text(text) => text,
+    })
 }
 
 #[cfg(test)]

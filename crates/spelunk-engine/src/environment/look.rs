@@ -233,6 +233,13 @@ fn large_pieces(
     Ok(chunks)
 }
 
+/// Whether a call is a search by meaning.
+pub(super) fn asks_index(call: &HostCall) -> bool {
+    let named = call.kwargs.iter().find(|(name, _)| name == "mode").map(|(_, value)| value);
+    let mode = named.or(call.args.get(2)).and_then(Value::as_str).and_then(Mode::from_name);
+    call.name == "search" && matches!(mode, Some(Mode::Meaning | Mode::Hybrid))
+}
+
 fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
     let query = arguments.need_text("query")?;
     let k = arguments.count("k")?.unwrap_or(10).min(1000);

@@ -34,6 +34,24 @@ impl Frame {
         tokio::time::Instant::now() + reserve >= run.ends_at
     }
 
+    /// Why the next call must be the last, where money or time is nearly spent. The decision is recorded, so a resumed
+    /// run concludes in the same place and for the same reason.
+    pub(crate) async fn must_conclude(&self, next: &Prompt) -> Result<Option<ErrorCode>, FrameError> {
+        const WHAT: &str = "concludes";
+        let code = match self.next_call_was(next) {
+            Some(true) => return Ok(None),
+            // Older journals do not say why.
+            Some(false) if !self.observes_next(WHAT) => return Ok(Some(ErrorCode::CallsExhausted)),
+            Some(false) => ErrorCode::CallsExhausted,
+            None if self.observes_next(WHAT) || !self.affords_calls(2, next) => ErrorCode::CallsExhausted,
+            None if self.is_time_short() => ErrorCode::TimeExhausted,
+            None => return Ok(None),
+        };
+        let recorded = self.observe(WHAT, async move { Ok(code.to_string()) }).await?;
+        let is_time = recorded == ErrorCode::TimeExhausted.to_string();
+        Ok(Some(if is_time { ErrorCode::TimeExhausted } else { ErrorCode::CallsExhausted }))
+    }
+
     /// Refuses planned work where there is no time for it: what is left is for putting the rest together. A call on
     /// record was made, whatever the clock says now.
     pub(crate) fn require_time(&self, prompt: &Prompt) -> Result<(), FrameError> {

@@ -200,6 +200,10 @@ impl Frame {
         if let Some(recorded) = run.replay.prompt(&self.next_call()) {
             return *recorded == digest;
         }
+        if self.is_replaying() {
+            // What is on record came after a refusal.
+            return false;
+        }
         let record = || run.replies.get(&wire::cache_key(&digest, model));
         run.settings.cache_replies
             && record().and_then(|record| wire::read_reply(&record)).is_some_and(|reply| is_kept(&reply))

@@ -18,10 +18,9 @@ impl Frame {
             let text = run.blobs.text(recorded).map_err(std::sync::Arc::new)?;
             return Ok(wire::read_reports(&text));
         }
-        if !run.settings.cache_replies {
-            return Ok(BTreeMap::new());
-        }
-        let (replies, keys) = (run.replies.clone(), keys());
+        // That no cache was used is recorded as well: the run may be resumed with one.
+        let keys = if run.settings.cache_replies { keys() } else { Vec::new() };
+        let replies = run.replies.clone();
         let looking = tokio::task::spawn_blocking(move || {
             let found = keys.iter().enumerate().filter_map(|(idx, key)| {
                 let report = wire::read_report(&replies.get(key)?)?;

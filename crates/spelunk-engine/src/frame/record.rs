@@ -1,14 +1,18 @@
-//! What a strategy records beside its calls: notes, warnings, cells, and values that are not the same each time. On
-//! replay, what is on record stays the only record.
+//! What a strategy records besides its calls: notes, warnings, cells, and values that another process could receive
+//! differently. On replay, what is on record stays the only record.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use spelunk_types::{CellOutcome, Durability, EventKind, Text};
+use spelunk_types::{CallId, CellOutcome, Durability, EventKind, Text};
 
-use super::Frame;
+use super::{Frame, Shared, durable};
 use crate::replay::is_text;
 use crate::{FrameError, Stop};
+
+/// How much longer than its limit something may take that ran before, within its limit: the machine may be slower or busier
+/// this time, and the record says how it ended.
+pub(crate) const REPLAY_TIME_FACTOR: u64 = 10;
 
 /// A cell that ran, for the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,15 +20,35 @@ pub(crate) struct CellRecord {
     pub(crate) code: String,
     pub(crate) outcome: CellOutcome,
     pub(crate) output: String,
-    pub(crate) calls: u32,
-    pub(crate) children: u32,
+    pub(crate) taken: Places,
     pub(crate) took_ms: u64,
+}
+
+/// Places that were taken in the order of the program: a replay finds what is on record by them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Places {
+    calls: u32,
+    children: u32,
+    observed: u32,
+}
+
+impl Places {
+    /// What was taken since.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            calls: self.calls - before.calls,
+            children: self.children - before.children,
+            observed: self.observed - before.observed,
+        }
+    }
 }
 
 impl Frame {
     /// Records something the strategy learnt that has no outcome of its own.
     pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
+        let past = self.move_past_failures();
         let idx = self.shared.n_notes.fetch_add(1, Ordering::Relaxed);
+        durable(past).await?;
         if idx >= self.run().replay.n_noted(self.id()) {
             self.run().scribe.record(self.id(), kind).await?;
         }
@@ -36,33 +60,48 @@ impl Frame {
         Ok(self.run().scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
     }
 
-    /// A value that is not the same each time, such as what is left of the budget: read once, then taken from the record.
-    pub(crate) async fn observe(
+    /// The door for everything from outside that is neither a reply nor a child: what is left of the budget, what a
+    /// search found. It is read once and then taken from the record. Its place is taken now, before anything is awaited,
+    /// and what is asked for there must be what was asked for then.
+    pub(crate) fn observe<R>(
         &self,
         what: &str,
-        read: impl FnOnce() -> String,
-    ) -> Result<String, FrameError> {
-        self.observe_later(what, async { Ok(read()) }).await
+        reading: R,
+    ) -> impl Future<Output = Result<String, FrameError>> + Send + use<R>
+    where
+        R: Future<Output = Result<String, FrameError>> + Send,
+    {
+        let (frame, what, past) = (self.clone(), asked_for(what), self.move_past_failures());
+        let ordinal = self.shared.n_observed.fetch_add(1, Ordering::Relaxed);
+        async move {
+            let run = frame.run();
+            durable(past).await?;
+            if let Some(recorded) = run.replay.observed(frame.id(), ordinal) {
+                if recorded.what != what {
+                    let (frame, recorded) = (frame.id().clone(), recorded.what.clone());
+                    return Err(Stop::ObservationDiverged { frame, recorded, now: what }.into());
+                }
+                return Ok(run.blobs.text(&recorded.value).map_err(Arc::new)?);
+            }
+            let value = reading.await?;
+            let kept = value.clone();
+            let draft = move |blobs: &spelunk_journal::Blobs| {
+                let value = blobs.keep(&kept)?;
+                Ok(EventKind::ValueObserved { ordinal: Some(ordinal), what, value })
+            };
+            run.scribe.record_draft(frame.id(), Durability::Buffered, Box::new(draft)).await?;
+            Ok(value)
+        }
     }
 
-    /// The same for what takes a while to read.
-    pub(crate) async fn observe_later(
-        &self,
-        what: &str,
-        reading: impl Future<Output = Result<String, FrameError>>,
-    ) -> Result<String, FrameError> {
-        let idx = self.shared.n_observed.fetch_add(1, Ordering::Relaxed);
-        if let Some(value) = self.run().replay.observed(self.id(), idx) {
-            return Ok(value.to_owned());
-        }
-        let value = reading.await?;
-        let kind = EventKind::ValueObserved { what: what.to_owned(), value: value.clone() };
-        self.run().scribe.record(self.id(), kind).await?;
-        Ok(value)
+    /// Whether the next observation on record is this one.
+    pub(crate) fn observes_next(&self, what: &str) -> bool {
+        let ordinal = self.shared.n_observed.load(Ordering::Relaxed);
+        self.run().replay.observed(self.id(), ordinal).is_some_and(|recorded| recorded.what == what)
     }
 
     /// The next cell, if it is on record as one that a limit of the sandbox stopped: it is not run again, because a
-    /// clock may decide otherwise this time. The places its calls and children took are taken.
+    /// clock may decide otherwise this time. The places that it took are taken.
     pub(crate) fn limited_cell(&self) -> Option<CellRecord> {
         let idx = self.shared.n_cells.load(Ordering::Relaxed);
         let recorded = self.run().replay.cell(self.id(), idx)?;
@@ -71,25 +110,42 @@ impl Frame {
         }
         self.shared.n_calls.fetch_add(recorded.calls, Ordering::Relaxed);
         self.shared.n_children.fetch_add(recorded.children, Ordering::Relaxed);
+        self.shared.n_observed.fetch_add(recorded.observed, Ordering::Relaxed);
         let text = |text: &Text| self.run().blobs.text(text).ok();
         Some(CellRecord {
             code: text(&recorded.code)?,
             outcome: recorded.outcome.clone(),
             output: text(&recorded.output)?,
-            calls: recorded.calls,
-            children: recorded.children,
+            taken: Places { calls: recorded.calls, children: recorded.children, observed: recorded.observed },
             took_ms: recorded.took_ms,
         })
     }
 
-    /// How many calls and children this frame has begun, for the record of a cell.
-    pub(crate) fn n_begun(&self) -> (u32, u32) {
-        (self.shared.n_calls.load(Ordering::Relaxed), self.shared.n_children.load(Ordering::Relaxed))
+    /// Whether the journal has something that this frame has not come to yet. Then the clock must not stop what did not
+    /// stop before.
+    pub(crate) fn is_replaying(&self) -> bool {
+        let (replay, places) = (&self.run().replay, self.places());
+        let call = CallId { frame: self.id().clone(), ordinal: places.calls };
+        replay.cell(self.id(), self.shared.n_cells.load(Ordering::Relaxed)).is_some()
+            || replay.tool(self.id(), self.shared.n_tools.load(Ordering::Relaxed)).is_some()
+            || replay.prompt(&call).is_some()
+            || replay.opened(&self.id().child(places.children)).is_some()
+            || replay.observed(self.id(), places.observed).is_some()
+    }
+
+    /// The places that this frame has taken so far, for the record of a cell.
+    pub(crate) fn places(&self) -> Places {
+        let count = |n: &AtomicU32| n.load(Ordering::Relaxed);
+        let Shared { n_calls, n_children, n_observed, .. } = &*self.shared;
+        Places { calls: count(n_calls), children: count(n_children), observed: count(n_observed) }
     }
 
     /// Records a cell, or holds it against the record: the same code on the same text must end in the same way.
     pub(crate) async fn record_cell(&self, record: CellRecord) -> Result<(), FrameError> {
+        // What it printed may follow from a failure, so that comes first.
+        let past = self.move_past_failures();
         let cell = self.shared.n_cells.fetch_add(1, Ordering::Relaxed);
+        durable(past).await?;
         if let Some(recorded) = self.run().replay.cell(self.id(), cell) {
             let is_same = recorded.outcome == record.outcome
                 && is_text(&recorded.code, &record.code)
@@ -98,11 +154,24 @@ impl Frame {
             return if is_same { Ok(()) } else { Err(diverged.into()) };
         }
         let draft = move |blobs: &spelunk_journal::Blobs| {
-            let CellRecord { code, outcome, output, calls, children, took_ms } = record;
+            let CellRecord { code, outcome, output, taken, took_ms } = record;
+            let Places { calls, children, observed } = taken;
             let (code, output) = (blobs.keep(&code)?, blobs.keep(&output)?);
-            Ok(EventKind::CellRan { cell, code, outcome, output, calls, children, took_ms })
+            Ok(EventKind::CellRan { cell, code, outcome, output, calls, children, observed, took_ms })
         };
         let recorded = self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await;
         recorded.map_err(|error: Arc<_>| error.into())
+    }
+}
+
+/// What was asked for, as the record names it: a long request by its beginning and its hash.
+fn asked_for(what: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 160;
+    match what.char_indices().nth(SHOWN_CHARS_MAX) {
+        None => what.to_owned(),
+        Some((at, _)) => {
+            let shown = what.get(..at).unwrap_or_default();
+            format!("{shown}… {}", spelunk_journal::digest(what.as_bytes()))
+        }
     }
 }

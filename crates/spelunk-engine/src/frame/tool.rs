@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{BlobId, Durability, EventKind, FileChange, Text};
 
-use super::Frame;
+use super::{Frame, durable};
 use crate::replay::is_text;
 use crate::{FrameError, Stop};
 
@@ -67,7 +67,10 @@ impl Frame {
 
     /// Records a tool, or holds it against the record: the same call on the same files must do the same.
     pub(crate) async fn record_tool(&self, record: ToolRecord) -> Result<(), FrameError> {
+        // What it did may follow from a failure, so that comes first.
+        let past = self.move_past_failures();
         let tool = self.shared.n_tools.fetch_add(1, Ordering::Relaxed);
+        durable(past).await?;
         if let Some(recorded) = self.run().replay.tool(self.id(), tool) {
             let is_same = recorded.name == record.name
                 && recorded.failed == record.failed

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::json;
 use spelunk_index::{IndexError, Mode, Notice};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
@@ -110,24 +111,39 @@ fn listed(reply: &str) -> Vec<String> {
     lines.take(QUERIES_MAX).collect()
 }
 
-/// The passages of all searches, joined by their ranks. How they were found is recorded: a run that began by words,
-/// because the model of the index could not be reached, goes on by words.
+/// The passages of all searches, joined by their ranks. They are recorded, because an index and the model that embeds the
+/// queries may be in another state when the run is resumed.
 async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<FoundPassage>, FrameError> {
-    let mut at_hand = None;
+    if frame.observes_next("searched by") {
+        // Older journals recorded only how the passages were found.
+        let mode = frame.observe("searched by", async { Ok(String::new()) }).await?;
+        return Ok(look(frame, task, queries, Mode::from_name(&mode).unwrap_or_default()).await?.0);
+    }
     let looking = async {
-        let (passages, notices, mode) = look_first(frame, task, queries.clone()).await?;
+        let (passages, notices) = look_first(frame, task, queries.clone()).await?;
         for notice in notices {
             let hint = notice.hint().unwrap_or_default().to_owned();
             frame.warn(notice.to_string(), hint).await?;
         }
-        at_hand = Some(passages);
-        Ok(mode.name().to_owned())
+        let rows = passages.iter().map(|passage| {
+            let FoundPassage { doc_idx, line_start, text, score, similarity, .. } = passage;
+            json!([doc_idx, line_start, text, score, similarity])
+        });
+        Ok(serde_json::Value::from_iter(rows).to_string())
     };
-    let recorded = frame.observe_later("searched by", looking).await?;
-    match at_hand {
-        Some(passages) => Ok(passages),
-        None => Ok(look(frame, task, queries, Mode::from_name(&recorded).unwrap_or_default()).await?.0),
-    }
+    let found = frame.observe(&format!("passages {}", json!(queries)), looking).await?;
+    Ok(recorded_passages(task, &found))
+}
+
+fn recorded_passages(task: &Task, recorded: &str) -> Vec<FoundPassage> {
+    let rows: Vec<(u32, u64, String, f32, Option<f32>)> = serde_json::from_str(recorded).unwrap_or_default();
+    let names: HashMap<u32, &str> =
+        task.view.documents().map(|document| (document.idx, document.name.as_str())).collect();
+    let passage = |(doc_idx, line_start, text, score, similarity)| {
+        let document = (*names.get(&doc_idx)?).to_owned();
+        Some(FoundPassage { document, doc_idx, line_start, text, score, similarity })
+    };
+    rows.into_iter().filter_map(passage).collect()
 }
 
 /// By words and meaning, else by words alone.
@@ -135,14 +151,14 @@ async fn look_first(
     frame: &Frame,
     task: &Task,
     queries: Vec<String>,
-) -> Result<(Vec<FoundPassage>, Vec<Notice>, Mode), FrameError> {
+) -> Result<(Vec<FoundPassage>, Vec<Notice>), FrameError> {
     let (passages, notices) = look(frame, task, queries.clone(), Mode::Hybrid).await?;
     if !notices.iter().any(|notice| matches!(notice, Notice::WordsOnly { .. })) {
-        return Ok((passages, notices, Mode::Hybrid));
+        return Ok((passages, notices));
     }
-    // All searches go the same way, and the same way again when the run is resumed.
+    // All searches of a run are made the same way.
     let (passages, _) = look(frame, task, queries, Mode::Words).await?;
-    Ok((passages, notices, Mode::Words))
+    Ok((passages, notices))
 }
 
 async fn look(

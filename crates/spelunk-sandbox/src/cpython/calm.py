@@ -1,10 +1,12 @@
 """The same in each run: a clock that moves with each reading, chance from a seed, addresses of nothing real. What must be
 changed in a module is changed when it is imported, because most sessions import few."""
-import time
+import _thread
 import posix
+import threading
+import time
 from _frozen_importlib_external import PathFinder
 
-_real_monotonic = time.monotonic
+_real_monotonic, _real_process_time = time.monotonic, time.process_time
 
 
 class _Clock:
@@ -53,12 +55,50 @@ class _Chance:
         return self.source.getrandbits(8 * n_bytes).to_bytes(n_bytes, "little") if n_bytes else b""
 
 
+def _quiet_process():
+    """What tells one process from another, or how long it has run."""
+    since = lambda: (_clock.read() - _clock.start_ms) / 1000
+    fixed = {"getpid": 1, "getppid": 0, "getpgrp": 1, "getsid": 1, "getpgid": 1, "getloadavg": (0.0, 0.0, 0.0)}
+    for name, value in fixed.items():
+        setattr(os, name, lambda *_, value=value: value)
+        setattr(posix, name, getattr(os, name))
+    os.times = posix.times = lambda: posix.times_result((since(), 0.0, 0.0, 0.0, since()))
+    for name in ("stat", "lstat", "readlink", "access", "listdir", "scandir", "statvfs"):
+        setattr(os, name, _without_proc(getattr(posix, name)))
+        setattr(posix, name, getattr(os, name))
+    threading.get_native_id = _thread.get_native_id = lambda: 1
+
+
+def _quiet_resource(module):
+    module.getrusage = lambda _who: module.struct_rusage((0.0, 0.0) + (0,) * 14)
+
+
+def _without_proc(call):
+    """`/proc`, `/sys` and `/dev` differ from process to process. Their files cannot be read; their links and times could."""
+
+    def looked(path=".", *args, **more):
+        if isinstance(path, (str, bytes, os.PathLike)):
+            name = os.path.normpath(os.fsdecode(path))
+            if name.lstrip("/").split("/")[0] in ("proc", "sys", "dev") and name.startswith("/"):
+                raise PermissionError(13, "Permission denied", os.fspath(path))
+        return call(path, *args, **more)
+
+    return looked
+
+
 def _quiet_random(module):
+    seeded = module.Random.seed
+
+    def seed(self, a=None, version=2):
+        seeded(self, os.urandom(16) if a is None else a, version)
+
+    module.Random.seed = seed
+    module.seed = module._inst.seed
     module.seed(_seed)
 
 
 _seed = 0
-_after_import = {"random": _quiet_random}
+_after_import = {"random": _quiet_random, "resource": _quiet_resource}
 
 
 class _Loader:
@@ -101,7 +141,7 @@ def _be_calm(clock_ms, seed, keeps_datetime):
     _clock.now_ms = _clock.start_ms = clock_ms
     _quiet_time(time)
     os.urandom = posix.urandom = _Chance(seed)
-    os.getpid = posix.getpid = lambda: 1
+    _quiet_process()
     sys.meta_path.insert(0, _Finder())
     if not keeps_datetime:
         # Its twin in Python reads the clock above, the one in C reads the real one.

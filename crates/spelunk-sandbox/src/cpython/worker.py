@@ -267,21 +267,34 @@ def _start(work):
     return _runner.thread
 
 
+def _stop_at_limit(thread):
+    frame = sys._current_frames().get(thread.ident)
+    message = "time limit exceeded: this cell computed for more than %d ms" % _limits["cell_ms_max"]
+    traceback = _traced(_stack_of(frame), "TimeoutError: " + message)
+    _send(_raised("TimeoutError", message, traceback, True))
+    os._exit(0)
+
+
+def _next_message(thread, left):
+    """What the cell says next, and what is left of its processor time."""
+    started = _real_process_time()
+    while True:
+        before, rest = _real_process_time(), max(left - (_real_process_time() - started), 0.001)
+        try:
+            return _messages.get(timeout=rest), left - (_real_process_time() - started)
+        except _queue.Empty:
+            now = _real_process_time()
+            # A cell that does not compute waits for something that will not come.
+            if now - started >= left or now - before < rest / 1000:
+                _stop_at_limit(thread)
+
+
 def _supervise(thread, is_cell):
     """Speaks with the host for a cell until it is over. Time counts only while the cell computes."""
     global _runner
     left = _limits["cell_ms_max"] / 1000
     while True:
-        start = _real_monotonic()
-        try:
-            kind, content, answer = _messages.get(timeout=max(left, 0))
-        except _queue.Empty:
-            frame = sys._current_frames().get(thread.ident)
-            message = "time limit exceeded: this cell computed for more than %d ms" % _limits["cell_ms_max"]
-            traceback = _traced(_stack_of(frame), "TimeoutError: " + message)
-            _send(_raised("TimeoutError", message, traceback, True))
-            os._exit(0)
-        left -= _real_monotonic() - start
+        (kind, content, answer), left = _next_message(thread, left)
         if kind == "stop":
             _runner = None
             return content
@@ -461,6 +474,7 @@ def _serve():
             _OUT_OF_MEMORY = _frame({"step": {"raised": {"output": nothing, "raised": told}}})
         elif name == "feed":
             n_cells += 1
+            _limits["cell_ms_max"] = content["cell_ms_max"]
             answer = _feed(content["code"], "<cell %d>" % n_cells)
         elif name == "variable":
             answer = _variable(content["name"])

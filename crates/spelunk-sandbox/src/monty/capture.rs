@@ -1,14 +1,39 @@
 //! What a cell prints: its beginning and its end, in bounded memory however much it is.
 
 use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use monty_types::{MontyException, PrintWriterCallback};
 
 use crate::Output;
 
+/// What the cell that runs has printed. A clone sees the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Capture(Arc<Mutex<Printed>>);
+
+impl Capture {
+    pub(super) fn new(chars_max: u64) -> Self {
+        Self(Arc::new(Mutex::new(Printed::new(chars_max))))
+    }
+
+    /// A new cell begins.
+    pub(super) fn reset(&self, chars_max: u64) {
+        *self.printed() = Printed::new(chars_max);
+    }
+
+    /// What was printed; nothing has been from then on.
+    pub(crate) fn finish(&self) -> Output {
+        std::mem::take(&mut *self.printed()).finish()
+    }
+
+    fn printed(&self) -> MutexGuard<'_, Printed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The output of one cell.
 #[derive(Debug, Default)]
-pub(super) struct Capture {
+struct Printed {
     chars_max: u64,
     head: String,
     head_room: u64,
@@ -17,14 +42,13 @@ pub(super) struct Capture {
     n_chars: u64,
 }
 
-impl Capture {
+impl Printed {
     /// Keeps two thirds of `chars_max` from the beginning and the rest from the end.
-    pub(super) fn new(chars_max: u64) -> Self {
+    fn new(chars_max: u64) -> Self {
         Self { chars_max, head_room: chars_max - chars_max / 3, ..Self::default() }
     }
 
-    /// What was printed.
-    pub(super) fn finish(self) -> Output {
+    fn finish(self) -> Output {
         let Self { chars_max, mut head, tail, tail_chars, n_chars, .. } = self;
         if n_chars <= chars_max {
             head.push_str(&tail);
@@ -63,12 +87,12 @@ impl Capture {
 
 impl PrintWriterCallback for Capture {
     fn stdout_write(&mut self, output: Cow<'_, str>) -> Result<(), MontyException> {
-        self.push(&output);
+        self.printed().push(&output);
         Ok(())
     }
 
     fn stdout_push(&mut self, end: char) -> Result<(), MontyException> {
-        self.push(end.encode_utf8(&mut [0; 4]));
+        self.printed().push(end.encode_utf8(&mut [0; 4]));
         Ok(())
     }
 

@@ -18,7 +18,7 @@ impl MontyInterpreter {
             "__sp_host_park" => {
                 let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
                 self.cell.parked.insert(key, call.call_id);
-                return Ok(call.resume_pending(PrintWriter::Callback(&mut self.cell.capture)));
+                return Ok(call.resume_pending(PrintWriter::Callback(&mut self.capture)));
             }
             "__sp_host_wake" => {
                 let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
@@ -35,7 +35,7 @@ impl MontyInterpreter {
             }
             _ => ExtFunctionResult::NotFound(call.function_name.clone()),
         };
-        Ok(call.resume(answer, PrintWriter::Callback(&mut self.cell.capture)))
+        Ok(call.resume(answer, PrintWriter::Callback(&mut self.capture)))
     }
 
     /// The text given to `eval` or `exec`, rewritten like a cell.
@@ -58,7 +58,7 @@ impl MontyInterpreter {
         let (Some(Value::Handle(handle)), Some(name)) = (receiver, name) else {
             let error = MontyException::new(ExcType::TypeError, Some("that is no host object".to_owned()));
             drop(args);
-            return Ok(call.resume(error, PrintWriter::Callback(&mut self.cell.capture)));
+            return Ok(call.resume(error, PrintWriter::Callback(&mut self.capture)));
         };
         let args: Vec<Value> = args.map(|arg| slice_or(from_monty(arg, &self.handles))).collect();
         let kwargs = call

@@ -89,6 +89,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
         session,
         callers: Callers::new(&setup.prelude)?,
         n_shown_classes: n_classes,
+        capture: Capture::new(setup.limits.output_chars_max),
         cell: Cell::default(),
     };
     interpreter.run_callers_prelude("")?;

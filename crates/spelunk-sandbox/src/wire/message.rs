@@ -19,8 +19,8 @@ pub(crate) enum Request<'a> {
     Confine(Confine),
     /// Start a session; the one before is forgotten.
     Open { parent: u32, setup: Box<WireSetup<'a>> },
-    /// Start a cell.
-    Feed { code: Cow<'a, str> },
+    /// Start a cell, which may take this much processor time.
+    Feed { code: Cow<'a, str>, cell_ms_max: u64 },
     /// Go on with it.
     Resume { replies: Vec<WireReply> },
     /// Say the value of a variable.

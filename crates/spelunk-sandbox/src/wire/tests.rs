@@ -146,9 +146,9 @@ fn a_stream_that_ends_within_a_frame_has_ended() {
 
 #[test]
 fn a_message_that_is_too_long_is_not_sent() {
-    let request = Request::Feed { code: "x".repeat(100).into() };
+    let request = Request::Feed { code: "x".repeat(100).into(), cell_ms_max: 1 };
     let refusal = encode(&request, 99).unwrap_err().to_string();
-    assert_eq!(refusal, "a frame of 120 bytes; at most 99 are allowed");
+    assert_eq!(refusal, "a frame of 136 bytes; at most 99 are allowed");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Weak;
 
+use super::CLOCK_FACTOR;
 use super::process::{Deadline, Process};
 use crate::pool::Pool;
 use crate::wire::{Request, Response};
@@ -12,7 +13,7 @@ use crate::{
 };
 use crate::{Setup, Step, Value};
 
-/// How much longer than the limit of a cell the worker may take before it is killed. Within it the interpreter ends the
+/// How much more processor time than a cell has the worker may take before it is killed. Within it the worker ends the
 /// cell by itself.
 const GRACE_MS: u64 = 2_000;
 /// How long a worker may take to start, and to read a setup.
@@ -77,7 +78,7 @@ impl WorkerInterpreter {
             }
         }
         let request = Request::Open { parent: std::process::id(), setup: Box::new(setup.into()) };
-        let answer = worker.process.ask(&request, ms_max)?;
+        let answer = worker.process.ask(&request, &Deadline::in_ms(ms_max))?;
         if !matches!(answer, Response::Opened) {
             return Err(unexpected(&answer, backend));
         }
@@ -99,9 +100,13 @@ impl WorkerInterpreter {
         if let State::Gone { why } = self.state {
             return Err(InterpreterError::Died { how: why.to_owned() });
         }
-        let ms_max = self.limits.cell_ms_max.saturating_add(GRACE_MS);
+        let cell_ms_max = self.limits.cell_ms_max;
         let worker = self.worker.as_mut().expect("a worker is there unless the state says that it is gone");
-        let answer = worker.process.ask(request, ms_max);
+        let deadline = worker.process.deadline_in_cpu_ms(
+            cell_ms_max.saturating_add(GRACE_MS),
+            cell_ms_max.saturating_mul(CLOCK_FACTOR).saturating_add(GRACE_MS),
+        );
+        let answer = worker.process.ask(request, &deadline);
         let answer = match answer {
             Ok(Response::Broken { what }) => Err(InterpreterError::Broken { what }),
             other => other,
@@ -189,11 +194,16 @@ impl WorkerInterpreter {
 }
 
 impl Interpreter for WorkerInterpreter {
+    fn set_cell_ms_max(&mut self, cell_ms_max: u64) {
+        self.limits.cell_ms_max = cell_ms_max;
+    }
+
     fn feed(&mut self, code: &str) -> Result<Step, InterpreterError> {
         if let State::Suspended { .. } = self.state {
             return Err(InterpreterError::Broken { what: "a cell was fed while another one waits".into() });
         }
-        self.step(&Request::Feed { code: code.into() }, 0)
+        let cell_ms_max = self.limits.cell_ms_max;
+        self.step(&Request::Feed { code: code.into(), cell_ms_max }, 0)
     }
 
     fn resume(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError> {

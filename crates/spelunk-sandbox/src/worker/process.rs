@@ -65,11 +65,20 @@ impl Process {
     pub(crate) fn ask(
         &mut self,
         request: &Request<'_>,
-        ms_max: u64,
+        deadline: &Deadline,
     ) -> Result<Response<'static>, InterpreterError> {
-        let deadline = Deadline::in_ms(ms_max);
-        self.send(request, &deadline)?;
-        self.receive(&deadline)
+        self.send(request, deadline)?;
+        self.receive(deadline)
+    }
+
+    /// A deadline after so much processor time of this process, and after so much time on the clock at the latest.
+    pub(crate) fn deadline_in_cpu_ms(&self, cpu_ms_max: u64, ms_max: u64) -> Deadline {
+        let pid = self.child.id();
+        let until = |used: Duration| used.saturating_add(Duration::from_millis(cpu_ms_max));
+        let cpu = cpu_time(pid).map(|used| CpuDeadline { pid, until: until(used), ms_max: cpu_ms_max });
+        // Where the processor time of another process is not to be had, the clock decides.
+        let ms_max = if cpu.is_some() { ms_max } else { cpu_ms_max };
+        Deadline { cpu, ..Deadline::in_ms(ms_max) }
     }
 
     /// Sends a message.
@@ -150,8 +159,9 @@ impl Process {
     }
 
     fn unresponsive(&mut self, deadline: &Deadline) -> InterpreterError {
+        let ms = deadline.passed_ms();
         self.kill();
-        InterpreterError::Unresponsive { ms: deadline.ms_max }
+        InterpreterError::Unresponsive { ms }
     }
 
     /// How it ended, in words.
@@ -215,32 +225,78 @@ impl Drop for Process {
 pub(crate) struct Deadline {
     end: Instant,
     ms_max: u64,
+    cpu: Option<CpuDeadline>,
+}
+
+/// The processor time that a process may have taken.
+#[derive(Debug, Clone, Copy)]
+struct CpuDeadline {
+    pid: u32,
+    until: Duration,
+    ms_max: u64,
+}
+
+impl CpuDeadline {
+    fn rest(self) -> Option<Duration> {
+        Some(self.until.saturating_sub(cpu_time(self.pid)?))
+    }
 }
 
 impl Deadline {
     pub(crate) fn in_ms(ms_max: u64) -> Self {
         let ms = Duration::from_millis(ms_max);
         let now = Instant::now();
-        Self { end: now.checked_add(ms).unwrap_or(now + Duration::from_hours(24 * 365)), ms_max }
+        let end = now.checked_add(ms).unwrap_or(now + Duration::from_hours(24 * 365));
+        Self { end, ms_max, cpu: None }
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.end
+        self.rest().is_zero()
+    }
+
+    /// Which of the two limits was passed.
+    fn passed_ms(&self) -> u64 {
+        let cpu = self.cpu.filter(|cpu| cpu.rest() == Some(Duration::ZERO));
+        cpu.map_or(self.ms_max, |cpu| cpu.ms_max)
+    }
+
+    /// How long at least is left.
+    fn rest(&self) -> Duration {
+        let rest = self.end.saturating_duration_since(Instant::now());
+        self.cpu.and_then(CpuDeadline::rest).map_or(rest, |of_cpu| rest.min(of_cpu))
     }
 
     /// Waits until one end of a pipe is ready or closed. `false` when the time is over.
     fn wait(&self, end: BorrowedFd<'_>, flags: PollFlags) -> Result<bool, InterpreterError> {
         loop {
-            let rest = self.end.saturating_duration_since(Instant::now());
-            let rest = Timespec::try_from(rest).map_err(|error| broken(&io::Error::other(error)))?;
+            let rest = Timespec::try_from(self.rest()).map_err(|error| broken(&io::Error::other(error)))?;
             match poll(&mut [PollFd::new(&end, flags)], Some(&rest)) {
-                Ok(n_ready) => return Ok(n_ready > 0),
-                Err(rustix::io::Errno::INTR) if self.is_over() => return Ok(false),
-                Err(rustix::io::Errno::INTR) => {}
+                Ok(0) | Err(rustix::io::Errno::INTR) if self.is_over() => return Ok(false),
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Ok(true),
                 Err(error) => return Err(broken(&error.into())),
             }
         }
     }
+}
+
+/// The processor time that a child of ours has taken so far.
+#[cfg(target_os = "linux")]
+fn cpu_time(pid: u32) -> Option<Duration> {
+    let pid = libc::pid_t::try_from(pid).ok()?;
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    #[expect(unsafe_code, reason = "the calls have no safe wrapper")]
+    // SAFETY: Both write to variables of this function and keep nothing.
+    let is_read = unsafe {
+        libc::clock_getcpuclockid(pid, &raw mut clock) == 0 && libc::clock_gettime(clock, &raw mut time) == 0
+    };
+    is_read.then_some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time(_pid: u32) -> Option<Duration> {
+    None
 }
 
 fn broken(error: &io::Error) -> InterpreterError {

@@ -5,10 +5,14 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use super::confine;
+use super::cpu_limit::CpuLimit;
+use super::{CLOCK_FACTOR, confine};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
-use crate::{CellEnd, HostReply, Interpreter, InterpreterError, Raised, Setup, Step, Value};
+use crate::{
+    CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Setup, Step, Value,
+};
 
 /// The stack of the thread that interprets: deep data is dropped and compared by recursion.
 const STACK_BYTES: usize = 256 << 20;
@@ -53,7 +57,9 @@ fn serve_process() -> Result<(), WireError> {
     // The interpreter has no way to the outside; this is for the day that it has a bug.
     confine::lock_down();
     confine::end_with_input();
-    let work = move || serve_from(Some(first), &mut input, &mut output, &mut open_monty);
+    // Without the thread the clock decides.
+    let cpu = output.try_clone().and_then(CpuLimit::start).ok();
+    let work = move || serve_from(Some(first), &mut input, &mut output, cpu);
     let thread = std::thread::Builder::new().name("cells".into()).stack_size(STACK_BYTES).spawn(work)?;
     match thread.join() {
         Ok(served) => served,
@@ -63,22 +69,17 @@ fn serve_process() -> Result<(), WireError> {
 
 /// Obeys the requests of `input` until it ends, with the interpreter of this crate and without any confinement.
 pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
-    serve_from(None, &mut input, &mut output, &mut open_monty).map_err(io::Error::other)
-}
-
-type Opened = Result<Box<dyn Interpreter>, InterpreterError>;
-
-fn open_monty(setup: &Setup) -> Opened {
-    Ok(Box::new(crate::MontyInterpreter::open(setup)?))
+    serve_from(None, &mut input, &mut output, None).map_err(io::Error::other)
 }
 
 fn serve_from(
     mut first: Option<Request<'static>>,
     input: &mut impl Read,
     output: &mut impl Write,
-    open: &mut dyn FnMut(&Setup) -> Opened,
+    cpu: Option<CpuLimit>,
 ) -> Result<(), WireError> {
-    let mut session = Session { interpreter: None, memory_bytes_max: 0 };
+    let mut session =
+        Session { interpreter: None, memory_bytes_max: 0, cell_ms_max: 0, cell_left: Duration::ZERO, cpu };
     loop {
         let request = match first.take() {
             Some(first) => first,
@@ -87,33 +88,39 @@ fn serve_from(
                 None => return Ok(()),
             },
         };
-        session.obey(request, output, open)?;
+        session.obey(request, output)?;
     }
 }
 
 struct Session {
-    interpreter: Option<Box<dyn Interpreter>>,
+    interpreter: Option<Box<MontyInterpreter>>,
     memory_bytes_max: u64,
+    cell_ms_max: u64,
+    /// What the cell that runs may still take.
+    cell_left: Duration,
+    cpu: Option<CpuLimit>,
 }
 
 impl Session {
-    fn obey(
-        &mut self,
-        request: Request<'_>,
-        output: &mut impl Write,
-        open: &mut dyn FnMut(&Setup) -> Opened,
-    ) -> Result<(), WireError> {
+    fn obey(&mut self, request: Request<'_>, output: &mut impl Write) -> Result<(), WireError> {
         match request {
             Request::Open { setup, .. } => {
                 // The old session goes first: both together may be more than one is allowed.
                 self.interpreter = None;
-                let setup = Setup::from(*setup);
+                let mut setup = Setup::from(*setup);
                 self.memory_bytes_max = setup.limits.memory_bytes_max;
+                self.set_cell_ms_max(setup.limits.cell_ms_max);
+                setup.limits.cell_ms_max = self.clock_ms_max();
                 confine::limit_memory(self.memory_bytes_max);
-                let opened = self.limited(|_| open(&setup));
+                let opened = self.limited(|_| MontyInterpreter::open(&setup));
                 answer(output, &self.opened(opened))
             }
-            Request::Feed { code } => {
+            Request::Feed { code, cell_ms_max } => {
+                self.set_cell_ms_max(cell_ms_max);
+                let clock_ms_max = self.clock_ms_max();
+                if let Some(interpreter) = &mut self.interpreter {
+                    interpreter.set_cell_ms_max(clock_ms_max);
+                }
                 let step = self.limited(|session| session.interpreter()?.feed(&code));
                 self.tell(output, step)
             }
@@ -137,27 +144,47 @@ impl Session {
         }
     }
 
-    fn opened(&mut self, opened: Opened) -> Response<'static> {
+    fn set_cell_ms_max(&mut self, cell_ms_max: u64) {
+        (self.cell_ms_max, self.cell_left) = (cell_ms_max, Duration::from_millis(cell_ms_max));
+    }
+
+    /// What the interpreter itself keeps to: it knows nothing but the clock.
+    fn clock_ms_max(&self) -> u64 {
+        if self.cpu.is_some() { self.cell_ms_max.saturating_mul(CLOCK_FACTOR) } else { self.cell_ms_max }
+    }
+
+    fn opened(&mut self, opened: Result<MontyInterpreter, InterpreterError>) -> Response<'static> {
         match opened {
             Ok(interpreter) => {
-                self.interpreter = Some(interpreter);
+                if let Some(cpu) = &self.cpu {
+                    cpu.set_printed(interpreter.capture());
+                }
+                self.interpreter = Some(Box::new(interpreter));
                 Response::Opened
             }
             Err(error) => broken(&error),
         }
     }
 
-    fn interpreter(&mut self) -> Result<&mut Box<dyn Interpreter>, InterpreterError> {
+    fn interpreter(&mut self) -> Result<&mut MontyInterpreter, InterpreterError> {
         self.interpreter
-            .as_mut()
+            .as_deref_mut()
             .ok_or_else(|| InterpreterError::Broken { what: "no session is open".into() })
     }
 
-    /// Runs something of the cell's: only then is the process held to the memory of a session, because frames are ours.
+    /// Runs something of the cell's: only then is the process held to the memory and the time of a cell, because frames
+    /// are ours.
     fn limited<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let bytes = self.memory_bytes_max.saturating_add(HEADROOM_BYTES);
         arm(usize::try_from(bytes).ok());
-        let done = work(self);
+        let done = match self.cpu.take() {
+            Some(cpu) => {
+                let (done, left) = cpu.run(self.cell_ms_max, self.cell_left, || work(self));
+                (self.cell_left, self.cpu) = (left, Some(cpu));
+                done
+            }
+            None => work(self),
+        };
         arm(None);
         done
     }

@@ -13,7 +13,7 @@ const ATTEMPTS: &[&str] = &[
     "open('/etc/passwd').read()",
     "open('/proc/self/environ').read()",
     "open('/proc/self/mem', 'rb').read(1)",
-    "import os\nopen('/proc/%d/environ' % os.getppid()).read()",
+    "import os\nopen('/proc/PARENT/environ').read()",
     "import os\nos.listdir('/')",
     "import os\nos.listdir('/proc/self/fd')",
     "import pathlib\npathlib.Path('/etc/passwd').read_text()",
@@ -40,7 +40,7 @@ const ATTEMPTS: &[&str] = &[
     "import os\nos.execv('/bin/sh', ['sh'])",
     "import os\nos.posix_spawn('/bin/sh', ['sh'], {})",
     "import multiprocessing\nmultiprocessing.Process(target=print).start()",
-    "import os\nos.kill(os.getppid(), 9)",
+    "import os\nos.kill(PARENT, 9)",
     "import resource\nresource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
     "import ctypes",
     "import sys\nsys.meta_path.clear()\nimport ctypes",
@@ -68,11 +68,12 @@ fn attempt_all(backend: Backend, expected: &Expect) {
     std::fs::write(&file, "precious").unwrap();
     let path = file.to_str().unwrap().to_owned();
     let place = directory.path().to_str().unwrap().to_owned();
-    let parent = format!("/proc/{}/", std::process::id());
+    let parent = std::process::id().to_string();
     let mut shown = String::new();
     for attempt in ATTEMPTS {
         let mut session = Session::open(&sandbox, &setup());
-        let end = session.run_to_end(&attempt.replace("FILE", &path).replace("DIR", &place)).1;
+        let code = attempt.replace("FILE", &path).replace("DIR", &place).replace("PARENT", &parent);
+        let end = session.run_to_end(&code).1;
         let refusal = match end {
             Ok(CellEnd::Done { output }) => {
                 format!("gave {}", output.render().trim_end().replace('\n', "\\n"))
@@ -86,7 +87,10 @@ fn attempt_all(backend: Backend, expected: &Expect) {
         writeln!(
             shown,
             "{code}\n    {}",
-            refusal.replace(&path, "FILE").replace(&place, "DIR").replace(&parent, "/proc/PARENT/")
+            refusal
+                .replace(&path, "FILE")
+                .replace(&place, "DIR")
+                .replace(&format!("/proc/{parent}/"), "/proc/PARENT/")
         )
         .unwrap();
     }
@@ -107,8 +111,8 @@ fn monty_has_no_way_out() {
                 FileNotFoundError: [Errno 2] No such file or directory: '/proc/self/environ'
             open('/proc/self/mem', 'rb').read(1)
                 FileNotFoundError: [Errno 2] No such file or directory: '/proc/self/mem'
-            open('/proc/%d/environ' % os.getppid()).read()
-                AttributeError: module 'os' has no attribute 'getppid'
+            open('/proc/PARENT/environ').read()
+                FileNotFoundError: [Errno 2] No such file or directory: '/proc/PARENT/environ'
             os.listdir('/')
                 gave ['notes.txt']
             os.listdir('/proc/self/fd')
@@ -161,8 +165,8 @@ fn monty_has_no_way_out() {
                 AttributeError: module 'os' has no attribute 'posix_spawn'
             import multiprocessing; multiprocessing.Process(target=print).start()
                 ModuleNotFoundError: No module named 'multiprocessing'
-            os.kill(os.getppid(), 9)
-                AttributeError: module 'os' has no attribute 'getppid'
+            os.kill(PARENT, 9)
+                AttributeError: module 'os' has no attribute 'kill'
             import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
                 ModuleNotFoundError: No module named 'resource'
             import ctypes
@@ -212,7 +216,7 @@ fn cpython_has_no_way_out() {
             PermissionError: [Errno 13] Permission denied: '/proc/self/environ'
         open('/proc/self/mem', 'rb').read(1)
             PermissionError: [Errno 13] Permission denied: '/proc/self/mem'
-        open('/proc/%d/environ' % os.getppid()).read()
+        open('/proc/PARENT/environ').read()
             PermissionError: [Errno 13] Permission denied: '/proc/PARENT/environ'
         os.listdir('/')
             PermissionError: [Errno 13] Permission denied: '/'
@@ -266,7 +270,7 @@ fn cpython_has_no_way_out() {
             PermissionError: [Errno 1] Operation not permitted: '/bin/sh'
         import multiprocessing; multiprocessing.Process(target=print).start()
             PermissionError: [Errno 1] Operation not permitted
-        os.kill(os.getppid(), 9)
+        os.kill(PARENT, 9)
             PermissionError: [Errno 1] Operation not permitted
         import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
             ValueError: not allowed to raise maximum limit
@@ -325,9 +329,9 @@ call('execveat of the descriptor', 322, 200, b'', None, None, 0x1000)
 call('fork', 57)
 call('clone', 56, 17, 0, 0, 0, 0)
 call('clone3', 435, 0, 0)
-call('ptrace', 101, 16, os.getppid(), 0, 0)
-call('process_vm_readv', 310, os.getppid(), 0, 0, 0, 0, 0)
-call('kill', 62, os.getppid(), 9)
+call('ptrace', 101, 16, PARENT, 0, 0)
+call('process_vm_readv', 310, PARENT, 0, 0, 0, 0, 0)
+call('kill', 62, PARENT, 9)
 call('unshare', 272, 0x10000000)
 call('mount', 165, 0, 0, 0, 0, 0)
 call('io_uring_setup', 425, 1, 0)
@@ -340,7 +344,8 @@ call('chmod', 90, b'FILE', 0)
 #[test]
 fn native_code_in_cpython_has_no_way_out() {
     let Some(sandbox) = Backend::Cpython.sandbox() else { return };
-    let shown = Session::open(&sandbox, &setup()).run(NATIVE);
+    let code = NATIVE.replace("PARENT", &std::process::id().to_string());
+    let shown = Session::open(&sandbox, &setup()).run(&code);
     expect![[r#"
         socket -1 Operation not permitted
         socket by the other table -1 Function not implemented

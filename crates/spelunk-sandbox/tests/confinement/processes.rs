@@ -23,14 +23,67 @@ fn open_frame(parent: u32) -> Vec<u8> {
     ))
 }
 
-/// Opens a session in a worker that another process started, and starts a cell that never ends.
-fn compute_forever(child: &mut Child, parent: u32) {
+/// Opens a session in a worker that another process started, and starts a cell.
+fn begin(child: &mut Child, parent: u32, code: &str, cell_ms_max: u64) {
     let input = child.stdin.as_mut().unwrap();
     input.write_all(&open_frame(parent)).unwrap();
     let mut opened = [0; 12];
     child.stdout.as_mut().unwrap().read_exact(&mut opened).unwrap();
     assert_eq!(opened.to_vec(), frame("\"opened\""));
-    child.stdin.as_mut().unwrap().write_all(&frame(r#"{"feed":{"code":"while True: pass"}}"#)).unwrap();
+    let feed = format!(r#"{{"feed":{{"code":"{code}","cell_ms_max":{cell_ms_max}}}}}"#);
+    child.stdin.as_mut().unwrap().write_all(&frame(&feed)).unwrap();
+}
+
+fn compute_forever(child: &mut Child, parent: u32) {
+    begin(child, parent, "while True: pass", 100_000);
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// A cell counts to ten in a worker that gets nothing of the machine for longer than the cell may compute.
+#[test]
+fn a_cell_that_has_to_wait_for_the_machine_is_not_stopped() {
+    let mut child =
+        Command::new(worker().program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let code = r"n = 0\nfor i in range(300000):\n    n += 1\nprint(n)";
+    begin(&mut child, std::process::id(), code, 5_000);
+    signal(&child, "-STOP");
+    std::thread::sleep(Duration::from_millis(6_000));
+    signal(&child, "-CONT");
+    let answer = frame(r#"{"step":{"done":{"output":{"head":"300000\n","tail":"","n_chars":7}}}}"#);
+    let mut read = vec![0; answer.len()];
+    child.stdout.as_mut().unwrap().read_exact(&mut read).unwrap();
+    assert_eq!(String::from_utf8_lossy(&read), String::from_utf8_lossy(&answer));
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+/// What one process and the next would answer differently, if it were not the same by design.
+const OF_A_PROCESS: [&str; 9] = [
+    "import os\nprint(os.getpid(), os.getppid(), os.getpgrp(), os.times(), os.getloadavg())",
+    "import time, resource\nprint(time.process_time(), time.thread_time(), resource.getrusage(0))",
+    "import threading\nprint(threading.get_native_id(), threading.current_thread().native_id is not None)",
+    "for path in ('/proc', '/proc/self', '/dev', '/sys', '/tmp'):\n    try:\n        print(os.listdir(path))\n    except OSError as e:\n        print(e)",
+    "for path in ('/proc/self/stat', '/proc/uptime', '/proc/self/../loadavg', '/dev/urandom'):\n    try:\n        print(open(path, 'rb').read(16))\n    except OSError as e:\n        print(e)",
+    "import io, pathlib\nfor read in (lambda: io.FileIO('/proc/uptime').read(), lambda: os.read(os.open('/proc/uptime', 0), 9), lambda: pathlib.Path('/proc/uptime').read_text()):\n    try:\n        print(read())\n    except OSError as e:\n        print(e)",
+    "for look in (os.readlink, os.stat, os.path.exists, os.path.realpath, os.lstat):\n    try:\n        print(look('/proc/self'))\n    except OSError as e:\n        print(e)",
+    "import uuid, tempfile, secrets\nprint(uuid.uuid4(), secrets.token_hex(4), next(tempfile._get_candidate_names()))",
+    "print(object(), id(os), hash('text'), {'a', 'b', 'c', object})",
+];
+
+#[test]
+fn nothing_of_a_process_shows_that_another_would_not_show() {
+    let Some(sandbox) = Backend::Cpython.sandbox() else { return };
+    let play = || {
+        let mut session = Session::open(&sandbox, &setup());
+        OF_A_PROCESS.map(|code| session.run(code))
+    };
+    let first = play();
+    assert!(first.iter().all(|said| said.ends_with("= done")), "{first:#?}");
+    assert_eq!(play(), first);
 }
 
 /// Waits until the process at the other end of its output is gone.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::{
     CallOutcome, CellOutcome, Citation, Event, EventKind, Found, FrameOutcome, Grounding, RunOutcome, Served,
+    Text,
 };
 
 impl fmt::Display for Event {
@@ -48,7 +49,12 @@ impl fmt::Display for Event {
                 files.iter().try_for_each(|file| write!(f, " {file}"))
             }
             EventKind::QuestionAdded { .. } => write!(f, "{frame}"),
-            EventKind::ValueObserved { what, value } => write!(f, "{frame} {what} {value}"),
+            EventKind::ValueObserved { what, value: Text::Inline { text }, .. } => {
+                write!(f, "{frame} {what} {text}")
+            }
+            EventKind::ValueObserved { what, value: Text::Blob { bytes, .. }, .. } => {
+                write!(f, "{frame} {what} bytes={bytes}")
+            }
             EventKind::TasksPlanned { tasks, documents, by_type } => {
                 write!(f, "{frame} tasks={tasks} documents={documents}")?;
                 by_type.iter().try_for_each(|(name, n)| write!(f, " {name}={n}"))

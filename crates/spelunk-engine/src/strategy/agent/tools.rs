@@ -9,6 +9,7 @@ use spelunk_model::{Tool, ToolCall};
 use super::work::{Done, Work};
 use super::{ask, finish, script};
 use crate::FrameError;
+use crate::frame::REPLAY_TIME_FACTOR;
 
 /// Tools that only write: they show nothing of the input.
 const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
@@ -137,9 +138,16 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
         return Done::refused(output);
     }
     let mut desk = work.bench.desk.clone();
+    let is_replaying = work.frame.is_replaying();
     let running = tokio::task::spawn_blocking(move || {
+        let limits = desk.limits().clone();
+        if is_replaying {
+            let mut longer = limits.clone();
+            longer.shell.timeout_ms = longer.shell.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
+            desk = desk.with_limits(longer);
+        }
         let ran = tool.run(&mut desk, &arguments);
-        (desk, ran)
+        (desk.with_limits(limits), ran)
     });
     let (desk, ran) = running.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
     match ran {

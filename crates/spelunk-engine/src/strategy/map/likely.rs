@@ -26,7 +26,7 @@ pub(super) struct Likely(BTreeMap<u32, Vec<Lines>>);
 
 /// Looks for them, or takes them from the record.
 pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Likely, FrameError> {
-    let recorded = frame.observe_later("likely lines", look(frame, task)).await?;
+    let recorded = frame.observe("likely lines", look(frame, task)).await?;
     Ok(Likely(serde_json::from_str(&recorded).unwrap_or_default()))
 }
 

@@ -19,7 +19,7 @@ pub(in crate::strategy) struct Given {
 }
 
 /// Lets answers through.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Gate {
     schema: Option<Arc<Schema>>,
     /// Whether any code named something of the context.

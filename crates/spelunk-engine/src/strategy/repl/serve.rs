@@ -5,16 +5,17 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
+use serde_json::json;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, ErrorCode, Explain};
 
 use super::session::Session;
-use crate::environment::{Arguments, Environment, Refusal, value_of_json};
+use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::roster::Unlisted;
 use crate::schema::extract_json;
 use crate::strategy::agent;
-use crate::{Answer, Frame, FrameError, Schema, Task};
+use crate::{Answer, FrameError, Schema, Task};
 
 /// What a sub-model is told when a schema is asked of it.
 const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema:\n";
@@ -55,6 +56,9 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
     if let Some(looking) = look(session, &call) {
         return Begun { reply: looking.map(Ok).boxed(), is_effect: false };
     }
+    if let Some(reply) = search(session, &call) {
+        return Begun { reply, is_effect: true };
+    }
     if let Some(begun) = agent::begin(session, &mut call) {
         return begun;
     }
@@ -71,15 +75,53 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
     Begun { reply, is_effect: true }
 }
 
-/// A call that only looks at text.
+/// A call that only looks at text: the same each time.
 pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'static, HostReply>> {
-    if !Environment::serves(call) {
+    let is_looking = Environment::serves(call) && !session.environment.asks_index(call);
+    is_looking.then(|| serve_look(session, call))
+}
+
+/// A search through the index, whose state and whose model may be others when the run is resumed.
+fn search(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
+    if !session.environment.asks_index(call) {
         return None;
     }
+    let reading = serve_look(session, call).map(|found| Ok(written(&found).to_string()));
+    let observed = session.frame.observe(&asked(call), reading);
+    Some(observed.map(|found| Ok(read_reply(&found?))).boxed())
+}
+
+/// What a call asks, in words that are the same each time.
+fn asked(call: &HostCall) -> String {
+    let args: Vec<_> = call.args.iter().map(json_of_value).collect();
+    let named = call.kwargs.iter().map(|(name, value)| (name.clone(), json_of_value(value)));
+    format!("{} {}", call.name, json!([args, named.collect::<serde_json::Map<_, _>>()]))
+}
+
+/// A reply as it is recorded. A live one is read back too, so that both are the same to the last digit.
+fn written(reply: &HostReply) -> serde_json::Value {
+    match reply {
+        HostReply::Return(value) => json!({ "return": json_of_value(value) }),
+        HostReply::Raise { kind, message } => json!({ "raise": [kind, message] }),
+        HostReply::Finish => json!({}),
+    }
+}
+
+fn read_reply(written: &str) -> HostReply {
+    let mut written: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    match written.get("raise") {
+        Some(raised) => HostReply::Raise { kind: text(&raised[0]), message: text(&raised[1]) },
+        None => HostReply::Return(value_of_json(written["return"].take())),
+    }
+}
+
+fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, HostReply> {
     let (environment, call, frame) = (session.environment.clone(), call.clone(), session.frame.clone());
     let here = environment.clone();
-    let looking = tokio::task::spawn_blocking(move || environment.serve(call));
-    Some(Box::pin(async move {
+    // Begun when it is awaited: a search on record is not made again.
+    Box::pin(async move {
+        let looking = tokio::task::spawn_blocking(move || environment.serve(call));
         let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         for notice in here.take_untold() {
             let hint = notice.hint().unwrap_or_default().to_owned();
@@ -87,7 +129,7 @@ pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'
             drop(frame.warn(notice.to_string(), hint).await);
         }
         looked.map_or_else(HostReply::from, HostReply::Return)
-    }))
+    })
 }
 
 type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
@@ -140,12 +182,12 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     Ok(join_all(descending).map(batch_reply).boxed())
 }
 
-/// What is left, read once and then taken from the record.
+/// What is left of the budget.
 fn budget(session: &Session<'_>) -> Replying {
     let frame = session.frame.clone();
+    let observed = session.frame.observe("budget", async move { Ok(frame.budget_left().to_string()) });
     Box::pin(async move {
-        let left = frame.observe("budget", || frame.budget_left().to_string()).await?;
-        let left = serde_json::from_str(&left).map_or(Value::None, value_of_json);
+        let left = serde_json::from_str(&observed.await?).map_or(Value::None, value_of_json);
         Ok(HostReply::Return(left))
     })
 }
@@ -205,6 +247,7 @@ fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFutur
     let mut prompt = Prompt::single("", text, output_tokens_max);
     prompt.schema = schema.as_ref().and_then(|schema| schema.json());
     let first = session.frame.ask_sub_of(prompt.clone(), model.clone());
+    let correction = schema.as_ref().and_then(|_| session.frame.take_correction());
     let frame = session.frame.clone();
     Ok(Box::pin(async move {
         let reply = match first.await {
@@ -213,18 +256,23 @@ fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFutur
         };
         match schema {
             None => Ok(Ok(Value::Str(reply.text))),
-            Some(schema) => typed(&frame, &schema, prompt, model, reply).await,
+            Some(schema) => {
+                let again = |prompt| match correction {
+                    Some(call) => frame.ask_sub_at(call, prompt, model).boxed(),
+                    None => frame.ask_sub_of(prompt, model).boxed(),
+                };
+                typed(&schema, prompt, reply, again).await
+            }
         }
     }))
 }
 
 /// Reads a typed reply, and asks once more with the fault named if it does not fit.
 async fn typed(
-    frame: &Frame,
     schema: &Schema,
     mut prompt: Prompt,
-    model: Option<Arc<dyn Model>>,
     reply: Reply,
+    again: impl FnOnce(Prompt) -> BoxFuture<'static, Result<Reply, FrameError>>,
 ) -> Asked {
     let fault = match read_typed(schema, &reply.text) {
         Ok(value) => return Ok(Ok(value)),
@@ -233,7 +281,7 @@ async fn typed(
     if let Some(asked) = prompt.messages.last_mut() {
         asked.text += &format!("\n\nAn earlier reply was not accepted:\n{fault}");
     }
-    match frame.ask_sub_of(prompt, model).await {
+    match again(prompt).await {
         Ok(reply) => Ok(read_typed(schema, &reply.text).map_err(|fault| {
             Refusal::new("ModelError", format!("the reply does not fit the schema: {fault}"))
         })),
@@ -369,7 +417,7 @@ fn schema(value: Option<Value>) -> Result<Option<Arc<Schema>>, Refusal> {
     let Some(value) = value else { return Ok(None) };
     let text = match value {
         Value::Str(text) => text,
-        other => crate::environment::json_of_value(&other).to_string(),
+        other => json_of_value(&other).to_string(),
     };
     let parsed = Schema::parse(&text).map_err(|error| Refusal::value(error.to_string()))?;
     Ok(Some(Arc::new(parsed)))

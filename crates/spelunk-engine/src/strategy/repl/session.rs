@@ -13,7 +13,7 @@ use spelunk_types::CellOutcome;
 use super::answer::{Gate, Given};
 use super::{broken, serve};
 use crate::environment::{Environment, Opened};
-use crate::frame::CellRecord;
+use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
 use crate::strategy::agent::{self, Bench};
 use crate::{Frame, FrameError, Task};
 
@@ -38,6 +38,15 @@ pub(in crate::strategy) struct Session<'a> {
     pub(super) given: Option<Given>,
     /// The desk that the code works on, where it is a script of an agent.
     pub(in crate::strategy) bench: Option<Bench>,
+}
+
+/// How long a cell may compute.
+#[derive(Debug, Clone, Copy)]
+enum CellTime {
+    /// As the limits say.
+    Limited,
+    /// It ran within the limits before: a slower machine must not end it now.
+    Replay,
 }
 
 type Opening = tokio::task::JoinHandle<Result<Box<dyn Interpreter>, InterpreterError>>;
@@ -128,10 +137,11 @@ impl<'a> Session<'a> {
         }
         (self.n_calls, self.given) = (0, None);
         self.effects.clear();
-        let saved = self.bench.as_ref().map(Bench::saved);
-        let ((calls, children), began) = (self.frame.n_begun(), Instant::now());
-        let end = self.drive(code).await?;
-        let (calls_now, children_now) = self.frame.n_begun();
+        let (saved, gate) = (self.bench.as_ref().map(Bench::saved), self.gate.clone());
+        let (before, began) = (self.frame.places(), Instant::now());
+        let time = if self.frame.is_replaying() { CellTime::Replay } else { CellTime::Limited };
+        let end = self.drive(code, time).await?;
+        let taken = self.frame.places().since(before);
         let (output, outcome, ran) = match end {
             Ok(CellEnd::Done { output }) if self.bench.is_some() => {
                 let output = output.render();
@@ -172,16 +182,18 @@ impl<'a> Session<'a> {
                 (String::new(), outcome, ran)
             }
         };
-        if let (CellOutcome::Limited { .. }, Some(bench), Some(saved)) = (&outcome, &mut self.bench, saved) {
+        if let CellOutcome::Limited { .. } = &outcome {
             // It is not run again on replay, so it has done nothing.
-            bench.restore(saved);
+            self.gate = gate;
+            if let (Some(bench), Some(saved)) = (&mut self.bench, saved) {
+                bench.restore(saved);
+            }
         }
         let record = CellRecord {
             code: code.to_owned(),
             outcome,
             output,
-            calls: calls_now - calls,
-            children: children_now - children,
+            taken,
             took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         self.frame.record_cell(record).await?;
@@ -248,9 +260,12 @@ impl<'a> Session<'a> {
     }
 
     /// Feeds a cell and serves its calls until it ends. The inner error is a broken interpreter.
-    async fn drive(&mut self, code: &str) -> Result<Result<CellEnd, InterpreterError>, FrameError> {
-        let code = code.to_owned();
-        let mut stepped = self.with(move |interpreter| interpreter.feed(&code)).await;
+    async fn drive(
+        &mut self,
+        code: &str,
+        time: CellTime,
+    ) -> Result<Result<CellEnd, InterpreterError>, FrameError> {
+        let mut stepped = self.feed(code, time).await;
         loop {
             let calls = match stepped {
                 Ok(Step::Finished(end)) => return Ok(Ok(end)),
@@ -266,6 +281,20 @@ impl<'a> Session<'a> {
             self.effects.extend(kept.map(|(reply, _)| reply.clone()));
             stepped = self.with(move |interpreter| interpreter.resume(replies)).await;
         }
+    }
+
+    async fn feed(&mut self, code: &str, time: CellTime) -> Result<Step, InterpreterError> {
+        let cell_ms_max = self.setup.limits.cell_ms_max;
+        let cell_ms_max = match time {
+            CellTime::Limited => cell_ms_max,
+            CellTime::Replay => cell_ms_max.saturating_mul(REPLAY_TIME_FACTOR),
+        };
+        let code = code.to_owned();
+        self.with(move |interpreter| {
+            interpreter.set_cell_ms_max(cell_ms_max);
+            interpreter.feed(&code)
+        })
+        .await
     }
 
     fn start(&self) -> Opening {
@@ -288,8 +317,7 @@ impl<'a> Session<'a> {
     /// Runs a cell again: what it asked of models is answered as before.
     async fn replay(&mut self, code: &str, effects: &[HostReply]) -> Result<(), FrameError> {
         let mut effects = effects.iter();
-        let code = code.to_owned();
-        let mut stepped = self.with(move |interpreter| interpreter.feed(&code)).await;
+        let mut stepped = self.feed(code, CellTime::Replay).await;
         loop {
             let calls = match stepped.map_err(|error| broken(self.frame, error))? {
                 Step::Finished(_) => return Ok(()),

@@ -1,0 +1,111 @@
+//! The limit on the processor time of a cell, as the worker keeps it. Time on the clock would count what other programs
+//! take from the machine, and stop an innocent cell on a busy one.
+
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::monty::Capture;
+use crate::wire::{self, RESPONSE_BYTES_MAX, Response};
+use crate::{CellEnd, Raised, Step};
+
+/// Watches the processor time of this process while a cell computes.
+pub(super) struct CpuLimit {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    watched: Mutex<Watched>,
+    begun: Condvar,
+}
+
+#[derive(Default)]
+struct Watched {
+    /// The processor time at which the cell is stopped; none while no cell computes.
+    until: Option<Duration>,
+    cell_ms_max: u64,
+    /// What the cell has printed so far.
+    printed: Option<Capture>,
+}
+
+impl CpuLimit {
+    /// Starts to watch. A cell that takes too long is answered for on `output`, and the process ends: nothing of the
+    /// cell's can be trusted after it.
+    pub(super) fn start(mut output: File) -> io::Result<Self> {
+        let shared = Arc::new(Shared { watched: Mutex::default(), begun: Condvar::new() });
+        let watching = Arc::clone(&shared);
+        let watch = move || {
+            let mut watched = watching.lock();
+            loop {
+                watched = match watched.until.map(|until| until.saturating_sub(used())) {
+                    None => watching.begun.wait(watched).unwrap_or_else(PoisonError::into_inner),
+                    Some(Duration::ZERO) => {
+                        // The lock is held: the cell cannot end now and answer as well.
+                        watched.stop(&mut output);
+                        #[expect(clippy::exit, reason = "the cell is still computing")]
+                        std::process::exit(0);
+                    }
+                    Some(rest) => {
+                        let waited = watching.begun.wait_timeout(watched, rest);
+                        waited.unwrap_or_else(PoisonError::into_inner).0
+                    }
+                };
+            }
+        };
+        std::thread::Builder::new().name("cpu".into()).stack_size(256 << 10).spawn(watch)?;
+        Ok(Self { shared })
+    }
+
+    /// Where the output of cells can be found from now on.
+    pub(super) fn set_printed(&self, printed: Capture) {
+        self.shared.lock().printed = Some(printed);
+    }
+
+    /// Runs something of a cell that has `left` of the time it may take; gives what is left then.
+    pub(super) fn run<T>(&self, cell_ms_max: u64, left: Duration, work: impl FnOnce() -> T) -> (T, Duration) {
+        let began = used();
+        {
+            let mut watched = self.shared.lock();
+            (watched.until, watched.cell_ms_max) = (Some(began.saturating_add(left)), cell_ms_max);
+        }
+        self.shared.begun.notify_one();
+        let done = work();
+        self.shared.lock().until = None;
+        (done, left.saturating_sub(used().saturating_sub(began)))
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched {
+    fn stop(&self, output: &mut File) {
+        // The answer is ours and not the cell's.
+        monty_alloc::set_hard_limit(None).ok();
+        let message =
+            format!("time limit exceeded: this cell computed for more than {} ms", self.cell_ms_max);
+        let raised = Raised {
+            kind: "TimeoutError".into(),
+            traceback: format!("TimeoutError: {message}"),
+            message,
+            is_poisoned: true,
+        };
+        let printed = self.printed.as_ref().map(Capture::finish).unwrap_or_default();
+        let step = Step::Finished(CellEnd::Raised { output: printed, raised });
+        // A host that does not listen any more needs no answer.
+        drop(wire::write(output, &Response::Step((&step).into()), RESPONSE_BYTES_MAX));
+    }
+}
+
+/// The processor time of this process so far.
+fn used() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+}
