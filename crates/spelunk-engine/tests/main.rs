@@ -7,6 +7,7 @@
 
 mod compat;
 mod crash;
+mod replay;
 mod runs;
 mod simulation;
 mod stage;

@@ -18,9 +18,12 @@ impl Frame {
             let text = run.blobs.text(recorded).map_err(std::sync::Arc::new)?;
             return Ok(wire::read_reports(&text));
         }
-        // That no cache was used is recorded as well: the run may be resumed with one.
-        let keys = if run.settings.cache_replies { keys() } else { Vec::new() };
-        let replies = run.replies.clone();
+        // What is on record came after a process that used no cache: the run goes on without one.
+        let went_without = run.replay.n_noted(self.id()) > 0;
+        if went_without || !run.settings.cache_replies {
+            return Ok(BTreeMap::new());
+        }
+        let (replies, keys) = (run.replies.clone(), keys());
         let looking = tokio::task::spawn_blocking(move || {
             let found = keys.iter().enumerate().filter_map(|(idx, key)| {
                 let report = wire::read_report(&replies.get(key)?)?;

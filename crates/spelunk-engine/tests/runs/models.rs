@@ -59,7 +59,8 @@ async fn a_sub_call_with_a_schema_is_held_to_it_by_the_provider() {
         Strategy::Repl,
         [
             on("0#0").reply(cell(TYPED)),
-            on("0#3").reply(cell("FINAL(found[0]['n'])")),
+            // Each typed call takes the place of its correction along with its own.
+            on("0#5").reply(cell("FINAL(found[0]['n'])")),
             on("0#*").reply(r#"{"n": 42}"#),
         ],
     );
@@ -69,7 +70,7 @@ async fn a_sub_call_with_a_schema_is_held_to_it_by_the_provider() {
     asked.sort();
     assert_eq!(
         asked,
-        [("0#0", false), ("0#1", true), ("0#2", true), ("0#3", false)]
+        [("0#0", false), ("0#1", true), ("0#3", true), ("0#5", false)]
             .map(|(call, has)| (call.to_owned(), has))
     );
     let sent =
@@ -84,24 +85,24 @@ async fn a_provider_without_schemas_is_asked_again_without_and_not_a_third_time(
         [
             on("0#0").reply(cell(&TYPED.replace("[hits[0]['text'], 'again']", "[hits[0]['text']]"))),
             on("0#1").fault(no_schema()).reply(r#"{"n": 42}"#),
-            on("0#2").reply(cell(&TYPED.replace("[hits[0]['text'], 'again']", "['again']"))),
-            on("0#3").reply(r#"The number is {"n": "many"}"#),
-            on("0#4").reply(r#"{"n": 43}"#),
-            on("0#5").reply(cell("FINAL(found[0]['n'])")),
+            on("0#3").reply(cell(&TYPED.replace("[hits[0]['text'], 'again']", "['again']"))),
+            on("0#4").reply(r#"The number is {"n": "many"}"#),
+            on("0#5").reply(r#"{"n": 43}"#),
+            on("0#6").reply(cell("FINAL(found[0]['n'])")),
         ],
     );
     stage.limits.retries_max = 0;
     let result = stage.ask(&engine(), QUESTION).await;
-    // The reply of 0#3 does not fit, which is found here as ever.
+    // The reply of 0#4 does not fit, which is found here as ever.
     assert_eq!(answer(&result), "43");
     let expected = [
         ("0#0", false),
         ("0#1", true),
         ("0#1", false),
-        ("0#2", false),
         ("0#3", false),
         ("0#4", false),
         ("0#5", false),
+        ("0#6", false),
     ];
     assert_eq!(asked(&stage.server), expected.map(|(call, has)| (call.to_owned(), has)));
 }

@@ -2,6 +2,8 @@
 
 use spelunk_testkit::{Crash, Fault, Rule, on, status};
 
+use crate::stage::Dice;
+
 /// Attempts after the first one that `quick_limits` allow.
 const RETRIES_MAX: u64 = 3;
 const CRASHES_MAX: u64 = 4;
@@ -93,22 +95,5 @@ fn transient(dice: &mut Dice) -> Fault {
         2 => Fault::CutStream,
         3 => Fault::HangUp,
         _ => Fault::MalformedJson,
-    }
-}
-
-/// Splitmix64: the same seed throws the same dice on every machine.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
     }
 }

@@ -207,3 +207,20 @@ fn said(outcome: Result<String, FrameError>) -> Result<String, FrameError> {
         Err(error) => Err(error),
     }
 }
+
+/// Splitmix64: the same seed throws the same dice on every machine.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+}

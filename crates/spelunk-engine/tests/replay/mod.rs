@@ -1,0 +1,138 @@
+//! Replay: a run is a program and a journal. A seed makes a program out of everything that comes in from outside, kills
+//! the process at some writes, and lets each later process find other delays, other replies and other budgets. None of
+//! them diverges, and the journal alone leads to the same answer once more.
+
+mod doors;
+mod program;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use spelunk_engine::{Clock, RunResult, SystemClock};
+use spelunk_testkit::{Crash, FaultDisk, on, status};
+use spelunk_types::{EventKind, FrameId, RunId, Strategy};
+
+use crate::stage::{Dice, PATIENCE, Stage, engine_on, events, only_run};
+use program::Cells;
+
+const N_FIXED_SEEDS: u64 = 40;
+const N_FRESH_SEEDS: u64 = 5;
+const N_CRASHES_MAX: u64 = 3;
+const FILES: [(&str, &str); 2] =
+    [("a.md", "Alpha is first.\nAlpha is red.\n"), ("b.md", "Beta is second.\nBeta is blue.\n")];
+
+/// `SPELUNK_SEED=7 cargo test -p spelunk-engine replay` runs that seed alone.
+#[tokio::test]
+async fn a_program_of_every_door_never_diverges_and_its_journal_alone_gives_its_answer() {
+    let seeds: Vec<u64> = match std::env::var("SPELUNK_SEED") {
+        Ok(seed) => vec![seed.parse().expect("SPELUNK_SEED is a number")],
+        Err(_) => {
+            let now_ms = SystemClock.now_ms();
+            (0..N_FIXED_SEEDS).chain((0..N_FRESH_SEEDS).map(|idx| now_ms * N_FRESH_SEEDS + idx)).collect()
+        }
+    };
+    let mut n_crashes = 0;
+    for seed in &seeds {
+        let played = AssertUnwindSafe(play(*seed)).catch_unwind().await;
+        n_crashes += played.unwrap_or_else(|_| {
+            panic!("reproduce with: SPELUNK_SEED={seed} cargo test -p spelunk-engine replay::a_program")
+        });
+    }
+    // Processes do die, or this shows nothing.
+    assert!(n_crashes >= seeds.len() / 2 || seeds.len() == 1, "{n_crashes} crashes in {} runs", seeds.len());
+}
+
+/// Runs one seed through its crashes; says how often the process died.
+async fn play(seed: u64) -> usize {
+    let mut dice = Dice(seed);
+    let cells = Cells::roll(&mut dice);
+    let mut disk = FaultDisk::sound();
+    // Kept to the end: the journal names the documents of the process that began the run.
+    let (mut stages, mut n_died) = (Vec::new(), 0);
+    for _ in 0..=dice.below(N_CRASHES_MAX) {
+        let dying = Arc::new(disk.dying_at(1 + dice.below(60)));
+        let known = only_run(&dying.files());
+        let process = stage(&cells, &mut dice);
+        let ended = go_on(&process, &dying, known.as_ref()).await;
+        stages.push(process);
+        if !dying.is_dead() {
+            check(&cells, &dying, ended.expect("it was started")).await;
+            return n_died;
+        }
+        n_died += 1;
+        disk = dying.after(if dice.below(2) == 0 { Crash::Torn } else { Crash::LostTail });
+        if journal_is_empty(&disk) {
+            disk = FaultDisk::sound();
+        }
+    }
+    let disk = Arc::new(disk);
+    let known = only_run(&disk.files());
+    let ended = go_on(&stage(&cells, &mut dice), &disk, known.as_ref()).await;
+    check(&cells, &disk, ended.expect("a sound disk refuses nothing")).await;
+    n_died
+}
+
+/// A process with delays, replies and a budget of its own.
+fn stage(cells: &Cells, dice: &mut Dice) -> Stage {
+    let mut stage = Stage::new(&FILES, cells.rules(dice));
+    stage.strategy = Strategy::Repl;
+    stage.limits.cell_ms_max = 200;
+    stage.limits.calls_parallel_max = 1 + dice.below(6);
+    stage.limits.calls_max = 500 + dice.below(500);
+    stage.limits.retries_max = 0;
+    stage
+}
+
+async fn go_on(stage: &Stage, disk: &Arc<FaultDisk>, run: Option<&RunId>) -> Option<RunResult> {
+    let engine = engine_on(disk.clone());
+    let handle = match run {
+        Some(run) => stage.resume(&engine, run),
+        None => stage.start(&engine, "What is there?"),
+    };
+    Some(tokio::time::timeout(PATIENCE, handle.ok()?.join()).await.expect("a run ends"))
+}
+
+fn journal_is_empty(disk: &FaultDisk) -> bool {
+    let copy = copy_of(disk);
+    only_run(&copy.files()).is_none_or(|run| events(&engine_on(Arc::new(copy)), &run).is_empty())
+}
+
+fn copy_of(disk: &FaultDisk) -> FaultDisk {
+    let copy = FaultDisk::sound();
+    for (name, bytes) in &disk.files() {
+        copy.put(name, bytes);
+    }
+    copy
+}
+
+/// It has its answer, and the journal without its end leads to the same one when nobody answers any more.
+async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult) {
+    let answer = match (ended.answer, ended.error) {
+        (Some(answer), _) => answer,
+        (None, error) => panic!("{error:?}\n{}", cells.code()),
+    };
+    let written = events(&engine_on(disk.clone()), &ended.run);
+    let facts = written.iter().filter(|event| {
+        let is_end = match &event.kind {
+            EventKind::RunFinished { .. } => true,
+            EventKind::FrameClosed { .. } => event.frame == FrameId::root(),
+            _ => false,
+        };
+        !is_end
+    });
+    let facts = facts.map(|event| (event.frame.clone(), event.kind.clone())).collect();
+    let name = format!("runs/{}/journal.jsonl", ended.run);
+    let bare = FaultDisk::sound();
+    for (name, bytes) in disk.files().iter().filter(|(other, _)| **other != name) {
+        bare.put(name, bytes);
+    }
+    let engine = engine_on(Arc::new(bare));
+    engine.workspace().create_journal(&ended.run).append(written[0].at_ms, facts).unwrap();
+    let mut silent = Stage::new(&FILES, [on("*").always(status(400))]);
+    silent.strategy = Strategy::Repl;
+    let result = silent.resume(&engine, &ended.run).unwrap().join().await;
+    let text = result.answer.map(|answer| answer.text);
+    assert_eq!(text.as_deref(), Some(answer.text.as_str()), "{:?}\n{}", result.error, cells.code());
+    assert_eq!(silent.server.requests().len(), 0, "{}", cells.code());
+}
