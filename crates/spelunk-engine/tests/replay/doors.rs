@@ -126,7 +126,10 @@ impl Embedder for Moody {
             let why = "connection refused".to_owned();
             return Err(EmbedError::Remote { model: "moody".into(), why, source: None });
         }
-        Ok(texts.iter().map(|text| if text.contains("Beta") { vec![1.0, 0.0] } else { vec![0.0, 1.0] }).collect())
+        Ok(texts
+            .iter()
+            .map(|text| if text.contains("Beta") { vec![1.0, 0.0] } else { vec![0.0, 1.0] })
+            .collect())
     }
 }
 
@@ -163,7 +166,8 @@ async fn a_failure_that_a_cell_has_seen_is_a_fact_once_the_cell_is_on_record() {
     let code = "try:\n    said = llm_query('one')\nexcept ModelError:\n    said = 'nothing'\nprint(len(context), said)";
     let disk = Arc::new(FaultDisk::sound());
     let rules = |fails: bool| {
-        let asked = if fails { on("0#1").always(spelunk_testkit::status(400)) } else { on("0#1").reply("one") };
+        let asked =
+            if fails { on("0#1").always(spelunk_testkit::status(400)) } else { on("0#1").reply("one") };
         [on("0#0").reply(cell(code)), asked, on("0#2").reply(cell("FINAL(said)"))]
     };
     let mut stage = Stage::new(&FILES, rules(true));
@@ -173,7 +177,8 @@ async fn a_failure_that_a_cell_has_seen_is_a_fact_once_the_cell_is_on_record() {
     let written = events(&engine_on(disk), &result.run);
     let at_cell = written.iter().position(|event| matches!(event.kind, EventKind::CellRan { .. })).unwrap();
     // The journal up to the cell, as a crash at that moment leaves it.
-    let facts = written.iter().take(at_cell + 1).map(|event| (event.frame.clone(), event.kind.clone())).collect();
+    let facts =
+        written.iter().take(at_cell + 1).map(|event| (event.frame.clone(), event.kind.clone())).collect();
     let other = engine_on(Arc::new(FaultDisk::sound()));
     other.workspace().create_journal(&result.run).append(0, facts).unwrap();
     let mut later = Stage::new(&FILES, rules(false));

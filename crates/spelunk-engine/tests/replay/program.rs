@@ -57,7 +57,9 @@ impl Cells {
             0 => format!("print(llm_query('{}'))\n", self.ask(Kind::Plain)),
             1 => {
                 let words = self.ask(Kind::Plain);
-                format!("try:\n    print(llm_query('{words}'))\nexcept ModelError as e:\n    print('failed', e)\n")
+                format!(
+                    "try:\n    print(llm_query('{words}'))\nexcept ModelError as e:\n    print('failed', e)\n"
+                )
             }
             2 => {
                 let words: Vec<String> = (0..3).map(|_| format!("'{}'", self.ask(Kind::Typed))).collect();
@@ -68,7 +70,9 @@ impl Cells {
             4 => "print([hit['line'] for hit in search('alpha red', mode='hybrid')])\n".to_owned(),
             5 => {
                 let words = self.ask(Kind::Child);
-                format!("try:\n    print(rlm_query('{words}', context='a.md'))\nexcept Exception as e:\n    print('failed', e)\n")
+                format!(
+                    "try:\n    print(rlm_query('{words}', context='a.md'))\nexcept Exception as e:\n    print('failed', e)\n"
+                )
             }
             _ => "import time, random\nprint(time.time(), random.random())\n".to_owned(),
         }
@@ -116,9 +120,7 @@ fn replies(words: &str, kind: Kind, dice: &mut Dice) -> Vec<Rule> {
         match kind {
             Kind::Typed if is_good => rule.reply(format!("{{\"n\": {n}}}")),
             Kind::Typed => rule.reply(format!("about {n}")),
-            Kind::Child if is_good => {
-                rule.reply(format!("```repl\nFINAL(context.split()[0] + ' {n}')\n```"))
-            }
+            Kind::Child if is_good => rule.reply(format!("```repl\nFINAL(context.split()[0] + ' {n}')\n```")),
             Kind::Plain if is_good => rule.reply(format!("number {n}")),
             Kind::Plain | Kind::Child => rule.always(status(400)),
         }

@@ -99,8 +99,8 @@ fn line(body: &str) -> Vec<u8> {
 
 #[test]
 fn a_newer_format_is_refused_as_such() {
-    let newer = line(r#"{"seq":1,"at_ms":1,"frame":"0","type":"run.started","format":2,"soul":"yes""#);
-    assert_eq!(refusal(&newer), "run `3f9a2b1c` has a journal of format 2; this engine reads up to 1");
+    let newer = line(r#"{"seq":1,"at_ms":1,"frame":"0","type":"run.started","format":3,"soul":"yes""#);
+    assert_eq!(refusal(&newer), "run `3f9a2b1c` has a journal of format 3; this engine reads up to 2");
 }
 
 #[test]

@@ -111,26 +111,26 @@ fn a_torn_last_line_is_dropped() {
 fn a_journal_of_a_newer_format_is_refused_and_left_alone() {
     let (scene, server, run) = failed();
     let journal = std::fs::read_to_string(scene.journal_path(&run)).unwrap();
-    let newer = with_format(&journal, 2);
+    let newer = with_format(&journal, 3);
     std::fs::write(scene.journal_path(&run), &newer).unwrap();
     scene.spelunk(["resume"]).run().check(&expect![[r"
         --- stderr
         error: could not use the journal of run `SHORT`
-          caused by: run `SHORT` has a journal of format 2; this engine reads up to 1
+          caused by: run `SHORT` has a journal of format 3; this engine reads up to 2
 
         hint: use the engine that wrote it, or a newer one
         --- exit 1
     "]]);
     scene.spelunk(["show"]).run().check(&expect![[r"
         --- stderr
-        error: run `SHORT` has a journal of format 2; this engine reads up to 1
+        error: run `SHORT` has a journal of format 3; this engine reads up to 2
 
         hint: use the engine that wrote it, or a newer one
         --- exit 1
     "]]);
     scene.spelunk(["repair", short(&run)]).run().check(&expect![[r"
         --- stderr
-        error: run `SHORT` has a journal of format 2; this engine reads up to 1
+        error: run `SHORT` has a journal of format 3; this engine reads up to 2
 
         hint: use the engine that wrote it, or a newer one
         --- exit 1
