@@ -29,50 +29,10 @@ pub(crate) enum CodeAlone {
 }
 
 /// Words with which somebody asks for something to be written, and what is written then.
-const MAKING: &[&str] = &[
-    "write",
-    "show",
-    "give",
-    "generate",
-    "implement",
-    "create",
-    "print",
-    "fix",
-    "rewrite",
-    "refactor",
-    "convert",
-    "translate",
-    "complete",
-    "provide",
-    "quote",
-    "produce",
-];
-const CODE: &[&str] = &[
-    "code",
-    "command",
-    "commands",
-    "script",
-    "program",
-    "function",
-    "snippet",
-    "query",
-    "sql",
-    "regex",
-    "regexp",
-    "expression",
-    "oneliner",
-    "config",
-    "configuration",
-    "dockerfile",
-    "makefile",
-    "patch",
-    "diff",
-    "json",
-    "yaml",
-    "toml",
-    "xml",
-    "html",
-];
+const MAKING: &str = "write show give generate implement create print fix rewrite refactor convert translate complete provide \
+    quote produce";
+const CODE: &str = "code command commands script program function snippet query sql regex regexp expression oneliner \
+    dockerfile makefile patch diff definition implementation signature test tests method class struct macro";
 const HOW: &[&str] =
     &["how do i ", "how to ", "how can i ", "which command ", "what command ", "what is the command "];
 
@@ -82,11 +42,16 @@ impl CodeAlone {
         let lower = question.to_lowercase().replace("one-liner", "oneliner");
         let words: Vec<&str> =
             lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+        let has = |list: &str| words.iter().any(|word| is_among(list, word));
         let text = format!("{} ", words.join(" "));
         let asks = (has(MAKING) && has(CODE)) || HOW.iter().any(|how| text.contains(how));
         if asks { Self::IsAnswer } else { Self::IsNone }
     }
+}
+
+/// Whether a list of words has this one.
+fn is_among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
 }
 
 /// Why a text is no answer.
@@ -202,52 +167,10 @@ fn is_for_session(text: &str) -> bool {
 }
 
 /// Labels of fences with code in other languages than Python, and with calls.
-const CODE_LABELS: &[&str] = &[
-    "bash",
-    "sh",
-    "shell",
-    "zsh",
-    "fish",
-    "console",
-    "powershell",
-    "ps1",
-    "cmd",
-    "bat",
-    "js",
-    "javascript",
-    "jsx",
-    "ts",
-    "typescript",
-    "tsx",
-    "rust",
-    "rs",
-    "go",
-    "java",
-    "kotlin",
-    "scala",
-    "c",
-    "cpp",
-    "c++",
-    "cs",
-    "csharp",
-    "ruby",
-    "rb",
-    "perl",
-    "php",
-    "lua",
-    "r",
-    "julia",
-    "swift",
-    "sql",
-    "awk",
-    "sed",
-    "haskell",
-    "ipython",
-    "jupyter",
-    "code",
-];
-const CALL_LABELS: &[&str] =
-    &["tool", "tools", "tool_call", "tool_calls", "tool_code", "tool_use", "function", "function_call"];
+const CODE_LABELS: &str = "bash sh shell zsh fish console powershell ps1 cmd bat js javascript jsx ts typescript tsx rust rs go java \
+    kotlin scala c cpp c++ cs csharp ruby rb perl php lua r julia swift sql awk sed haskell ipython jupyter \
+    code";
+const CALL_LABELS: &str = "tool tools tool_call tool_calls tool_code tool_use function function_call";
 /// Tags that begin a call.
 const CALL_TAGS: &[&str] = &[
     "<tool_call",
@@ -263,62 +186,11 @@ const CALL_TAGS: &[&str] = &[
     "[TOOL_REQUEST]",
 ];
 /// How sentences begin that only lead to the code or the call after them.
-const LEADING: &[&str] = &[
-    "let me",
-    "let's",
-    "let us",
-    "i will",
-    "i'll",
-    "i need",
-    "i should",
-    "i am going",
-    "i'm going",
-    "i want",
-    "i can",
-    "i have to",
-    "i'd",
-    "we need",
-    "we can",
-    "we will",
-    "we'll",
-    "we should",
-    "first, i",
-    "first i",
-    "first, let",
-    "first, we",
-    "now i",
-    "now, i",
-    "now let",
-    "now, let",
-    "next i",
-    "next, i",
-    "then i",
-    "to answer",
-    "to find",
-    "to determine",
-    "to check",
-    "to get",
-    "to see",
-    "to look",
-    "to do",
-    "here is",
-    "here's",
-    "here are",
-    "the following",
-    "this code",
-    "this script",
-    "this block",
-    "this will",
-    "below is",
-    "run this",
-    "run the following",
-    "okay",
-    "ok",
-    "sure",
-    "certainly",
-    "of course",
-    "alright",
-];
+const LEADING: &str = "let me|let's|let us|i will|i'll|i need|i should|i am going|i'm going|i want|i can|i have to|i'd|we need|\
+    we can|we will|we'll|we should|first, i|first i|first, let|first, we|now i|now, i|now let|now, let|next i|\
+    next, i|then i|to answer|to find|to determine|to check|to get|to see|to look|to do|here is|here's|here are|\
+    the following|this code|this script|this block|this will|below is|run this|run the following|okay|ok|sure|\
+    certainly|of course|alright";
 /// A lead of a few words before a colon, such as `Searching:`.
 const LEAD_WORDS_MAX: usize = 3;
 
@@ -403,9 +275,9 @@ impl Parts {
         }
         let label =
             label.split_whitespace().next().unwrap_or_default().trim_matches(['{', '}', '.']).to_lowercase();
-        if CALL_LABELS.contains(&label.as_str()) || call_at(&body).is_some() {
+        if is_among(CALL_LABELS, &label) || call_at(&body).is_some() {
             self.call();
-        } else if CODE_LABELS.contains(&label.as_str()) {
+        } else if is_among(CODE_LABELS, &label) {
             self.has_code = true;
         } else if label != "evidence" {
             self.say(&body);
@@ -463,7 +335,7 @@ fn is_lead(sentence: &str) -> bool {
     let lower = sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
     let n_words = lower.split_whitespace().count();
     LEADING
-        .iter()
+        .split('|')
         .any(|begin| lower.strip_prefix(begin).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
         || (lower.ends_with(':') && n_words <= LEAD_WORDS_MAX)
 }

@@ -114,6 +114,7 @@ fn code_alone_answers_a_question_that_asks_for_code() {
         "Which command starts the server?",
         "Show the SQL query behind the report.",
         "Write a one-liner for that.",
+        "Show the definition of `main`.",
     ];
     let good = [
         "```sh\nwc -l *.md\n```",
@@ -138,6 +139,7 @@ fn code_alone_answers_a_question_that_asks_for_code() {
         "What is the magic number?",
         "Which function reads the file?",
         "How many commands are there?",
+        "Who is it? Give the answer as JSON and write it on one line.",
         "",
     ];
     for question in other {
