@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: rules of the house that no compiler knows. Each check is a pure function over paths and texts in a
 //! file of its own; this file reads the repository, runs them all and prints what they say.
 
+mod benchmark;
 mod code;
 mod docs;
 mod edges;
@@ -117,6 +118,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
 fn check_file(file: &RepoFile) -> Vec<Complaint> {
     let mut complaints = docs::check_paths(file);
     complaints.extend(manifests::check(file));
+    complaints.extend(benchmark::check(file));
     if file.is_rust() {
         complaints.extend(shape::check_header(file));
         complaints.extend(shape::check_length(file));

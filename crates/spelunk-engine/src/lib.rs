@@ -21,6 +21,7 @@ mod flights;
 mod frame;
 mod gate;
 mod pace;
+mod plain_answer;
 mod projection;
 mod purse;
 mod reader;

@@ -8,6 +8,7 @@ mod form;
 mod map;
 mod names;
 mod path;
+mod repeats;
 mod repl;
 mod search;
 mod shorter;
@@ -18,12 +19,24 @@ mod trail;
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
+pub(crate) use trail::sentences;
 
+use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
 use crate::{Answer, Frame, FrameError, Task, analyst, synthesis};
 
-/// Runs the task's strategy in this frame.
+/// Runs the task's strategy in this frame. What is no answer to any question is none of a strategy's, either; a typed one
+/// is held to its schema, an analyst's to its form, and a program of the caller's answers for itself.
 pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError> {
+    let is_plain = task.schema.is_none() && !matches!(task.strategy, Strategy::Analyst | Strategy::Program);
+    let answer = solve_as(frame.clone(), task).await?;
+    match plain_answer::fault(&answer.text, CodeAlone::IsAnswer).filter(|_| is_plain) {
+        Some(fault) => Err(fault.error(&frame)),
+        None => Ok(answer),
+    }
+}
+
+async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     match task.strategy {
         Strategy::Direct => direct::solve(&frame, &task).await,
         Strategy::Repl => repl::solve(&frame, &task).await,

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use spelunk_model::{Prompt, estimate_tokens};
 use spelunk_types::{Found, Grounding};
 
+use crate::plain_answer::{self, CodeAlone};
 use crate::report::{Gathered, Item, one_line, shown};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -90,18 +91,24 @@ pub(crate) async fn solve(
         if groups.len() <= 1 {
             break;
         }
-        let prompts = groups.iter().map(|group| prompt(frame, &system, group, task.question_shown()));
-        let asking: Vec<_> = prompts.map(|prompt| frame.ask_synthesis(prompt)).collect();
+        let prompts: Vec<Prompt> =
+            groups.iter().map(|group| prompt(frame, &system, group, task.question_shown())).collect();
+        let asking: Vec<_> = prompts.iter().map(|prompt| frame.ask_synthesis(prompt.clone())).collect();
         let mut summaries = Vec::new();
-        for reply in join_all(asking).await {
-            summaries.push(format!("<summary>\n{}\n</summary>", reply?.text.trim()));
+        for (prompt, reply) in prompts.into_iter().zip(join_all(asking).await) {
+            let send = |prompt| frame.ask_synthesis(prompt);
+            let reply = plain_answer::ask_again(frame, prompt, reply?, CodeAlone::IsNone, send).await?;
+            summaries.push(format!("<summary>\n{}\n</summary>", reply.text.trim()));
         }
         // The last word is said as the first would have been, except that it rests on summaries.
         system = if synthesis.kind == Kind::Cross { CROSS.to_owned() } else { MERGE.to_owned() };
         groups = grouped(&summaries, tokens_max);
     }
     let last = groups.into_iter().next().unwrap_or_default();
-    let reply = frame.ask_synthesis(prompt(frame, &system, &last, task.question_shown())).await?;
+    let last = prompt(frame, &system, &last, task.question_shown());
+    // Code alone is never a summary.
+    let send = |prompt| frame.ask_synthesis(prompt);
+    let reply = plain_answer::ask(frame, last, CodeAlone::IsNone, send).await?;
     let text = reply.text.trim().to_owned();
     Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
 }

@@ -11,12 +11,14 @@ mod needle;
 mod pairs;
 mod prose;
 mod table;
+mod wording;
 
 use std::io;
 
 use crate::rng::Rng;
 use crate::sink::Sink;
 use crate::{Kind, Scoring, Task, size_name};
+use wording::{Shape, worded};
 
 pub use code::Tree;
 pub(crate) use messages::{TOPICS, topic_of};
@@ -27,9 +29,6 @@ pub const TOKENS_MIN: u64 = 1000;
 pub const TOKENS_MAX: u64 = 10_000_000;
 /// What a token is taken to be.
 pub const BYTES_PER_TOKEN: u64 = 4;
-
-/// How a question asks for its answer, so that it can be scored exactly.
-pub(crate) const IF_ABSENT: &str = "If the text does not say it, the value is `absent`.";
 
 /// What is to be made.
 #[derive(Debug, Clone)]
@@ -102,7 +101,9 @@ struct Draft<'a> {
 
 /// What it comes back with.
 struct Made {
+    /// What is asked, without a word about the form of the answer.
     question: String,
+    shape: Shape,
     answer: Vec<String>,
     scoring: Scoring,
     files: Vec<String>,
@@ -149,7 +150,9 @@ pub fn generate(order: &Order<'_>, sink: &mut dyn Sink) -> Result<Task, Generate
         Kind::Table => table::make(draft)?,
         Kind::Absent => absent::make(draft)?,
     };
-    let Made { question, answer, scoring, files } = made;
+    let Made { question, shape, answer, scoring, files } = made;
+    // Drawn from a stream of its own: the files are the same however the question is put.
+    let question = worded(&mut Rng::of(&["wording", &id]), &question, shape);
     let (kind, variant, seed, tokens) = (order.kind, variant.to_owned(), order.seed, order.tokens);
     Ok(Task { id, kind, variant, seed, tokens, question, answer, scoring, files })
 }

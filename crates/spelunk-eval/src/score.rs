@@ -1,17 +1,20 @@
-//! Scoring: an answer in prose against the right one. The questions ask for a last line `ANSWER: …`; where it is there, it
-//! alone counts, and where it is not, the prose is read as far as that can be done without guessing.
+//! Scoring: an answer in prose against the right one. Where the answer is marked (`ANSWER: …`, `<answer>…`), what is marked
+//! alone counts; where it is on a line of its own, that line; else the prose is read as far as that can be done without
+//! guessing. How the question asked for it does not matter.
 
+mod denial;
 mod read;
 
 use std::collections::BTreeSet;
 
 use crate::{Scoring, Task};
+use denial::{denies, offers};
 use read::{Given, numbers, pairs, paths, words};
 
 /// How an answer was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it was asked for.
+    /// Marked as the answer.
     Asked,
     /// In prose, from which it could be read.
     Prose,
@@ -40,7 +43,7 @@ pub fn score(task: &Task, answer: &str) -> Scored {
     let right = task.answer.first().map(String::as_str).unwrap_or_default();
     let scored = |score: Option<f64>| score.map(|score| Scored { score, form: given.form, off: None });
     let scored = match &task.scoring {
-        Scoring::Exact => scored(exact(&given, right)),
+        Scoring::Exact => scored(exact(&given, right, &task.question)),
         Scoring::Number => number(&given, right),
         Scoring::Choice { among } => scored(choice(&given, right, among)),
         Scoring::Set => scored(set(&given, &task.answer)),
@@ -55,16 +58,22 @@ pub fn score(task: &Task, answer: &str) -> Scored {
             let found = paths(&given.rest);
             scored((!found.is_empty()).then(|| overlap_of_paths(&found, &task.answer)))
         }
-        Scoring::Absent => scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_absent(&given))))),
+        Scoring::Absent => {
+            let denies = |text: &str| denies(text, &task.question);
+            let is_denial =
+                denies(given.value()) || (!offers(given.value(), &task.question) && denies(&given.line));
+            scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_denial))))
+        }
     };
-    // To say in the form asked for that it is not there is an answer, if a wrong one.
+    // To mark as the answer that it is not there is an answer, if a wrong one.
     let denied = Scored { form: Form::Asked, ..missing };
-    scored.unwrap_or(if given.form == Form::Asked && is_absent(&given) { denied } else { missing })
+    let has_denied = given.form == Form::Asked && denies(&given.line, &task.question);
+    scored.unwrap_or(if has_denied { denied } else { missing })
 }
 
 /// The same words, and beside them nothing of the same form that could have been meant as well.
-fn exact(given: &Given, right: &str) -> Option<f64> {
-    let (said, meant) = (words(&given.line), words(right));
+fn exact(given: &Given, right: &str, question: &str) -> Option<f64> {
+    let (said, meant) = (words(given.value()), words(right));
     if said.is_empty() {
         return None;
     }
@@ -73,7 +82,7 @@ fn exact(given: &Given, right: &str) -> Option<f64> {
         let of_that_length =
             |word: &&String| word.len() == right.len() && word.chars().all(|c| c.is_ascii_digit());
         let candidates: BTreeSet<&String> = said.iter().filter(of_that_length).collect();
-        if candidates.is_empty() && given.form == Form::Prose && !is_absent(given) {
+        if candidates.is_empty() && given.form == Form::Prose && !denies(&given.line, question) {
             return None;
         }
         return Some(f64::from(u8::from(
@@ -88,6 +97,7 @@ fn number(given: &Given, right: &str) -> Option<Scored> {
     let right: f64 = right.trim().parse().ok()?;
     let said = match given.form {
         Form::Asked => numbers(&given.line).first().copied()?,
+        Form::Prose | Form::Missing if given.alone.is_some() => numbers(given.value()).first().copied()?,
         // The last line with a number, and the first number in it.
         Form::Prose | Form::Missing => {
             given.rest.lines().rev().find_map(|line| numbers(line).first().copied())?
@@ -99,7 +109,7 @@ fn number(given: &Given, right: &str) -> Option<Scored> {
 }
 
 fn choice(given: &Given, right: &str, among: &[String]) -> Option<f64> {
-    let said = words(&given.line);
+    let said = words(given.value());
     let named: Vec<&String> =
         among.iter().filter(|choice| said.windows(1).any(|word| word == words(choice).as_slice())).collect();
     match named.as_slice() {
@@ -145,45 +155,6 @@ fn harmonic(n_both: usize, n_found: usize, n_meant: usize) -> f64 {
         0 => 0.0,
         sum => 2.0 * n_both.min(n_found) as f64 / sum as f64,
     }
-}
-
-const ABSENT: &[&str] = &[
-    "absent",
-    "not in the text",
-    "not stated",
-    "not given",
-    "not mentioned",
-    "not found",
-    "not available",
-    "not present",
-    "not provided",
-    "not specified",
-    "not known",
-    "not listed",
-    "not named",
-    "not say",
-    "not hold",
-    "not contain",
-    "not mention",
-    "not include",
-    "not state",
-    "no such",
-    "no mention",
-    "no information",
-    "no record",
-    "no answer",
-    "none",
-    "unknown",
-    "n/a",
-    "cannot be determined",
-    "nothing",
-];
-
-/// Whether it is said that the text does not say it, and nothing else is offered instead.
-fn is_absent(given: &Given) -> bool {
-    let said = given.line.to_lowercase();
-    let offers = words(&said).iter().any(|word| word.len() == 6 && word.chars().all(|c| c.is_ascii_digit()));
-    ABSENT.iter().any(|phrase| said.contains(phrase)) && (given.form != Form::Asked || !offers)
 }
 
 #[cfg(test)]

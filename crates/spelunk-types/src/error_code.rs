@@ -152,7 +152,7 @@ error_codes! {
     TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max`, or ask a narrower question";
     /// A frame has run all the code it may.
     CellsExhausted = "cells-exhausted", Limit, "raise `limits.cells_max`";
-    /// A model repeated itself, or only talked, and was asked for what it had.
+    /// A model repeated itself, only talked, or wrote code or calls where an answer was due.
     ModelStuck = "model-stuck", Upstream, "ask in other words, or choose a stronger model";
     /// The sandbox broke or could not be started.
     SandboxFailed = "sandbox-failed", Damage, "run `spelunk doctor`";

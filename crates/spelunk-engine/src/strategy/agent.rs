@@ -20,9 +20,11 @@ pub use self::finish::written_answer;
 pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
 pub(in crate::strategy) use self::script::{begin, functions};
-use self::work::{Turn, Work};
+use self::work::{Told, Turn, Work};
+use super::repeats::{self, Novelty, Repeats};
 use super::{shorter, silence};
 use crate::frame::prompt_tokens;
+use crate::plain_answer::{self, CodeAlone, NoAnswer};
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -65,6 +67,7 @@ struct Job<'a> {
     work: Work<'a>,
     protocol: Protocol,
     transcript: Transcript,
+    repeats: Repeats,
 }
 
 impl<'a> Job<'a> {
@@ -73,7 +76,7 @@ impl<'a> Job<'a> {
         let work = Work::begin(frame, task, &first).await?;
         let protocol = Protocol::native();
         let transcript = transcript(frame, protocol, &first.message);
-        Ok(Self { frame, task, work, protocol, transcript })
+        Ok(Self { frame, task, work, protocol, transcript, repeats: Repeats::default() })
     }
 
     /// Turns until the answer is accepted, or something runs out.
@@ -100,10 +103,33 @@ impl<'a> Job<'a> {
                     protocol::push_end(&mut self.transcript, &calls);
                     return Ok(answer);
                 }
-                Turn::Told(told) => protocol::push_told(&mut self.transcript, told, turns_left),
+                Turn::Told(mut told) => {
+                    let novelty = self.novelty(&told);
+                    if novelty == Novelty::Again
+                        && let Some(last) = told.last_mut()
+                    {
+                        last.text += &format!("\n\n{}", repeats::NUDGE);
+                    }
+                    protocol::push_told(&mut self.transcript, told, turns_left);
+                    if novelty == Novelty::Stuck {
+                        return self.conclude(ErrorCode::ModelStuck).await;
+                    }
+                }
             }
         }
         self.conclude(ErrorCode::TurnsExhausted).await
+    }
+
+    /// Whether these calls, with these results, were made before.
+    fn novelty(&mut self, told: &[Told]) -> Novelty {
+        if told.is_empty() {
+            // Nothing was called, which is counted by itself.
+            return Novelty::New;
+        }
+        let calls: Vec<String> =
+            told.iter().map(|told| format!("{} {}", told.call.name, told.call.arguments)).collect();
+        let results: Vec<String> = told.iter().map(|told| told.text.clone()).collect();
+        self.repeats.judge(&calls, &results)
     }
 
     /// Puts a summary in the place of older turns.
@@ -140,7 +166,8 @@ impl<'a> Job<'a> {
     }
 
     fn ask_more(&mut self, question: &str) {
-        self.work.begin_anew();
+        self.work.begin_anew(question);
+        self.repeats = Repeats::default();
         self.transcript.push_user(MORE.replace("{question}", question));
     }
 
@@ -173,18 +200,34 @@ impl<'a> Job<'a> {
         let answer = match self.work.answer_so_far() {
             Some(given) => work::settle(self.frame, self.task, given).await?,
             None => {
-                let reply = match self.frame.ask(self.concluding(&said)).await {
-                    Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {
-                        self.frame.ask(self.concluding(&said)).await?
-                    }
-                    asked => asked?,
-                };
-                self.transcript.push_user(said);
-                self.transcript.push_reply(&reply.text);
+                let mut reply = self.ask_to_conclude(said).await?;
+                if let Some(fault) = self.fault_of(&reply) {
+                    reply = self.ask_to_conclude(fault.nudge()).await?;
+                }
+                if let Some(fault) = self.fault_of(&reply) {
+                    return Err(fault.error(self.frame));
+                }
                 conclude::answer(self.frame, self.task, &reply.text).await?
             }
         };
         Ok(conclude::partial(answer, stopped_by))
+    }
+
+    /// Why a reply does not conclude the work. A typed one is held to its schema instead.
+    fn fault_of(&self, reply: &Reply) -> Option<NoAnswer> {
+        plain_answer::fault_of(reply, CodeAlone::IsNone).filter(|_| self.task.schema.is_none())
+    }
+
+    async fn ask_to_conclude(&mut self, said: String) -> Result<Reply, FrameError> {
+        let reply = match self.frame.ask(self.concluding(&said)).await {
+            Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {
+                self.frame.ask(self.concluding(&said)).await?
+            }
+            asked => asked?,
+        };
+        self.transcript.push_user(said);
+        self.transcript.push_reply(&reply.text);
+        Ok(reply)
     }
 }
 

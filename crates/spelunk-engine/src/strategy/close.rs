@@ -1,24 +1,29 @@
 //! Close reading: a small model is shown the few sentences that matter and nothing else. Where its answer rests on
-//! sentences that lack words of the question, it is shown these once more: a near miss is the commonest mistake.
+//! sentences that lack words of the question, it is shown these once more: a near miss is the commonest mistake. What the
+//! text does not say is answered with one plain sentence and without evidence.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use spelunk_context::View;
 use spelunk_model::Prompt;
-use spelunk_types::{Citation, EventKind};
+use spelunk_types::{Citation, EventKind, Grounding};
 
 use super::names::identifiers_in;
 use super::path::path;
 use super::trail::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with, sentences};
 use super::{asked, silence};
 use crate::finder::FoundPassage;
+use crate::plain_answer::{self, CodeAlone};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/close-system.md");
 const CHECK: &str = include_str!("../prompts/close-check.md");
 const SAME: &str = include_str!("../prompts/close-same.md");
 pub(super) const PROMPTS: [&str; 3] = [SYSTEM, CHECK, SAME];
+
+/// What the prompts ask for where no sentence answers the question.
+const UNSAID: &str = "The text does not say it.";
 
 /// Sentences that share words with the question.
 const SENTENCES_MAX: usize = 12;
@@ -56,28 +61,38 @@ pub(super) async fn solve(
     let listed: Vec<String> = shown.iter().map(listed).collect();
     let user = format!("{}\n\nQuestion: {question}", listed.join("\n"));
     let tokens_max = ANSWER_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
-    let mut text = frame.ask(Prompt::single(SYSTEM, user, tokens_max)).await?.text;
+    let (prompt, code) = (Prompt::single(SYSTEM, user, tokens_max), CodeAlone::for_question(question));
+    let mut text = plain_answer::ask(frame, prompt, code, |prompt| frame.ask(prompt)).await?.text;
     let first = basis(question, &shown, &text);
-    let mut cited = None;
-    if !is_settled && let Some(other) = speaks_of_another(frame, question, &first).await? {
-        let absent = if question.contains("absent") { "absent" } else { "The documents do not say it." };
-        text = asked::in_form(question, absent, &other);
-        // They show that it is said of another thing.
-        cited = Some(first);
-    } else if !is_settled && let Some(doubts) = doubts(question, &first) {
+    let is_doubtful = !is_settled && !is_unsaid(&text);
+    if is_doubtful && let Some(other) = speaks_of_another(frame, question, &first).await? {
+        text = other;
+    } else if is_doubtful && let Some(doubts) = doubts(question, &first) {
         let user =
             format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());
-        if let Some(checked) = silence::said(frame.ask(Prompt::single(CHECK, user, tokens_max)).await)? {
+        if let Some(checked) = silence::said(frame.ask(Prompt::single(CHECK, user, tokens_max)).await)?
+            && plain_answer::fault_of(&checked, code).is_none()
+        {
             text = checked.text;
         }
     }
-    let cited = cited.unwrap_or_else(|| basis(question, &shown, &text));
+    if is_unsaid(&text) {
+        let text = text.trim().to_owned();
+        return Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited });
+    }
+    let cited = basis(question, &shown, &text);
     let claims = cited.into_iter().take(CITATIONS_MAX).map(|sentence| Citation {
         document: sentence.document.clone(),
         line: sentence.line,
         quote: sentence.text.clone(),
     });
     evidence::check_claims(frame, &task.view, &text, claims.collect()).await
+}
+
+/// Whether an answer is that the text does not say it.
+fn is_unsaid(answer: &str) -> bool {
+    let begin = UNSAID.trim_end_matches(" it.").to_lowercase();
+    answer.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase().starts_with(&begin)
 }
 
 /// What the model is shown.
@@ -167,14 +182,13 @@ fn chosen(task: &Task, shown: &[Sentence]) -> EventKind {
 
 /// The sentences that hold what an answer says and its question does not.
 fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sentence> {
-    let said = answer.rsplit_once("ANSWER:").map_or(answer, |(_, said)| said);
     let is_value = |word: &&str| {
         let tells =
             word.contains(|c: char| c.is_ascii_digit() || c == '/') || word.starts_with(char::is_uppercase);
         let is_plain = PLAIN.contains(&word.to_lowercase().as_str());
         word.chars().count() > 1 && tells && !is_plain && !question.contains(*word)
     };
-    let values = said.split(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)));
+    let values = answer.split(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)));
     let values: Vec<&str> = values.map(|word| word.trim_matches(['.', '-'])).filter(is_value).collect();
     if !values.is_empty() {
         let has_value = |sentence: &&Sentence| values.iter().any(|value| holds(&sentence.text, value));
@@ -184,13 +198,13 @@ fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sen
     let in_question: Vec<String> = words(question).collect();
     let is_new = |word: &String| !in_question.iter().any(|other| is_form_of(word, other));
     let new: Vec<String> =
-        words(said).filter(|word| !PLAIN.contains(&word.as_str()) && is_new(word)).collect();
+        words(answer).filter(|word| !PLAIN.contains(&word.as_str()) && is_new(word)).collect();
     let has_half = |sentence: &&Sentence| held(&new, &sentence.text).len() * 2 >= new.len();
     shown.iter().filter(|sentence| !new.is_empty() && has_half(sentence)).collect()
 }
 
-/// What to say where all that an answer rests on speaks of another thing: of the lighthouse at that place, where the
-/// station is asked for. Code sees that one stands where the other should; the model knows whether they are the same.
+/// What to say where all that an answer rests on is about another thing: about the mill in that village, where the church
+/// is asked for. Code sees that one is in the place of the other; the model knows whether they are the same.
 async fn speaks_of_another(
     frame: &Frame,
     question: &str,
@@ -207,7 +221,7 @@ async fn speaks_of_another(
         if !reply.is_some_and(|reply| reply.text.trim_start().to_lowercase().starts_with("no")) {
             return Ok(None);
         }
-        said = Some(format!("The documents say it of the {there}, not of the {asked}."));
+        said = Some(format!("{} of the {asked}, only of the {there}.", UNSAID.trim_end_matches('.')));
     }
     Ok(said)
 }
@@ -222,7 +236,7 @@ struct Instead {
 /// The words of the question that a sentence lacks, and what it has before the words that follow them.
 fn instead(question: &str, asked: &[String], text: &str) -> Option<Instead> {
     let held = held(asked, text);
-    let question: Vec<String> = words(sentences(question.trim()).next().unwrap_or_default()).collect();
+    let question: Vec<String> = words(&asked::questions(question)).collect();
     let there: Vec<String> = words(text).collect();
     let is_plain = |word: &String| PLAIN.contains(&word.as_str());
     let is_lacking =
@@ -232,7 +246,7 @@ fn instead(question: &str, asked: &[String], text: &str) -> Option<Instead> {
     let follows = question.get(start + n_lacking..start + n_lacking + 2)?;
     let at = there.windows(2).position(|pair| pair == follows)?;
     let other = there.get(at.checked_sub(1)?).filter(|word| !is_plain(word) && !question.contains(word))?;
-    // The `station` of a `pumping station` is part of its name.
+    // The `office` of a `post office` is part of its name.
     let n_tail = question.iter().skip(start + n_lacking).take_while(|word| !is_plain(word)).count();
     let tail = question.get(start + n_lacking..start + n_lacking + n_tail)?;
     let named = |words: &[String]| [words, tail].concat().join(" ");
@@ -258,11 +272,10 @@ fn doubts(question: &str, basis: &[&Sentence]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The words of the question itself, without what is said about the form of the answer.
+/// The words of what is asked.
 pub(super) fn asked_words(question: &str) -> Vec<String> {
-    let core = sentences(question.trim()).next().unwrap_or_default();
     let mut asked: Vec<String> = Vec::new();
-    for word in words(core) {
+    for word in words(&asked::questions(question)) {
         if !PLAIN.contains(&word.as_str()) && !asked.contains(&word) {
             asked.push(word);
         }

@@ -10,6 +10,7 @@ use spelunk_types::{ErrorCode, EventKind, Explain, StopReason};
 
 use super::names::names_in;
 use crate::finder::FoundPassage;
+use crate::plain_answer::{self, CodeAlone};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");
@@ -47,7 +48,8 @@ pub(super) async fn answer_from(
     frame.note(material.chosen()).await?;
     let prompt =
         Prompt::single(SYSTEM, material.render(task.question_shown()), frame.limits().root_output_tokens_max);
-    let reply = frame.ask(prompt).await?;
+    let code = CodeAlone::for_question(&task.question);
+    let reply = plain_answer::ask(frame, prompt, code, |prompt| frame.ask(prompt)).await?;
     match reply.stop {
         StopReason::Length => {
             let hint = "raise `limits.root_output_tokens_max`".to_owned();

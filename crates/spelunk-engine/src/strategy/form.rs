@@ -76,7 +76,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
         read = self::read(&sheet, &reply.text, trust).await;
     }
     let Ok((query, computed)) = read else { return Ok(None) };
-    let text = asked::in_form(&task.question, &computed.value, &sheet.explained(&query, &computed));
+    let text = format!("{}\n\n{}", computed.value, sheet.explained(&query, &computed));
     let (documents, bytes) = (task.view.documents().len() as u64, task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: bytes }).await?;
     let claims = quoted(&task.view, sheet.places(&computed)).await;
@@ -86,11 +86,9 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
 /// The sheet of a task, and how the model is shown it. Going through all rows keeps a core busy, here and below; the
 /// executor has other calls to serve.
 async fn open(task: &Task) -> Option<(Arc<Sheet>, String)> {
-    let (view, question) = (task.view.clone(), asked::core(task.question_shown()));
+    let (view, question) = (task.view.clone(), task.question_shown().to_owned());
     let opening = tokio::task::spawn_blocking(move || {
-        let grid = Grid::of(&view, BYTES_MAX)?;
-        let links = links(&grid, &question);
-        let sheet = Sheet { grid, question, links };
+        let sheet = Sheet::new(Grid::of(&view, BYTES_MAX)?, question);
         let described = sheet.described();
         Some((Arc::new(sheet), described))
     });
@@ -114,10 +112,18 @@ struct Fault {
 struct Sheet {
     grid: Grid,
     question: String,
+    /// The sentences that ask. What the others name, such as the form of the reply, is no condition.
+    asking: String,
     links: Vec<Link>,
 }
 
 impl Sheet {
+    fn new(grid: Grid, question: String) -> Self {
+        let asking = asked::questions(&question);
+        let links = links(&grid, &asking);
+        Self { grid, question, asking, links }
+    }
+
     /// The columns that are offered, with their places.
     fn columns(&self) -> impl Iterator<Item = (usize, &String)> {
         let is_plain =
@@ -163,7 +169,7 @@ impl Sheet {
             "type": "object",
             "properties": {
                 "conditions": {"type": "array", "items": condition, "maxItems": CONDITIONS_MAX},
-                "do": {"type": "string", "enum": operations(&self.question, &columns)},
+                "do": {"type": "string", "enum": operations(&self.asking, &columns)},
                 "of": {"type": "string", "enum": columns},
                 "show": {"type": "string", "enum": columns},
             },
@@ -190,13 +196,13 @@ impl Sheet {
         {
             return Err(never(format!("{} has to be read", short(&self.grid.columns()[column]))));
         }
-        query.add_missing(&self.links, &self.question).map_err(again)?;
+        query.add_missing(&self.links, &self.asking).map_err(again)?;
         if let Some(name) = self.forgotten_time(&query) {
             return Err(again(format!(
                 "the question names a time, and no condition is about the column {name}"
             )));
         }
-        query.check(&self.grid, &self.question).map_err(again)?;
+        query.check(&self.grid, &self.asking).map_err(again)?;
         let computed = compute(&query, &self.grid).map_err(again)?;
         Ok((query, computed))
     }
@@ -204,7 +210,7 @@ impl Sheet {
     /// What the words of a question ask for that names values of the table: such a question is about the table.
     fn named_operations(&self) -> Option<String> {
         let columns: Vec<String> = self.columns().map(|(_, name)| name.clone()).collect();
-        let named = operations(&self.question, &columns);
+        let named = operations(&self.asking, &columns);
         let is_about = !self.links.is_empty() && named.len() < OPERATIONS.len();
         let named: Vec<String> =
             named.iter().filter(|name| **name != NONE).map(|name| format!("`{name}`")).collect();
@@ -213,7 +219,7 @@ impl Sheet {
 
     /// A column of times, where the question names one and no condition is about any of them.
     fn forgotten_time(&self, query: &Query) -> Option<String> {
-        if !link::names_time(&self.question) {
+        if !link::names_time(&self.asking) {
             return None;
         }
         let tells_time = |column: usize| {

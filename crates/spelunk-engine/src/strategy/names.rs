@@ -20,9 +20,7 @@ pub(super) fn names_in(question: &str) -> Vec<&str> {
         let is_capital = name.chars().next().is_some_and(char::is_uppercase) && !begins_sentence;
         let has_sign = name.contains(|c: char| c == '_' || c.is_ascii_digit());
         let is_word = name.chars().count() > 2 && name.chars().count() <= NAME_CHARS_MAX;
-        // A word all in capitals is often a shout or a form to fill in.
-        let is_shout = name.len() > 4 && name.chars().all(char::is_uppercase);
-        if is_word && !is_shout && (is_capital || has_sign || is_quoted) && !names.contains(&name) {
+        if is_word && (is_capital || has_sign || is_quoted) && !names.contains(&name) {
             names.push(name);
         }
         begins_sentence = word.ends_with(['.', '?', '!', ':']);
@@ -104,11 +102,11 @@ mod tests {
     #[test]
     fn names_are_what_stands_for_itself() {
         let cases = [
-            ("What is the registration number of the lighthouse at Baranvik?", vec!["Baranvik"]),
+            ("What is the phone number of the office in Baranvik?", vec!["Baranvik"]),
+            ("When was UNESCO founded?", vec!["UNESCO"]),
             ("Which files call the function `is_plain_value`?", vec!["is_plain_value"]),
             ("Who is Ada Lovelace? And Ada's mother?", vec!["Ada", "Lovelace", "Ada's"]),
-            ("Which topic is the most common? Say it.", vec![]),
-            ("Give `ANSWER: value` at the end.", vec![]),
+            ("Which colour is the most common? Say it.", vec![]),
             ("Was ist Überschall in v2.1 bei Köln?", vec!["Überschall", "v2.1", "Köln"]),
             ("", vec![]),
         ];
@@ -124,7 +122,7 @@ mod tests {
     fn identifiers_are_written_as_no_word_is() {
         let cases = [
             ("Where is `read_all` and `readAll` called?", vec!["read_all", "readAll"]),
-            ("Is it `absent`, `1_000`, `a b_c` or `ANSWER: x_y`?", vec![]),
+            ("Is it `missing`, `1_000`, `a b_c` or `TOTAL: x_y`?", vec![]),
             ("Where is read_all?", vec![]),
         ];
         for (question, names) in cases {

@@ -1,6 +1,6 @@
-//! A path: sentences through which a nested question leads, each by a name of the one before. "When was the bridge opened
-//! where the leader of the expedition was born?" has its answer in the third: who led it, where she was born, which
-//! bridge is there. The path that has most of the words of the question is the one.
+//! A path: sentences through which a nested question leads, each by a name of the one before. "When was the library
+//! opened where the conductor of the concert was born?" has its answer in the third: who conducted it, where she was born,
+//! which library is there. The path that has most of the words of the question is the one.
 
 use std::collections::BTreeSet;
 
@@ -110,13 +110,13 @@ mod tests {
     use super::*;
     use crate::strategy::trail::tests::view;
 
-    const TRAVELS: &str = "The expedition to Selewick of 1876 was led by Rosa Berg.\n\
-        It rained. The expedition to Selewick of 1882 was led by Simon Ravum. Nobody minded.\n\
+    const TRAVELS: &str = "The concert in Selewick of 1876 was conducted by Rosa Berg.\n\
+        It rained. The concert in Selewick of 1882 was conducted by Simon Ravum. Nobody minded.\n\
         Simon Ravum wrote letters to Rosa Berg.\n\
         Simon Ravum was born in Elegate, by the sea.\n\
         Rosa Berg was born in Dalik.\n\
-        In Dalik the bridge was opened in 1850; the station is older.\n\
-        In Elegate the bridge was opened in 1821; the station is from 1871.\n";
+        In Dalik the library was opened in 1850; the station is older.\n\
+        In Elegate the library was opened in 1821; the station is from 1871.\n";
 
     fn check(question: &str, expected: &Expect) {
         let found = path(&view(&[("travels.md", TRAVELS)]), question);
@@ -128,20 +128,20 @@ mod tests {
     #[test]
     fn a_nested_question_leads_from_name_to_name() {
         check(
-            "In which year was the bridge opened in the town where the leader of the expedition to Selewick of 1882 was born? Reply with the year.",
+            "In which year was the library opened in the town where the conductor of the concert in Selewick of 1882 was born? Reply with the year.",
             &expect![[r#"
-                2: The expedition to Selewick of 1882 was led by Simon Ravum.
+                2: The concert in Selewick of 1882 was conducted by Simon Ravum.
                 4: Simon Ravum was born in Elegate, by the sea.
-                7: In Elegate the bridge was opened in 1821; the station is from 1871.
+                7: In Elegate the library was opened in 1821; the station is from 1871.
             "#]],
         );
     }
 
     #[test]
     fn what_one_sentence_says_needs_no_path() {
-        check("Which is the expedition to Selewick of 1882 whose leader was Simon Ravum?", &expect![""]);
-        check("The bridge at Elegate is old. When was that bridge opened?", &expect![""]);
-        check("When was the expedition to Selewick led by Simon Ravum?", &expect![""]);
+        check("Which is the concert in Selewick of 1882 whose conductor was Simon Ravum?", &expect![""]);
+        check("The library at Elegate is old. When was that library opened?", &expect![""]);
+        check("When was the concert in Selewick conducted by Simon Ravum?", &expect![""]);
         check("Is there a town where a zeppelin landed?", &expect![""]);
         check("", &expect![""]);
     }

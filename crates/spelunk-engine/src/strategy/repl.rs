@@ -22,7 +22,7 @@ pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
 use super::form::{self, Trust};
 use super::names::{first_block, first_program};
-use super::{asked, shorter, silence};
+use super::{shorter, silence};
 use crate::environment::{Environment, Opened, PRELUDE};
 use crate::finder::FrameFinder;
 use crate::transcript::{Transcript, TranscriptLimits};
@@ -67,11 +67,12 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         let reply = silence::said(ask(frame, &mut transcript, next).await)?;
         let reply = reply.map(|reply| reply.text).unwrap_or_default();
         transcript.push_reply(&reply);
-        if is_example(frame, task, &reply) {
-            transcript.push_user(ITS_OWN_PROGRAM.to_owned() + &turns_left(turns_max - turn));
-            continue;
-        }
-        match take_turn(&mut session, &mut habits, &reply).await? {
+        let turned = if is_example(frame, task, &reply) {
+            habits.judge(&find_cells(&reply), vec![ITS_OWN_PROGRAM.to_owned()])
+        } else {
+            take_turn(&mut session, &mut habits, &reply).await?
+        };
+        match turned {
             Turn::Answered(given) => return answer::settle(frame, task, given).await,
             Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
             Turn::Said(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
@@ -173,14 +174,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     } else {
         system(frame)
     };
-    // A small model that is told how to end its reply ends it at once.
-    let core;
-    let question = if is_small {
-        core = asked::core(task.question_shown());
-        &core
-    } else {
-        task.question_shown()
-    };
+    let question = task.question_shown();
     let schema = match &task.schema {
         Some(schema) => format!(
             "\nThe answer must be JSON that fits this schema; `FINAL` takes the value:\n{}\n",

@@ -36,18 +36,18 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     let opening = tokio::task::spawn_blocking(move || Rows::open(&view));
     let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
     let Some(rows) = opened else { return Ok(None) };
-    let question = asked::core(task.question_shown());
-    let Some(wanted) = ask_wanted(frame, &question).await? else { return Ok(None) };
+    let question = task.question_shown();
+    let Some(wanted) = ask_wanted(frame, question).await? else { return Ok(None) };
     let bytes = rows.texts.iter().map(|row| row.text.len() as u64).sum();
     let documents = task.view.documents().len() as u64;
     frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: task.view.bytes() }).await?;
-    let tally = read_all(frame, &question, &wanted, &rows).await?;
+    let tally = read_all(frame, question, &wanted, &rows).await?;
     let Some(value) = wanted.value(&tally) else { return Ok(None) };
     let mut words = tally.in_words(&wanted);
     if rows.n_empty > 0 {
         words += &format!(" {} more have no text.", rows.n_empty);
     }
-    let text = asked::in_form(&task.question, &value, &words);
+    let text = format!("{value}\n\n{words}");
     let of_kind = |kind: &Option<String>| kind.as_deref() == Some(wanted.shown(&value));
     let shown = tally.kinds.iter().zip(&rows.texts).filter(|(kind, _)| of_kind(kind));
     let claims = shown.take(CITATIONS_MAX).map(|(_, row)| row.citation()).collect();

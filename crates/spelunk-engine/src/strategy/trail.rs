@@ -1,5 +1,5 @@
-//! The trail: lines that hold the names of a question, and then lines that hold the names in those. Who was it that led
-//! the expedition, and where was she born? No search for the words of the question finds the second line; its name does.
+//! The trail: lines that hold the names of a question, and then lines that hold the names in those. Who was it that
+//! conducted the concert, and where was she born? No search for the words of the question finds the second line; its name does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,8 +96,8 @@ pub(super) fn holds(text: &str, name: &str) -> bool {
     })
 }
 
-/// The sentences of a line: it is cut behind `.`, `?` or `!` where a space and a capital letter follow.
-pub(super) fn sentences(line: &str) -> impl Iterator<Item = &str> {
+/// The sentences of a line: it is cut after `.`, `?` or `!` where a space and a capital letter follow.
+pub(crate) fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut cuts = vec![0];
     for (idx, c) in line.char_indices() {
         if matches!(c, '.' | '?' | '!') && line.get(idx + 1..).is_some_and(begins_anew) {

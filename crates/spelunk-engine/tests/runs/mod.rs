@@ -10,6 +10,7 @@ mod examples;
 mod hostile_loop;
 mod map;
 mod models;
+mod no_answer;
 mod projection;
 mod refusals;
 mod resume;

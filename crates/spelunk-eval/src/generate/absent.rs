@@ -2,7 +2,8 @@
 //! about another place, another fact about the same place.
 
 use super::prose::{THINGS, keeper_fact, number_fact, write};
-use super::{Draft, GenerateError, IF_ABSENT, Made};
+use super::wording::Shape;
+use super::{Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::words::{PEOPLE_MAX, PLACES_MAX, different, person, place};
 
@@ -41,7 +42,8 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
         format!("Who has kept the {thing} at {} since the war?", place(asked))
     };
     Ok(Made {
-        question: format!("{what} {IF_ABSENT} End your reply with a line of the form `ANSWER: value`."),
+        question: what,
+        shape: Shape::of(if is_number { "number" } else { "name" }, "value").or_missing(),
         answer: vec!["absent".to_owned()],
         scoring: Scoring::Absent,
         files: vec![path],

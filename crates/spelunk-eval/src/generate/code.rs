@@ -3,6 +3,7 @@
 
 mod survey;
 
+use super::wording::Shape;
 use super::{BYTES_PER_TOKEN, Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::sink::Out;
@@ -43,6 +44,7 @@ const CALLERS_MAX: usize = 6;
 #[derive(Debug, Clone)]
 struct Asked {
     question: String,
+    shape: Shape,
     answer: Vec<String>,
     scoring: Scoring,
     /// Files without which the answer would be another.
@@ -75,8 +77,8 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
         }
         files.push(path);
     }
-    let Asked { question, answer, scoring, .. } = asked;
-    Ok(Made { question, answer, scoring, files })
+    let Asked { question, shape, answer, scoring, .. } = asked;
+    Ok(Made { question, shape, answer, scoring, files })
 }
 
 /// The files that are needed, and others by chance until there is enough.
@@ -102,9 +104,8 @@ fn definitions(tree: &Tree) -> Vec<Asked> {
         // A name that is used nowhere else is found too easily.
         let Some(user) = tree.survey.calling(name).find(|idx| *idx != defined.file_idx) else { continue };
         all.push(Asked {
-            question: format!(
-                "In which file is the function `{name}` defined? End your reply with a line of the form `ANSWER: path/of/file`."
-            ),
+            question: format!("In which file is the function `{name}` defined?"),
+            shape: Shape::of("path of the file", "path/of/file"),
             answer: vec![tree.path(defined.file_idx)],
             scoring: Scoring::Paths,
             needs: vec![defined.file_idx, user],
@@ -125,9 +126,8 @@ fn callers(tree: &Tree) -> Vec<Asked> {
             continue;
         }
         all.push(Asked {
-            question: format!(
-                "Which files, other than the one that defines it, call the function `{name}`? End your reply with a line of the form `ANSWER: path/of/file, path/of/file`."
-            ),
+            question: format!("Which files, other than the one that defines it, call the function `{name}`?"),
+            shape: Shape::of("list of paths", "path/of/file, path/of/file"),
             answer: files.iter().map(|idx| tree.path(*idx)).collect(),
             scoring: Scoring::Paths,
             needs: files.into_iter().chain([defined.file_idx]).collect(),
@@ -140,9 +140,8 @@ fn constants(tree: &Tree) -> Vec<Asked> {
     let constants = tree.survey.constants_once();
     constants
         .map(|(name, value, file_idx)| Asked {
-            question: format!(
-                "What is the value of the constant `{name}`? End your reply with a line of the form `ANSWER: number`."
-            ),
+            question: format!("What is the value of the constant `{name}`?"),
+            shape: Shape::NUMBER,
             answer: vec![value.replace('_', "")],
             scoring: Scoring::Number,
             needs: vec![file_idx],

@@ -2,7 +2,8 @@
 //! negatives stand beside each step: another expedition to the same place, another person of the same family, other
 //! years in the same town.
 
-use super::{Draft, GenerateError, IF_ABSENT, Made};
+use super::wording::Shape;
+use super::{Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::rng::Rng;
 use crate::sink::Out;
@@ -51,10 +52,12 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     let asked = draft.rng.idx(chains.len());
     let Some(chain) = chains.get(asked) else { return Err(GenerateError::Size { tokens: 0 }) };
     let question = format!(
-        "In which year was the bridge opened in the town where the leader of the expedition to {} of {} was born? {IF_ABSENT} End your reply with a line of the form `ANSWER: value`.",
+        "In which year was the bridge opened in the town where the leader of the expedition to {} of {} was born?",
         chain.destination, chain.year
     );
-    Ok(Made { question, answer: vec![chain.bridge_year.to_string()], scoring: Scoring::Exact, files })
+    let shape = Shape::of("year", "value").or_missing();
+    let answer = vec![chain.bridge_year.to_string()];
+    Ok(Made { question, shape, answer, scoring: Scoring::Exact, files })
 }
 
 fn chains(rng: &mut Rng, n_pairs: usize) -> Vec<Chain> {

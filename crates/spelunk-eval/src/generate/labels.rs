@@ -2,6 +2,7 @@
 //! says; in `easy` it stands in the line, so that code can count it.
 
 use super::messages::{COMMON, TOPICS, Topic, explained, line};
+use super::wording::Shape;
 use super::{Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::rng::Rng;
@@ -39,23 +40,16 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
         "Each line of the text is a message of a customer. Each message has one topic of these: {}.",
         explained(&topics)
     );
-    let (question, answer, scoring) = if is_count {
+    let (asks, shape, answer, scoring) = if is_count {
         let asks = format!("How many messages have the topic {}?", topic.name);
-        (
-            format!("{given} {asks} End your reply with a line of the form `ANSWER: number`."),
-            count.to_string(),
-            Scoring::Number,
-        )
+        (asks, Shape::NUMBER, count.to_string(), Scoring::Number)
     } else {
         let among = topics.iter().map(|topic| topic.name.to_owned()).collect();
-        let asks = "Which topic is the most common?";
-        (
-            format!("{given} {asks} End your reply with a line of the form `ANSWER: topic`."),
-            topic.name.to_owned(),
-            Scoring::Choice { among },
-        )
+        let asks = "Which topic is the most common?".to_owned();
+        (asks, Shape::of("topic", "topic"), topic.name.to_owned(), Scoring::Choice { among })
     };
-    Ok(Made { question, answer: vec![answer], scoring, files: vec![path] })
+    let question = format!("{given} {asks}");
+    Ok(Made { question, shape, answer: vec![answer], scoring, files: vec![path] })
 }
 
 /// How often topics occur; one is ahead.

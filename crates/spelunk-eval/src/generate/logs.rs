@@ -1,6 +1,7 @@
 //! Logs of a day, of several services: who failed first, how often somebody failed within some hours, and who is behind a
 //! request whose failure stands on another line than the user.
 
+use super::wording::Shape;
 use super::{Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::rng::Rng;
@@ -40,12 +41,13 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     let step_ms = (DAY_MS / (draft.bytes_max / LINE_BYTES).max(1)).max(1);
     let day = Day { out: Out::begin(draft.sink, &path)?, now_ms: 0, step_ms };
     let (rng, bytes_max) = (&mut draft.rng, draft.bytes_max);
+    let shape = if draft.variant == "first" { Shape::of("service", "service") } else { Shape::NUMBER };
     let (question, answer, scoring) = match draft.variant {
         "first" => first(day, rng, bytes_max)?,
         "count" => count(day, rng, bytes_max)?,
         _ => trace(day, rng, bytes_max)?,
     };
-    Ok(Made { question, answer: vec![answer], scoring, files: vec![path] })
+    Ok(Made { question, shape, answer: vec![answer], scoring, files: vec![path] })
 }
 
 type Asked = (String, String, Scoring);
@@ -79,7 +81,7 @@ fn first(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, Gener
         day.log(rng, "ERROR", service, &format!("req={id} upstream timed out, answered 503"))?;
     }
     let among = SERVICES.map(str::to_owned).to_vec();
-    let question = "There was an outage on this day. Which service failed first, that is, logged a line with the level ERROR before every other service? Services stand after the level. End your reply with a line of the form `ANSWER: service`.";
+    let question = "There was an outage on this day. Which service failed first, that is, logged a line with the level ERROR before every other service? Services stand after the level.";
     Ok((question.to_owned(), root.to_owned(), Scoring::Choice { among }))
 }
 
@@ -99,7 +101,7 @@ fn count(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, Gener
     }
     let service = SERVICES.get(asked).copied().unwrap_or_default();
     let question = format!(
-        "How many lines with the level ERROR did the service {service} log from {from:02}:00 until before {:02}:00? Services stand after the level. End your reply with a line of the form `ANSWER: number`.",
+        "How many lines with the level ERROR did the service {service} log from {from:02}:00 until before {:02}:00? Services stand after the level.",
         from + QUARTER_HOURS
     );
     Ok((question, n_errors.to_string(), Scoring::Number))
@@ -122,7 +124,7 @@ fn trace(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, Gener
         found = found.or_else(|| is_it.then_some(user));
     }
     let question = format!(
-        "One payment was declined with the code E{code}. Which user had made that request? The request's own line has the user. End your reply with a line of the form `ANSWER: number`."
+        "One payment was declined with the code E{code}. Which user had made that request? The request's own line has the user."
     );
     Ok((question, found.unwrap_or_default().to_string(), Scoring::Exact))
 }

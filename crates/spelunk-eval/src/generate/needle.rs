@@ -2,7 +2,8 @@
 //! beside them, so that the form alone does not give them away.
 
 use super::prose::{THINGS, number_fact, write};
-use super::{Draft, GenerateError, IF_ABSENT, Made};
+use super::wording::Shape;
+use super::{Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::words::{PLACES_MAX, different, place};
 
@@ -36,15 +37,14 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     write(&mut draft, &path, &texts)?;
     let answer = facts.iter().take(n_needles).map(|(_, _, number)| number.to_string()).collect();
     let at = facts.first().map(|(_, number, _)| place(*number)).unwrap_or_default();
-    let question = if is_single {
-        format!(
-            "What is the registration number of the {thing} at {at}? {IF_ABSENT} End your reply with a line of the form `ANSWER: value`."
-        )
+    let (question, shape, scoring) = if is_single {
+        let question = format!("What is the registration number of the {thing} at {at}?");
+        (question, Shape::of("number", "value").or_missing(), Scoring::Exact)
     } else {
-        format!(
-            "What are the registration numbers of the {thing}s, at whatever place? The text names several. End your reply with a line of the form `ANSWER: value, value, value`."
-        )
+        let question = format!(
+            "What are the registration numbers of the {thing}s, at whatever place? The text names several."
+        );
+        (question, Shape::of("list of numbers", "value, value, value"), Scoring::Set)
     };
-    let scoring = if is_single { Scoring::Exact } else { Scoring::Set };
-    Ok(Made { question, answer, scoring, files: vec![path] })
+    Ok(Made { question, shape, answer, scoring, files: vec![path] })
 }

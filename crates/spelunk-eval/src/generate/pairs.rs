@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::messages::{COMMON, TOPICS, explained, line};
+use super::wording::Shape;
 use super::{Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::sink::Out;
@@ -46,11 +47,12 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     let pairs: BTreeSet<(u64, u64)> =
         firsts.iter().flat_map(|a| seconds.iter().map(move |b| (*a.min(b), *a.max(b)))).collect();
     let question = format!(
-        "Each line of the text is a message of a user. Each message has one topic of these: {}. List all pairs of users of which one has written a message with the topic {} and the other one a message with the topic {}, the smaller number first. End your reply with a line of the form `ANSWER: (number, number); (number, number)`.",
+        "Each line of the text is a message of a user. Each message has one topic of these: {}. List all pairs of users of which one has written a message with the topic {} and the other one a message with the topic {}, the smaller number first.",
         explained(&TOPICS),
         first.name,
         second.name
     );
     let answer = pairs.iter().map(|(a, b)| format!("({a}, {b})")).collect();
-    Ok(Made { question, answer, scoring: Scoring::Pairs, files: vec![path] })
+    let shape = Shape::of("list of pairs", "(number, number); (number, number)");
+    Ok(Made { question, shape, answer, scoring: Scoring::Pairs, files: vec![path] })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::wording::Shape;
 use super::{Draft, GenerateError, Made};
 use crate::Scoring;
 use crate::sink::Out;
@@ -41,7 +42,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
             customers.insert(customer);
         }
     }
-    let (asks, answer, scoring) = match draft.variant {
+    let (question, answer, scoring) = match draft.variant {
         "sum" => (
             format!(
                 "What is the total of the column units over the rows with the region {region} and the state returned?"
@@ -62,6 +63,5 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
             Scoring::Number,
         ),
     };
-    let question = format!("{asks} End your reply with a line of the form `ANSWER: number`.");
-    Ok(Made { question, answer: vec![answer], scoring, files: vec![path] })
+    Ok(Made { question, shape: Shape::NUMBER, answer: vec![answer], scoring, files: vec![path] })
 }

@@ -1,4 +1,4 @@
-//! Reading an answer: the last line `ANSWER: …` and what stands in it.
+//! Reading an answer: what is marked as the answer, in whatever way people ask for that, or is on a line of its own.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use regex::Regex;
 use super::Form;
 
 static ANSWER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?im)(?:^|[\s*_`>#(\[.])(?:final +)?answer[*_` ]*[:=][*_` ]*([^\n]*)")
+    Regex::new(r#"(?im)(?:^|[\s*_`>#(\[.{"])(?:final +)?(?:answer|result)[*_`" ]*[:=][*_` ]*([^\n]*)|<answer>([^<]*)"#)
         .expect("the pattern is tested")
 });
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
@@ -31,32 +31,60 @@ pub(super) struct Given {
     pub(super) line: String,
     /// That line and what follows it, for lists that go on.
     pub(super) rest: String,
+    /// In prose, the value that has a line of its own, at the end or at the beginning.
+    pub(super) alone: Option<String>,
 }
+
+/// Words of a value on a line of its own.
+const ALONE_WORDS_MAX: usize = 4;
 
 impl Given {
     pub(super) fn of(answer: &str) -> Self {
         let prose = prose(answer);
         for found in ANSWER.captures_iter(&prose).collect::<Vec<_>>().into_iter().rev() {
-            let Some(value) = found.get(1) else { continue };
+            let Some(value) = found.get(1).or_else(|| found.get(2)) else { continue };
             let rest = prose.get(value.start()..).unwrap_or_default().trim();
             // The value may stand on the line after the word.
             let line = rest.lines().next().unwrap_or_default();
             let line = clean(if value.as_str().trim().is_empty() { line } else { value.as_str() });
             // The form as it was shown, copied without a value.
-            let is_form = ["value", "number", "topic", "service", "path/of/file", "(number, number)"];
+            let is_form =
+                ["value", "number", "topic", "service", "path/of/file", "(number, number)", "list of"];
             if line.is_empty() || is_form.iter().any(|form| line.starts_with(form)) || line.starts_with('<') {
                 continue;
             }
             let rest = rest.split("\n## ").next().unwrap_or_default().to_owned();
-            return Self { form: Form::Asked, line, rest };
+            let rest = rest.split("</answer>").next().unwrap_or_default().to_owned();
+            return Self { form: Form::Asked, line, rest, alone: None };
         }
         let text = prose.trim().to_owned();
+        let alone = alone(&text);
         Self {
             form: if text.is_empty() { Form::Missing } else { Form::Prose },
             line: text.clone(),
             rest: text,
+            alone,
         }
     }
+
+    /// What one value is read from.
+    pub(super) fn value(&self) -> &str {
+        self.alone.as_deref().unwrap_or(&self.line)
+    }
+}
+
+/// The last line of several, or else the first before an empty one, if it is a few words that are no sentence.
+fn alone(text: &str) -> Option<String> {
+    let is_value = |line: &&str| {
+        let line = line.trim();
+        let n_words = line.split_whitespace().count();
+        (1..=ALONE_WORDS_MAX).contains(&n_words)
+            && !line.starts_with(['#', '-', '|'])
+            && !line.ends_with([':', '?', '.', '!'])
+    };
+    let last = text.lines().last().filter(|_| text.lines().count() > 1).filter(is_value);
+    let first = || text.split_once("\n\n").map(|(first, _)| first).filter(|first| !first.contains('\n'));
+    last.or_else(|| first().filter(is_value)).map(clean)
 }
 
 /// The answer without its evidence and without what code lists below a report: they quote the text.
@@ -81,7 +109,7 @@ fn prose(answer: &str) -> String {
 }
 
 fn clean(line: &str) -> String {
-    line.trim().trim_matches(['*', '_', '`', '"', '\'', ' ', '.']).to_owned()
+    line.trim().trim_matches(['*', '_', '`', '"', '\'', ' ', '.', '{', '}']).to_owned()
 }
 
 /// `1_000` as `1000`, as code writes it.

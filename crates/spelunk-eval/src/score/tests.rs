@@ -53,6 +53,31 @@ fn a_guess_among_several_and_a_wrong_value_count_nothing() {
 }
 
 #[test]
+fn an_answer_may_be_given_in_any_of_the_forms_that_are_asked_for() {
+    let exact = task(Scoring::Exact, &["835407"]);
+    let marked = [
+        "Result: 835407",
+        "I looked at 111111 first.\n\nFinal answer = 835407",
+        "It is there: <answer>835407</answer>",
+        "The mill has 111111.\n{\"answer\": \"835407\"}",
+        "```json\n{\"answer\": 835407}\n```",
+    ];
+    assert_eq!(scores(&exact, &marked), vec!["1.00 Asked"; marked.len()]);
+    let bare = [
+        "835407",
+        "The mill has 111111, this one not.\n\n835407",
+        "835407\n\nFound in 2 of 300 lines, next to 111111.",
+    ];
+    assert_eq!(scores(&exact, &bare), vec!["1.00 Prose"; bare.len()]);
+    let number = task(Scoring::Number, &["5"]);
+    let counted =
+        ["5\n\nComputed from 3 of 40 rows: all; counted.", "There are 3 of one kind and 2 of another.\n\n5"];
+    assert_eq!(scores(&number, &counted), vec!["1.00 Prose"; counted.len()]);
+    let pairs = task(Scoring::Pairs, &["(12, 45)"]);
+    assert_eq!(scores(&pairs, &["<answer>(12, 45)</answer> and (1, 2) not"]), ["1.00 Asked"]);
+}
+
+#[test]
 fn a_number_loses_a_quarter_with_each_step() {
     let task = task(Scoring::Number, &["1200"]);
     let answers = [
@@ -140,6 +165,11 @@ fn to_say_that_it_is_not_there_is_right_only_without_an_offer() {
         "ANSWER: absent, or 835407",
         "ANSWER: Ada Barahart",
         "",
+        "The text does not say it.",
+        "I looked everywhere, in vain, and mean it.\n\nn/a",
+        "It is not stated, but one may guess.\n\nAda Barahart",
+        "It is Ada Barahart. Nothing else was found.",
+        "Result: unknown",
     ];
     assert_eq!(
         scores(&task, &answers),
@@ -151,7 +181,12 @@ fn to_say_that_it_is_not_there_is_right_only_without_an_offer() {
             "0.00 Asked",
             "0.00 Asked",
             "0.00 Asked",
-            "0.00 Missing"
+            "0.00 Missing",
+            "1.00 Prose",
+            "1.00 Prose",
+            "0.00 Prose",
+            "0.00 Prose",
+            "1.00 Asked"
         ]
     );
 }

@@ -360,3 +360,24 @@ fn the_page_shows_what_happens() {
     let (path, below) = example.split_once("'\n").unwrap();
     assert_eq!(server.get(path).body, below.lines().next().unwrap());
 }
+
+/// A client that asked a model for an answer must not get what that model wanted to have run.
+#[test]
+fn code_and_calls_of_the_model_are_no_answers_to_a_client() {
+    let call = "{\"name\": \"Read\", \"arguments\": {\"path\": \"a.md\"}}";
+    for reply in ["Let me look:\n\n```python\nprint(context)\n```", call] {
+        let (scene, model) = (Scene::new(&[]), answering(reply));
+        let server = serving(&scene, &model);
+        let openai = server.post("/v1/chat/completions", &chat(&json!({})));
+        let mut body = chat(&json!({ "max_tokens": 100 }));
+        let anthropic = server.post("/v1/messages", &body);
+        body["input"] = body["messages"].take();
+        body.as_object_mut().unwrap().remove("messages");
+        let responses = server.post("/v1/responses", &body);
+        for answer in [openai, anthropic, responses] {
+            assert_eq!(answer.status, 502, "{}", answer.body);
+            assert!(answer.body.contains("also after it was asked for again"), "{}", answer.body);
+            assert!(!answer.body.contains("print(context)"), "{}", answer.body);
+        }
+    }
+}

@@ -1,6 +1,6 @@
-//! Finishing: what stands between `output/answer.md` and the user. An answer that is missing, empty, a placeholder, does
-//! not fit its schema, or was written before anything was looked at goes back to the model with the reason; the first one
-//! that could be taken is checked once more by the model itself.
+//! Finishing: the checks between `output/answer.md` and the user. An answer that is missing, empty, a placeholder, code or
+//! a call in the place of one, does not fit its schema, or was written before anything was looked at goes back to the
+//! model with the reason; the first one that could be taken is checked once more by the model itself.
 
 use std::sync::Arc;
 
@@ -10,12 +10,14 @@ use spelunk_types::Citation;
 
 use super::bench::{file, path};
 use super::work::{Done, Work};
+use crate::plain_answer::{self, CodeAlone};
 use crate::strategy::repl::read_typed;
 use crate::{Schema, evidence};
 
 pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");
 
 pub(super) const ANSWER: &str = "output/answer.md";
+const PROMPT: &str = "input/prompt.md";
 const EVIDENCE: &str = "state/evidence.jsonl";
 /// Where the documents of the run are mounted: their own names begin behind it.
 const MOUNTS: [(&str, &str); 2] = [("input/contexts/", ""), ("input/attachments/", "attachments/")];
@@ -53,6 +55,7 @@ pub(super) struct Given {
 #[derive(Debug)]
 pub(super) struct Gate {
     schema: Option<Arc<Schema>>,
+    code: CodeAlone,
     /// The model was shown everything at once: there is nothing to look up and little to verify.
     is_inlined: bool,
     pub(super) has_looked: bool,
@@ -74,13 +77,29 @@ enum Back {
 }
 
 impl Gate {
-    pub(super) fn new(schema: Option<Arc<Schema>>, is_inlined: bool) -> Self {
-        Self { schema, is_inlined, has_looked: is_inlined, may_verify: true, told: Vec::new() }
+    pub(super) fn new(schema: Option<Arc<Schema>>, code: CodeAlone, is_inlined: bool) -> Self {
+        Self { schema, code, is_inlined, has_looked: is_inlined, may_verify: true, told: Vec::new() }
     }
 
     /// Another question: what was looked at stays looked at.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self, question: &str) {
         self.told.clear();
+        self.code = CodeAlone::for_question(question);
+    }
+
+    /// What is in the file of the answer, if it could be one.
+    pub(super) fn so_far(&self, desk: &Desk) -> Option<Given> {
+        let text = self.answer_text(desk).ok()?;
+        let text = match &self.schema {
+            Some(schema) => read_typed(schema, &text).ok()?,
+            None => text,
+        };
+        Some(Given { text, claims: Vec::new() })
+    }
+
+    /// The text of the answer. One with a schema is held to that instead.
+    fn answer_text(&self, desk: &Desk) -> Result<String, String> {
+        answer_text(desk, self.code, if self.schema.is_some() { Form::Typed } else { Form::Plain })
     }
 
     /// Whether this was not said before; from now on it was.
@@ -94,7 +113,7 @@ impl Gate {
 
     /// Takes an answer, or says why not.
     fn admit(&mut self, desk: &Desk, claims: Vec<Citation>) -> Result<Given, String> {
-        let text = answer_text(desk)?;
+        let text = self.answer_text(desk)?;
         if !self.has_looked && self.is_new(Back::Unseen) {
             return Err("nothing of the input was looked at yet: look first, then answer".to_owned());
         }
@@ -138,26 +157,25 @@ pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
     }
 }
 
-/// What stands in the file of the answer, if it could be one.
-pub(super) fn so_far(desk: &Desk, schema: Option<&Schema>) -> Option<Given> {
-    let text = answer_text(desk).ok()?;
-    let text = match schema {
-        Some(schema) => read_typed(schema, &text).ok()?,
-        None => text,
-    };
-    Some(Given { text, claims: Vec::new() })
-}
-
 /// What stands in `output/answer.md`, or why that is no answer: for agents that work outside of a run.
 pub fn written_answer(desk: &Desk) -> Result<String, String> {
-    let text = answer_text(desk)?;
+    let question = file(desk, &path(PROMPT)).unwrap_or_default();
+    let code = CodeAlone::for_question(&String::from_utf8_lossy(&question));
+    let text = answer_text(desk, code, Form::Plain)?;
     match gap(&text) {
         Some(line) => Err(format!("`{ANSWER}` still holds a place to fill: `{line}`")),
         None => Ok(text),
     }
 }
 
-fn answer_text(desk: &Desk) -> Result<String, String> {
+/// Whether an answer is for people or has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Typed,
+}
+
+fn answer_text(desk: &Desk, code: CodeAlone, form: Form) -> Result<String, String> {
     let Some(bytes) = file(desk, &path(ANSWER)) else {
         return Err(format!("there is no `{ANSWER}`: write the answer there, then call Finish"));
     };
@@ -167,6 +185,10 @@ fn answer_text(desk: &Desk) -> Result<String, String> {
         return Err(format!(
             "`{ANSWER}` is empty or a placeholder: write the answer itself, then call Finish"
         ));
+    }
+    if let Some(fault) = plain_answer::fault(text, code).filter(|_| form == Form::Plain) {
+        let what = fault.what();
+        return Err(format!("`{ANSWER}` is {what}: write the answer itself, then call Finish"));
     }
     Ok(unmounted(text.trim()))
 }

@@ -8,8 +8,9 @@ use spelunk_model::ToolCall;
 use super::bench::{Bench, changes};
 use super::finish::{Gate, Given};
 use super::first::First;
-use super::{finish, tools};
+use super::tools;
 use crate::frame::ToolRecord;
+use crate::plain_answer::CodeAlone;
 use crate::strategy::repl::Session;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
@@ -68,13 +69,14 @@ impl<'a> Work<'a> {
     pub(super) async fn begin(frame: &'a Frame, task: &'a Task, first: &First) -> Result<Self, FrameError> {
         let empty = spelunk_desk::Desk::new(first.desk.limits().clone());
         frame.lay_desk(changes(&empty, &first.desk), first.desk.digest()).await?;
-        let gate = Gate::new(task.schema.clone(), first.is_inlined);
+        let code = CodeAlone::for_question(&task.question);
+        let gate = Gate::new(task.schema.clone(), code, first.is_inlined);
         Ok(Self { frame, task, bench: Bench::new(first.desk.clone()), session: None, gate })
     }
 
     /// Another question: the next answer is checked as the first was.
-    pub(super) fn begin_anew(&mut self) {
-        self.gate.begin_anew();
+    pub(super) fn begin_anew(&mut self, question: &str) {
+        self.gate.begin_anew(question);
     }
 
     /// Runs the calls of a reply in their order, until one of them is the answer.
@@ -124,7 +126,7 @@ impl<'a> Work<'a> {
 
     /// What stands in `output/answer.md`, where it could be an answer.
     pub(super) fn answer_so_far(&self) -> Option<Given> {
-        finish::so_far(&self.bench.desk, self.task.schema.as_deref())
+        self.gate.so_far(&self.bench.desk)
     }
 }
 /// Checks the evidence of an answer.

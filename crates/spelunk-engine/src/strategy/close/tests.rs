@@ -11,22 +11,21 @@ fn passage(line_start: u64, text: &str) -> FoundPassage {
     FoundPassage { document, doc_idx: 0, line_start, text, score: 1.0, similarity: None }
 }
 
-const QUESTION: &str =
-    "Who has kept the pumping station at Uluness since the war? End your reply with `ANSWER: value`.";
+const QUESTION: &str = "Who has run the post office in Uluness since 1950? Be brief.";
 
 #[test]
 fn an_answer_from_a_sentence_about_something_else_is_doubted() {
     let shown = [
-        sentence(3, "The signal station at Uluness has been kept by Olga Berg since the war."),
-        sentence(9, "The pumping station at Elegate has been kept by Ada Lind since the war."),
+        sentence(3, "The tax office in Uluness has been run by Olga Berg since 1950."),
+        sentence(9, "The post office in Elegate has been run by Ada Lind since 1950."),
     ];
     let from = |answer: &str| doubts(QUESTION, &basis(QUESTION, &shown, answer));
     assert_eq!(
-        from("ANSWER: Olga Berg").unwrap(),
-        "The signal station at Uluness has been kept by Olga Berg since the war.\n(not in this sentence: pumping)"
+        from("Result: Olga Berg").unwrap(),
+        "The tax office in Uluness has been run by Olga Berg since 1950.\n(not in this sentence: post)"
     );
     assert_eq!(from("It was Ada Lind.").unwrap().lines().last(), Some("(not in this sentence: uluness)"));
-    assert_eq!(from("ANSWER: absent"), None);
+    assert_eq!(from("It is not known."), None);
 }
 
 #[test]
@@ -48,26 +47,25 @@ fn an_answer_rests_on_the_sentences_with_its_values_or_most_of_its_words() {
 #[test]
 fn an_answer_from_the_right_sentence_stands() {
     let shown = [
-        sentence(3, "The signal station at Uluness has been kept by Olga Berg."),
-        sentence(4, "Olga Berg keeps the pumping stations at Uluness since that war."),
+        sentence(3, "The tax office in Uluness has been run by Olga Berg."),
+        sentence(4, "Olga Berg runs the post offices in Uluness, or so it is said."),
     ];
-    // "kept" and "keeps" are two words to us.
-    let question = "Who keeps the pumping station at Uluness since the war?";
+    // "run" and "runs" are two words to us.
+    let question = "Who runs the post office in Uluness?";
     assert_eq!(doubts(question, &basis(question, &shown, "Olga Berg")), None);
 }
 
 #[test]
 fn the_sentences_with_the_rarest_words_come_first() {
-    let text =
-        "The night was long. The number of the lighthouse at Elegate is 12.\nThe number of the mill is 9.";
+    let text = "The night was long. The number of the inn at Elegate is 12.\nThe number of the mill is 9.";
     let passages = [passage(7, text), passage(20, "A mill is a mill. Its number is 4.")];
-    let shown = best(&passages, "What is the number of the lighthouse at Elegate?");
+    let shown = best(&passages, "What is the number of the inn at Elegate?");
     let lines: Vec<(u64, &str)> =
         shown.iter().map(|sentence| (sentence.line, sentence.text.as_str())).collect();
     assert_eq!(
         lines,
         [
-            (7, "The number of the lighthouse at Elegate is 12."),
+            (7, "The number of the inn at Elegate is 12."),
             (8, "The number of the mill is 9."),
             (20, "Its number is 4.")
         ]
@@ -99,17 +97,14 @@ fn what_stands_instead_is_seen() {
         instead(question, &asked_words(question), text)
             .map(|Instead { asked, there }| format!("{asked} / {there}"))
     };
-    let question = "Who has kept the pumping station at Uluness since the war? Say it.";
+    let question = "Who has run the post office in Uluness since 1950? Say it.";
     let seen = [
-        (
-            "The lighthouse at Uluness has been kept by Felix since the war.",
-            Some("pumping station / lighthouse"),
-        ),
-        ("The signal station at Uluness has been kept by Olga.", Some("pumping station / signal station")),
-        ("The pumping station at Uluness has been kept by Olga.", None),
-        ("The pumping station has been kept by Olga.", None),
+        ("The brewery in Uluness has been run by Felix since 1950.", Some("post office / brewery")),
+        ("The tax office in Uluness has been run by Olga.", Some("post office / tax office")),
+        ("The post office in Uluness has been run by Olga.", None),
+        ("The post office has been run by Olga.", None),
         ("Nothing of the kind.", None),
-        ("At Uluness it rains.", None),
+        ("In Uluness it rains.", None),
         ("", None),
     ];
     for (text, expected) in seen {
@@ -117,4 +112,19 @@ fn what_stands_instead_is_seen() {
     }
     assert_eq!(instead("Who runs the pub?", "Mara runs the inn."), None);
     assert_eq!(instead("", "Mara runs the inn."), None);
+}
+
+#[test]
+fn that_the_text_does_not_say_it_is_known_by_our_own_sentence() {
+    for text in [
+        UNSAID,
+        "the text does not say it",
+        "**The text does not say who runs it.**",
+        "\"The text does not say it.\"",
+    ] {
+        assert!(is_unsaid(text), "{text}");
+    }
+    for text in ["Olga Berg", "She was ill; the text does not say why.", ""] {
+        assert!(!is_unsaid(text), "{text}");
+    }
 }

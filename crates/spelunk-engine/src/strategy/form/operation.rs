@@ -1,7 +1,5 @@
 //! What can be done with rows, and which words of a question ask for it.
 
-use crate::strategy::asked;
-
 /// What can be done with rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
@@ -57,9 +55,9 @@ const TOGETHER: [&str; 6] = ["most", "least", "fewest", "total", "altogether", "
 /// Bounds, which are no order.
 const BOUNDS: [&str; 4] = ["at most", "at least", "most recent", "most recently"];
 
-/// The words of the sentences that ask, one space between them and at both ends.
-fn padded(question: &str) -> String {
-    let text = asked::questions(question).to_lowercase();
+/// The words of what is asked, one space between them and at both ends.
+fn padded(asking: &str) -> String {
+    let text = asking.to_lowercase();
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let mut padded = format!(" {} ", words.join(" "));

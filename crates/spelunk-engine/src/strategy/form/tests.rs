@@ -14,9 +14,7 @@ const LOG: &str = "2025-03-07T00:04:39Z INFO  gateway up\n2025-03-07T05:59:59Z E
     2025-03-07T13:00:00Z INFO  stock up\n2025-03-07T14:00:00Z INFO  stock up\n";
 
 fn sheet(name: &str, text: &str, question: &str) -> Sheet {
-    let grid = Grid::of(&view(&[(name, text)]), BYTES_MAX).unwrap();
-    let links = links(&grid, question);
-    Sheet { grid, question: question.to_owned(), links }
+    Sheet::new(Grid::of(&view(&[(name, text)]), BYTES_MAX).unwrap(), question.to_owned())
 }
 
 fn read(sheet: &Sheet, reply: &str, trust: Trust) -> String {
@@ -59,8 +57,7 @@ fn forms_compute_over_all_rows() {
 
 #[test]
 fn what_the_question_names_and_the_form_forgot_is_added() {
-    let question =
-        "How many lines with the level ERROR did the service gateway log from 06:00 until before 12:00?";
+    let question = "How many lines with the level ERROR did the service gateway log from 06:00 to 12:00?";
     let log = sheet("s.log", LOG, question);
     expect![[r#"
         The table has 8 rows. Its columns:
@@ -72,7 +69,7 @@ fn what_the_question_names_and_the_form_forgot_is_added() {
 
         Of the words of the question, `ERROR` stands in the column level, `gateway` stands in the column source.
 
-        Question: How many lines with the level ERROR did the service gateway log from 06:00 until before 12:00?"#]]
+        Question: How many lines with the level ERROR did the service gateway log from 06:00 to 12:00?"#]]
     .assert_eq(&log.described());
     let form = |is: &str| {
         format!(
@@ -96,6 +93,13 @@ fn what_the_question_names_and_the_form_forgot_is_added() {
             "again: `INFO` in the column level is neither below nor above `error`; only = and != can be used"
         ],
     );
+}
+
+#[test]
+fn what_is_said_about_the_reply_is_no_condition() {
+    let form = r#"{"conditions": [], "do": "count rows", "of": "order"}"#;
+    let question = "How many orders are there? Reply `desk` if you cannot tell, not before 12:00.";
+    assert_eq!(told("o.csv", ORDERS, question, form), "4 (Computed from 4 of 4 rows: all; counted.)");
 }
 
 #[test]
@@ -273,7 +277,7 @@ fn first_and_last_are_by_time() {
         ("2025-03-06T23:00:00Z ERROR stock gave up\n", "2025-03-07T00:01:00Z ERROR gateway gave up\n");
     let view = view(&[("app.log", &new.repeat(3)), ("app.log.1", &old.repeat(3))]);
     let grid = Grid::of(&view, BYTES_MAX).unwrap();
-    let sheet = Sheet { grid, question: "Which was first?".to_owned(), links: Vec::new() };
+    let sheet = Sheet::new(grid, "Which was first?".to_owned());
     let form = |what: &str, of: &str, show: &str| {
         let form = format!(r#"{{"conditions": [], "do": "{what}", "of": "{of}", "show": "{show}"}}"#);
         read(&sheet, &form, Trust::Any).split(" (").next().unwrap_or_default().to_owned()
@@ -318,7 +322,8 @@ fn the_words_of_a_question_say_what_may_be_done() {
         ("How many have at most 5?", "count rows, count different values, none of these"),
     ];
     for (question, expected) in cases {
-        assert_eq!(operations(question, &columns).join(", "), expected, "{question}");
+        let asking = asked::questions(question);
+        assert_eq!(operations(&asking, &columns).join(", "), expected, "{question}");
     }
     assert_eq!(operations("Which is it?", &columns), OPERATIONS);
     let orders = sheet("o.csv", ORDERS, "?");

@@ -1,5 +1,5 @@
-//! Answers: what stands between the value a model gives and the user. An answer before the data was touched, an empty
-//! one, and one that does not fit the schema go back to the model with the reason.
+//! Answers: the checks between the value a model gives and the user. An answer before the data was touched, an empty one,
+//! code or a call in its place, and one that does not fit the schema go back to the model with the reason.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use spelunk_sandbox::Value;
 use spelunk_types::Citation;
 
 use crate::environment::{Refusal, json_of_value, text_of_value};
+use crate::plain_answer::{self, CodeAlone};
 use crate::schema::extract_json;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
@@ -22,22 +23,24 @@ pub(in crate::strategy) struct Given {
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     schema: Option<Arc<Schema>>,
+    code: CodeAlone,
     /// Whether any code named something of the context.
     has_looked: bool,
     /// A second attempt is let through: the question may not need the text.
     has_refused_unseen: bool,
-    has_refused_empty: bool,
+    /// So is a second placeholder: it may be the answer.
+    has_refused_placeholder: bool,
 }
 
 /// What code names when it touches the data.
 const TOUCHES: [&str; 8] = ["context", "rlm_query", "grep", "search", "lines", "peek", "chunk", "outline"];
 
 /// Texts that stand where an answer should.
-const PLACEHOLDERS: [&str; 8] = ["", "...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
+const PLACEHOLDERS: [&str; 7] = ["...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
 
 impl Gate {
-    pub(super) fn new(schema: Option<Arc<Schema>>) -> Self {
-        Self { schema, has_looked: false, has_refused_unseen: false, has_refused_empty: false }
+    pub(super) fn new(schema: Option<Arc<Schema>>, code: CodeAlone) -> Self {
+        Self { schema, code, has_looked: false, has_refused_unseen: false, has_refused_placeholder: false }
     }
 
     pub(super) fn saw_code(&mut self, code: &str) {
@@ -55,9 +58,12 @@ impl Gate {
             Some(schema) => typed(schema, &value)?,
             None => text_of_value(&value).unwrap_or_default(),
         };
-        if is_placeholder(&text) && !self.has_refused_empty {
-            self.has_refused_empty = true;
-            return Err(Refusal::value("the answer is empty: give the answer itself"));
+        if let Some(fault) = plain_answer::fault(&text, self.code).filter(|_| self.schema.is_none()) {
+            return Err(Refusal::value(format!("the answer is {}: give the answer itself", fault.what())));
+        }
+        if is_placeholder(&text) && !self.has_refused_placeholder {
+            self.has_refused_placeholder = true;
+            return Err(Refusal::value("the answer is a placeholder: give the answer itself"));
         }
         Ok(Given { text, claims: claims(cite)? })
     }

@@ -1,11 +1,12 @@
-//! Concluding: when turns, money or patience run out, the model is asked once for what it has. Such an answer says that it
-//! is partial.
+//! Concluding: when turns, money or patience run out, the model is asked for what it has, and once more where its reply is
+//! code or a call. Such an answer says that it is partial.
 #![expect(clippy::wildcard_enum_match_arm, reason = "whatever else stopped it is about money")]
 
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Grounding};
 
 use super::answer;
+use crate::plain_answer::{self, CodeAlone};
 use crate::transcript::Transcript;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
@@ -38,10 +39,22 @@ pub(super) async fn conclude(
         let schema = task.schema.as_ref().and_then(|schema| schema.json());
         Prompt { schema, ..super::asking(frame, transcript, &said) }
     };
-    let reply = super::ask(frame, transcript, asking).await?;
+    let mut reply = super::ask(frame, transcript, asking).await?;
     let answer = match &task.schema {
         Some(schema) => typed(frame, schema, &reply.text)?,
-        None => evidence::check(frame, &task.view, &reply.text).await?,
+        None => {
+            if let Some(fault) = plain_answer::fault_of(&reply, CodeAlone::IsNone) {
+                transcript.push_user(said);
+                transcript.push_reply(&reply.text);
+                let again =
+                    |frame: &Frame, transcript: &Transcript| super::asking(frame, transcript, &fault.nudge());
+                reply = super::ask(frame, transcript, again).await?;
+            }
+            if let Some(fault) = plain_answer::fault_of(&reply, CodeAlone::IsNone) {
+                return Err(fault.error(frame));
+            }
+            evidence::check(frame, &task.view, &reply.text).await?
+        }
     };
     Ok(Answer { grounding: Grounding::Partial { stopped_by }, ..answer })
 }

@@ -5,19 +5,17 @@ use spelunk_sandbox::Found;
 use spelunk_types::ErrorCode;
 
 use super::Turn;
+use crate::strategy::repeats::{self, Novelty, Repeats};
 
 const TALK_MAX: u32 = 3;
-const REPEATS_MAX: u32 = 3;
 
 const NUDGE: &str = "No code was found in your reply, so nothing was run. Write a block of code, fenced with ```repl. If you have the answer, write `FINAL(\"your answer\")` in such a block.";
 const NUDGE_CUT: &str = "Your reply was cut off before the end of its block of code. Write shorter blocks.";
-const NUDGE_REPEAT: &str = "This is the same code as before, with the same result. Try something else, or answer with what you have.";
 
 #[derive(Debug, Default)]
 pub(super) struct Habits {
     n_talks: u32,
-    n_repeats: u32,
-    last: Option<(Vec<String>, Vec<String>)>,
+    repeats: Repeats,
 }
 
 impl Habits {
@@ -29,18 +27,13 @@ impl Habits {
             return if stuck { Turn::Stuck(ErrorCode::ModelStuck) } else { Turn::Said(NUDGE.to_owned()) };
         }
         self.n_talks = 0;
-        let cells: Vec<String> = found.cells.iter().map(|cell| cell.code.clone()).collect();
-        let now = (cells, said.clone());
-        if self.last.as_ref() == Some(&now) {
-            self.n_repeats += 1;
-            if self.n_repeats >= REPEATS_MAX {
-                return Turn::Stuck(ErrorCode::ModelStuck);
-            }
-            said.push(NUDGE_REPEAT.to_owned());
-        } else {
-            self.n_repeats = 0;
+        let mut done: Vec<String> = found.cells.iter().map(|cell| cell.code.clone()).collect();
+        done.extend(found.final_text.as_ref().map(|text| format!("{text:?}")));
+        match self.repeats.judge(&done, &said) {
+            Novelty::New => {}
+            Novelty::Again => said.push(repeats::NUDGE.to_owned()),
+            Novelty::Stuck => return Turn::Stuck(ErrorCode::ModelStuck),
         }
-        self.last = Some(now);
         if found.cells.iter().any(|cell| cell.is_cut) {
             said.push(NUDGE_CUT.to_owned());
         }

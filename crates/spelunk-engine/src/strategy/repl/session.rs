@@ -14,6 +14,7 @@ use super::answer::{Gate, Given};
 use super::{broken, serve};
 use crate::environment::{Environment, Opened};
 use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
+use crate::plain_answer::CodeAlone;
 use crate::strategy::agent::{self, Bench};
 use crate::{Frame, FrameError, Task};
 
@@ -100,7 +101,7 @@ impl<'a> Session<'a> {
             opening: None,
             done: Vec::new(),
             n_cells: 0,
-            gate: Gate::new(task.schema.clone()),
+            gate: Gate::new(task.schema.clone(), CodeAlone::for_question(&task.question)),
             n_calls: 0,
             effects: Vec::new(),
             given: None,

@@ -8,10 +8,11 @@ use super::find_cells;
 use super::habits::Habits;
 use super::{ErrorCode, Turn};
 use crate::Schema;
+use crate::plain_answer::CodeAlone;
 
 fn looked(schema: Option<&str>) -> Gate {
     let schema = schema.map(|text| Arc::new(Schema::parse(text).unwrap()));
-    let mut gate = Gate::new(schema);
+    let mut gate = Gate::new(schema, CodeAlone::IsNone);
     gate.saw_code("print(context)");
     gate
 }
@@ -22,7 +23,7 @@ fn admit(gate: &mut Gate, value: Value) -> Result<String, String> {
 
 #[test]
 fn an_answer_before_looking_is_refused_once() {
-    let mut gate = Gate::new(None);
+    let mut gate = Gate::new(None, CodeAlone::IsNone);
     gate.saw_code("print(1 + 1)");
     let refusal = "nothing of `context` was looked at yet: look first, then answer";
     assert_eq!(admit(&mut gate, Value::Int(2)), Err(refusal.to_owned()));
@@ -30,11 +31,34 @@ fn an_answer_before_looking_is_refused_once() {
 }
 
 #[test]
-fn an_empty_answer_is_refused_once() {
-    for empty in [Value::None, Value::from(" "), Value::from("<your answer>"), Value::from("...")] {
+fn an_empty_answer_code_and_a_call_are_refused_however_often_they_are_given() {
+    let call = Value::from("{\"name\": \"Read\", \"arguments\": {}}");
+    let cases = [
+        (Value::None, "empty"),
+        (Value::from(" \u{200b}"), "empty"),
+        (Value::from("```python\nprint(1)\n```"), "only a block of code"),
+        (call, "a call of a tool"),
+    ];
+    let mut gate = looked(None);
+    for (value, what) in cases {
+        for _ in 0..3 {
+            let refused = format!("the answer is {what}: give the answer itself");
+            assert_eq!(admit(&mut gate, value.clone()), Err(refused));
+        }
+    }
+    let mut asked_for_code = Gate::new(None, CodeAlone::IsAnswer);
+    asked_for_code.saw_code("print(context)");
+    let code = "```python\nprint(1)\n```";
+    assert_eq!(admit(&mut asked_for_code, Value::from(code)), Ok(code.to_owned()));
+}
+
+#[test]
+fn a_placeholder_is_refused_once() {
+    for text in ["<your answer>", "Answer"] {
         let mut gate = looked(None);
-        assert_eq!(admit(&mut gate, empty), Err("the answer is empty: give the answer itself".to_owned()));
-        assert_eq!(admit(&mut gate, Value::from("")), Ok(String::new()));
+        let refused = "the answer is a placeholder: give the answer itself".to_owned();
+        assert_eq!(admit(&mut gate, Value::from(text)), Err(refused));
+        assert_eq!(admit(&mut gate, Value::from(text)), Ok(text.to_owned()));
     }
 }
 
@@ -115,11 +139,11 @@ fn the_same_code_with_the_same_result_is_named_and_then_ended() {
         judged(&[same, same, (code, "Output:\n2"), same, same, same, same]),
         [
             "1",
-            "This is the same code as",
+            "This is the same as befo",
             "2",
-            "1",
-            "This is the same code as",
-            "This is the same code as",
+            "This is the same as befo",
+            "This is the same as befo",
+            "stuck",
             "stuck"
         ]
     );

@@ -25,23 +25,23 @@ fn check(files: &[(&str, &str)], question: &str, rounds: usize, expected: &Expec
     expected.assert_eq(&lines.concat());
 }
 
-const TRAVELS: &str = "It rained. The expedition to Selewick of 1882 was led by Simon Ravum. Nobody minded.\n\
-    The expedition to Selewick of 1876 was led by Rosa Berg.\n\
+const TRAVELS: &str = "It rained. The concert in Selewick of 1882 was conducted by Simon Ravum. Nobody minded.\n\
+    The concert in Selewick of 1876 was conducted by Rosa Berg.\n\
     Simon Ravum was born in Elegate, by the sea.\n\
-    The bridge at Elegate was opened in 1821.\n\
-    The bridge at Dalik was opened in 1850.\n";
+    The library at Elegate was opened in 1821.\n\
+    The library at Dalik was opened in 1850.\n";
 
 #[test]
 fn names_lead_from_line_to_line() {
     let question =
-        "When was the bridge opened where the leader of the expedition to Selewick of 1882 was born?";
+        "When was the library opened where the conductor of the concert in Selewick of 1882 was born?";
     check(
         &[("travels.md", TRAVELS)],
         question,
         0,
         &expect![[r#"
-            travels.md:1: The expedition to Selewick of 1882 was led by Simon Ravum.
-            travels.md:2: The expedition to Selewick of 1876 was led by Rosa Berg.
+            travels.md:1: The concert in Selewick of 1882 was conducted by Simon Ravum.
+            travels.md:2: The concert in Selewick of 1876 was conducted by Rosa Berg.
         "#]],
     );
     check(
@@ -49,10 +49,10 @@ fn names_lead_from_line_to_line() {
         question,
         3,
         &expect![[r#"
-            travels.md:1: The expedition to Selewick of 1882 was led by Simon Ravum.
-            travels.md:2: The expedition to Selewick of 1876 was led by Rosa Berg.
+            travels.md:1: The concert in Selewick of 1882 was conducted by Simon Ravum.
+            travels.md:2: The concert in Selewick of 1876 was conducted by Rosa Berg.
             travels.md:3: Simon Ravum was born in Elegate, by the sea.
-            travels.md:4: The bridge at Elegate was opened in 1821.
+            travels.md:4: The library at Elegate was opened in 1821.
         "#]],
     );
 }

@@ -1,0 +1,376 @@
+//! Plain answers: whether a text is an answer at all. Every strategy asks this of what it is about to return. An empty
+//! text, a block of code and a call of a tool are steps that a model wanted to take, and never an answer.
+//!
+//! Code alone is an answer in one case: the question asks for code, and the text is given as the answer, which means a
+//! reply of a strategy that runs no code (`direct`, `search`), the value of `FINAL`, or what an agent wrote to its answer
+//! file. In the concluding turn of a session or an agent it never is: there the model may only be continuing its work.
+
+use std::future::Future;
+
+use serde_json::{Deserializer, Value};
+use spelunk_model::{Message, Prompt, Reply};
+use spelunk_sandbox::find_cells;
+use spelunk_types::ErrorCode;
+
+use crate::strategy::sentences;
+use crate::transcript::worded;
+use crate::{Frame, FrameError};
+
+/// What is shown to a model of a reply that was no answer.
+const REPLY_CHARS_MAX: usize = 2_000;
+
+/// Whether code without a word of explanation may be the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodeAlone {
+    /// The question asks for it.
+    IsAnswer,
+    /// It is a step on the way.
+    IsNone,
+}
+
+/// Words with which somebody asks for something to be written, and what is written then.
+const MAKING: &str = "write show give generate implement create print fix rewrite refactor convert translate complete provide \
+    quote produce";
+const CODE: &str = "code command commands script program function snippet query sql regex regexp expression oneliner \
+    dockerfile makefile patch diff definition implementation signature test tests method class struct macro";
+const HOW: &[&str] =
+    &["how do i ", "how to ", "how can i ", "which command ", "what command ", "what is the command "];
+
+impl CodeAlone {
+    /// By the words of a question.
+    pub(crate) fn for_question(question: &str) -> Self {
+        let lower = question.to_lowercase().replace("one-liner", "oneliner");
+        let words: Vec<&str> =
+            lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let has = |list: &str| words.iter().any(|word| is_among(list, word));
+        let text = format!("{} ", words.join(" "));
+        let asks = (has(MAKING) && has(CODE)) || HOW.iter().any(|how| text.contains(how));
+        if asks { Self::IsAnswer } else { Self::IsNone }
+    }
+}
+
+/// Whether a list of words has this one.
+fn is_among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
+/// Why a text is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// It says nothing.
+    Empty,
+    /// It is code.
+    Code,
+    /// It calls a tool.
+    Call,
+}
+
+impl NoAnswer {
+    /// What it is, after "the reply is" or "the answer is".
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Code => "only a block of code",
+            Self::Call => "a call of a tool",
+        }
+    }
+
+    /// What the model is asked for next.
+    pub(crate) fn nudge(self) -> String {
+        let nothing_runs = if self == Self::Empty { "" } else { ", and nothing runs it" };
+        format!("Your reply is {}{nothing_runs}. Write the answer itself, in words.", self.what())
+    }
+
+    /// The end of a frame whose model gave no answer.
+    pub(crate) fn error(self, frame: &Frame) -> FrameError {
+        let code = match self {
+            Self::Empty => ErrorCode::ModelReplyEmpty,
+            Self::Code | Self::Call => ErrorCode::ModelStuck,
+        };
+        let message = format!("the reply is {}, also after it was asked for again", self.what());
+        FrameError::Child { frame: frame.id().clone(), code, message }
+    }
+}
+
+/// Asks for an answer in words. A reply that is none is shown to the model with the reason, once.
+pub(crate) async fn ask<F>(
+    frame: &Frame,
+    prompt: Prompt,
+    code: CodeAlone,
+    send: impl Fn(Prompt) -> F,
+) -> Result<Reply, FrameError>
+where
+    F: Future<Output = Result<Reply, FrameError>>,
+{
+    let reply = send(prompt.clone()).await?;
+    ask_again(frame, prompt, reply, code, send).await
+}
+
+/// The same where the first reply is there already. Replies of several prompts are taken one by one in the order of the
+/// prompts: the places of these calls follow the program, not the network.
+pub(crate) async fn ask_again<F>(
+    frame: &Frame,
+    mut prompt: Prompt,
+    reply: Reply,
+    code: CodeAlone,
+    send: impl Fn(Prompt) -> F,
+) -> Result<Reply, FrameError>
+where
+    F: Future<Output = Result<Reply, FrameError>>,
+{
+    let Some(fault) = fault_of(&reply, code) else { return Ok(reply) };
+    let shown: String = reply.text.chars().take(REPLY_CHARS_MAX).collect();
+    prompt.messages.extend([Message::assistant(worded(shown)), Message::user(fault.nudge())]);
+    let reply = send(prompt).await?;
+    match fault_of(&reply, code) {
+        None => Ok(reply),
+        Some(fault) => Err(fault.error(frame)),
+    }
+}
+
+/// Why a reply is no answer; nothing where it is one.
+pub(crate) fn fault_of(reply: &Reply, code: CodeAlone) -> Option<NoAnswer> {
+    let fault = fault(&reply.text, code)?;
+    Some(if reply.tool_calls.is_empty() { fault } else { NoAnswer::Call })
+}
+
+/// Why a text is no answer; nothing where it is one.
+pub(crate) fn fault(text: &str, code: CodeAlone) -> Option<NoAnswer> {
+    let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
+    let parts = Parts::of(&visible);
+    if parts.ends_with_call || (parts.has_call && !parts.says_something()) {
+        return Some(NoAnswer::Call);
+    }
+    if parts.says_something() {
+        return None;
+    }
+    match (parts.has_code, code) {
+        (false, _) => Some(NoAnswer::Empty),
+        (true, CodeAlone::IsNone) => Some(NoAnswer::Code),
+        (true, CodeAlone::IsAnswer) => is_for_session(&visible).then_some(NoAnswer::Code),
+    }
+}
+
+/// Characters that take no room: without others they say nothing.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+        || (c.is_control() && !c.is_whitespace())
+}
+
+/// What only code of a session calls.
+const SESSION: [&str; 8] =
+    ["```repl", "<repl>", "<tool_call>", "FINAL(", "FINAL_VAR(", "llm_query", "rlm_query", "SHOW_VARS("];
+
+fn is_for_session(text: &str) -> bool {
+    SESSION.iter().any(|word| text.contains(word)) || text.trim_start().starts_with('{')
+}
+
+/// Labels of fences with code in other languages than Python, and with calls.
+const CODE_LABELS: &str = "bash sh shell zsh fish console powershell ps1 cmd bat js javascript jsx ts typescript tsx rust rs go java \
+    kotlin scala c cpp c++ cs csharp ruby rb perl php lua r julia swift sql awk sed haskell ipython jupyter \
+    code";
+const CALL_LABELS: &str = "tool tools tool_call tool_calls tool_code tool_use function function_call";
+/// Tags that begin a call.
+const CALL_TAGS: &[&str] = &[
+    "<tool_call",
+    "<tool_use",
+    "<tool_code",
+    "<tool>",
+    "<function=",
+    "<function_call",
+    "<invoke ",
+    "<|tool",
+    "<|python_tag|>",
+    "[TOOL_CALLS]",
+    "[TOOL_REQUEST]",
+];
+/// How sentences begin that only lead to the code or the call after them.
+const LEADING: &str = "let me|let's|let us|i will|i'll|i need|i should|i am going|i'm going|i want|i can|i have to|i'd|we need|\
+    we can|we will|we'll|we should|first, i|first i|first, let|first, we|now i|now, i|now let|now, let|next i|\
+    next, i|then i|to answer|to find|to determine|to check|to get|to see|to look|to do|here is|here's|here are|\
+    the following|this code|this script|this block|this will|below is|run this|run the following|okay|ok|sure|\
+    certainly|of course|alright";
+/// A lead of a few words before a colon, such as `Searching:`.
+const LEAD_WORDS_MAX: usize = 3;
+
+/// What a text consists of.
+#[derive(Debug, Default)]
+struct Parts {
+    /// What is neither code nor a call, nor evidence for either.
+    words: String,
+    has_code: bool,
+    has_call: bool,
+    /// Whether nothing but the call is said last: the model waits for its result.
+    ends_with_call: bool,
+    /// Tags that are not closed after the place that is read: nobody looks for their ends again.
+    unclosed: Vec<&'static str>,
+}
+
+impl Parts {
+    fn of(text: &str) -> Self {
+        let found = find_cells(text);
+        let mut parts = Self {
+            has_code: !found.cells.is_empty() || found.final_text.is_some() || is_bare_program(text),
+            ..Self::default()
+        };
+        if !is_bare_program(text) {
+            parts.read(&found.prose);
+        }
+        parts
+    }
+
+    fn read(&mut self, prose: &str) {
+        let mut rest = prose;
+        while !rest.is_empty() {
+            let line = rest.split_inclusive('\n').next().unwrap_or_default();
+            let n_read = self.take(line, rest).max(line.len());
+            rest = rest.get(n_read..).unwrap_or_default();
+        }
+    }
+
+    /// Takes what begins with this line, and says how long it is.
+    fn take(&mut self, line: &str, rest: &str) -> usize {
+        let text = line.trim();
+        if text.starts_with("```") || text.starts_with("~~~") {
+            return self.take_fence(line, rest);
+        }
+        if text.starts_with(['{', '['])
+            && let Some(n_read) = call_at(rest)
+        {
+            self.call();
+            return n_read;
+        }
+        if let Some((before, n_read)) = self.tag_in(line, rest) {
+            self.say(before);
+            self.call();
+            return n_read;
+        }
+        if text.starts_with("FINAL(") || text.starts_with("FINAL_VAR(") {
+            self.has_code = true;
+        } else {
+            self.say(line);
+        }
+        line.len()
+    }
+
+    fn take_fence(&mut self, line: &str, rest: &str) -> usize {
+        let text = line.trim();
+        let mark = if text.starts_with('~') { '~' } else { '`' };
+        let label = text.trim_start_matches(mark).trim();
+        // An inline span may begin with three backticks, too.
+        if label.contains('`') {
+            self.say(line);
+            return line.len();
+        }
+        let fence: String = text.chars().take_while(|c| *c == mark).collect();
+        let is_end = |line: &str| line.trim().starts_with(&fence) && line.trim().chars().all(|c| c == mark);
+        let (mut n_read, mut body) = (line.len(), String::new());
+        for line in rest.get(line.len()..).unwrap_or_default().split_inclusive('\n') {
+            n_read += line.len();
+            if is_end(line) {
+                break;
+            }
+            body.push_str(line);
+        }
+        let label =
+            label.split_whitespace().next().unwrap_or_default().trim_matches(['{', '}', '.']).to_lowercase();
+        if is_among(CALL_LABELS, &label) || call_at(&body).is_some() {
+            self.call();
+        } else if is_among(CODE_LABELS, &label) {
+            self.has_code = true;
+        } else if label != "evidence" {
+            self.say(&body);
+        }
+        n_read
+    }
+
+    /// A call between tags that begins on this line: the words before it, and how much of the text it ends.
+    fn tag_in<'a>(&mut self, line: &'a str, rest: &str) -> Option<(&'a str, usize)> {
+        let tags = CALL_TAGS.iter().filter_map(|tag| Some((line.find(tag)?, *tag)));
+        let (at, tag) = tags.min_by_key(|(at, _)| *at)?;
+        let before = line.get(..at)?;
+        // A tag that is only named is quoted.
+        if before.ends_with(['`', '"', '\'']) {
+            return None;
+        }
+        let start = at + tag.len();
+        let after = rest.get(start..)?;
+        let closing = format!("</{}", tag.trim_matches(['<', '>', '=', ' ']));
+        let end = if self.unclosed.contains(&tag) { None } else { after.find(&closing) };
+        let Some(end) = end else {
+            self.unclosed.push(tag);
+            return before.trim().is_empty().then_some((before, rest.len()));
+        };
+        let tail = after.get(end..)?;
+        Some((before, start + end + tail.find('>').map_or(tail.len(), |close| close + 1)))
+    }
+
+    fn call(&mut self) {
+        (self.has_call, self.ends_with_call) = (true, true);
+    }
+
+    fn say(&mut self, text: &str) {
+        if text.contains(char::is_alphanumeric) {
+            self.ends_with_call = false;
+        }
+        self.words.push_str(text);
+        self.words.push('\n');
+    }
+
+    /// Whether there are words that are more than a lead to code or a call.
+    fn says_something(&self) -> bool {
+        let is_bare = !self.has_code && !self.has_call;
+        let mut said = self.words.lines().flat_map(sentences).filter(|sentence| has_sign(sentence));
+        said.any(|sentence| is_bare || !is_lead(sentence))
+    }
+}
+
+/// Whether there is anything to read: letters, digits, or signs such as ✓.
+fn has_sign(text: &str) -> bool {
+    text.chars().any(|c| !c.is_whitespace() && !"`~*_#>|-=.:<>/".contains(c))
+}
+
+fn is_lead(sentence: &str) -> bool {
+    let lower = sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
+    let n_words = lower.split_whitespace().count();
+    LEADING
+        .split('|')
+        .any(|begin| lower.strip_prefix(begin).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+        || (lower.ends_with(':') && n_words <= LEAD_WORDS_MAX)
+}
+
+/// Whether the whole text is code of a session without a fence.
+fn is_bare_program(text: &str) -> bool {
+    (is_for_session(text) || text.contains("print("))
+        && !text.contains("```")
+        && !find_cells(&format!("```\n{}\n```", text.trim())).cells.is_empty()
+}
+
+/// The length of a call of a tool that is written as JSON at the beginning of a text, with the rest of its line.
+fn call_at(text: &str) -> Option<usize> {
+    let mut values = Deserializer::from_str(text).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    if !is_call(&value) {
+        return None;
+    }
+    Some(values.byte_offset())
+}
+
+fn is_call(value: &Value) -> bool {
+    let Value::Object(object) = value else {
+        return value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_call));
+    };
+    if object.get("tool_calls").is_some_and(Value::is_array) || object.get("function").is_some_and(is_call) {
+        return true;
+    }
+    let has =
+        |names: &[&str], is: fn(&Value) -> bool| names.iter().any(|name| object.get(*name).is_some_and(is));
+    let is_named = has(&["name", "tool", "tool_name", "function", "recipient_name"], Value::is_string);
+    let takes = has(&["arguments", "parameters"], |value| value.is_object() || value.is_string())
+        || has(&["input", "args", "tool_input"], Value::is_object);
+    is_named && takes
+}
+
+#[cfg(test)]
+mod tests;

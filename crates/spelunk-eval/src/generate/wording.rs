@@ -1,0 +1,117 @@
+//! Wording: how a question asks for the form of its answer, and what it says about an answer that is not there. People put
+//! that in many ways or not at all, so every task draws its own. These words are here and nowhere else: an engine that
+//! knew them would know its exam, and `cargo xtask tidy` keeps them out of it.
+
+use crate::rng::Rng;
+
+/// What an answer is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// What it is called: a number, a path.
+    pub(super) noun: &'static str,
+    /// How it is written: `path/of/file, path/of/file`.
+    pub(super) pattern: &'static str,
+    pub(super) missing: Missing,
+}
+
+/// Whether a question says what to reply where the text does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Mentioned,
+    Silent,
+}
+
+impl Shape {
+    pub(super) const NUMBER: Self = Self::of("number", "number");
+
+    pub(super) const fn of(noun: &'static str, pattern: &'static str) -> Self {
+        Self { noun, pattern, missing: Missing::Silent }
+    }
+
+    /// The same for what may not be there.
+    pub(super) const fn or_missing(self) -> Self {
+        Self { missing: Missing::Mentioned, ..self }
+    }
+}
+
+/// What stands before a question; most have nothing.
+const BEFORE: &[&str] = &[
+    "",
+    "",
+    "",
+    "I have a question about these files.",
+    "Please answer from the text alone.",
+    "I need this for a report.",
+];
+
+/// How the answer is asked for. `{pattern}` and `{noun}` are filled in.
+const FORMS: &[&str] = &[
+    "",
+    "End your reply with a line of the form `ANSWER: {pattern}`.",
+    "Put the result at the very end, as `Result: {pattern}`.",
+    "Close with `Final answer = {pattern}`.",
+    "Give me just the {noun}, please, without an explanation.",
+    "Only the {noun} is of interest.",
+    "Write it as `<answer>{pattern}</answer>`.",
+    "A program reads your reply: let it end with `{\"answer\": \"{pattern}\"}`.",
+    "Explain briefly how you know, then write the {noun} on a line of its own.",
+];
+
+/// What is said about an answer that is not there.
+const MISSING: &[&str] = &[
+    "",
+    "If the text does not say it, the value is `absent`.",
+    "Write `n/a` if it cannot be found.",
+    "Should it not be in there, tell me so.",
+    "Reply `unknown` where the files are silent.",
+    "If there is no such entry, I want to hear that, and no guess.",
+    "No guesses, please: when nothing tells, say that nothing does.",
+];
+
+/// The question in one of its many wordings.
+pub(super) fn worded(rng: &mut Rng, question: &str, shape: Shape) -> String {
+    let form = rng.pick(FORMS).replace("{pattern}", shape.pattern).replace("{noun}", shape.noun);
+    let missing = match shape.missing {
+        Missing::Mentioned => *rng.pick(MISSING),
+        Missing::Silent => "",
+    };
+    let mut parts = [*rng.pick(BEFORE), question, missing, form.as_str()];
+    if rng.happens(300) {
+        parts.swap(2, 3);
+    }
+    // Some people say how they want it before they say what they want.
+    if rng.happens(150) {
+        parts.swap(1, 3);
+    }
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_question_is_asked_in_many_forms_and_keeps_its_words() {
+        let shape = Shape::of("year", "value").or_missing();
+        let worded = |seed: u64| worded(&mut Rng::of(&[&seed.to_string()]), "When was it?", shape);
+        let all: BTreeSet<String> = (0..400).map(worded).collect();
+        assert!(all.len() > 150, "{}", all.len());
+        assert!(all.iter().all(|question| question.contains("When was it?")), "{all:?}");
+        assert!(all.contains("When was it?"), "some say nothing else");
+        assert!(!all.iter().any(|question| question.contains("{noun}") || question.contains("{pattern}")));
+        assert_eq!(worded(7), worded(7));
+    }
+
+    #[test]
+    fn what_is_surely_there_is_not_said_to_be_missing() {
+        for seed in 0..200_u64 {
+            let question = worded(&mut Rng::of(&[&seed.to_string()]), "How many?", Shape::NUMBER);
+            assert!(
+                MISSING.iter().all(|missing| missing.is_empty() || !question.contains(missing)),
+                "{question}"
+            );
+        }
+    }
+}
