@@ -110,6 +110,8 @@ error_codes! {
     ContextExists = "context-exists", User;
     /// No model is configured and none was found.
     ModelNotConfigured = "model-not-configured", Settings, "run `spelunk doctor`, or see what is set up with `spelunk model list`";
+    /// The cost is bounded, and no price is known for a model.
+    PriceUnknown = "price-unknown", Settings, "set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same of `models.NAME`), or bound the run with `--max-tokens` in the place of `--max-cost`";
     /// The provider does not accept the key.
     ModelUnauthorized = "model-unauthorized", Settings, "check the key in the environment, then run `spelunk doctor`";
     /// The provider does not know the model or the address.

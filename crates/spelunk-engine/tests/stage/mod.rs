@@ -90,7 +90,7 @@ impl Stage {
     }
 
     pub(crate) fn settings(&self) -> RunSettings {
-        RunSettings { limits: self.limits.clone(), cache_replies: self.cache_replies }
+        RunSettings { limits: self.limits.clone(), cache_replies: self.cache_replies, cost_is_bounded: false }
     }
 
     pub(crate) fn start(&self, engine: &Engine, question: &str) -> Result<RunHandle, EngineError> {

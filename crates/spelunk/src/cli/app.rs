@@ -11,11 +11,11 @@ use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_sandbox::Sandbox;
-use spelunk_types::Explain;
+use spelunk_types::{Explain, Limits};
 
 use crate::cli::limits::LimitFlags;
 use crate::cli::{Common, ModelFlags};
-use crate::config::{self, ColorChoice, FlagValue, ProviderChoice, SandboxChoice, Settings};
+use crate::config::{self, ColorChoice, FlagValue, Origin, ProviderChoice, SandboxChoice, Settings};
 use crate::env::{self, Environment};
 use crate::provider::{self, SharedEmbedder};
 use crate::render::error::{Paint, error_json, error_text, exit_code};
@@ -174,7 +174,14 @@ impl App {
 
     /// What a run is held to.
     pub(crate) fn run_settings(&self) -> RunSettings {
-        RunSettings { limits: self.settings.limits.clone(), cache_replies: self.settings.cache_replies }
+        self.run_settings_within(self.settings.limits.clone())
+    }
+
+    /// The same under limits of its own. The cost is bounded where somebody set its limit: the user, or whoever asks.
+    pub(crate) fn run_settings_within(&self, limits: Limits) -> RunSettings {
+        let is_default = *self.settings.origin("limits.cost_microusd_max") == Origin::Default
+            && limits.cost_microusd_max == self.settings.limits.cost_microusd_max;
+        RunSettings { limits, cache_replies: self.settings.cache_replies, cost_is_bounded: !is_default }
     }
 
     /// Says something to the person, unless they want quiet.

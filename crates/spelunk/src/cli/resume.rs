@@ -51,8 +51,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     let mut progress = Progress::new(app.quiet);
     let handle = go_on(app, sandbox, &run, None, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
-    let n_settled = view.n_paid_calls() + view.n_cached_calls();
-    let settled = match n_settled {
+    let settled = match view.n_settled_calls() {
         0 => "no call was settled before".to_owned(),
         n => format!("{} not made again", count(n, "settled call")),
     };

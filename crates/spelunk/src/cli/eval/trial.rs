@@ -156,7 +156,7 @@ async fn answer(
         schema: None,
         focus: Focus::General,
         // Each repetition is asked anew: replies from a cache would hide how much answers vary.
-        settings: RunSettings { limits, cache_replies: false },
+        settings: RunSettings { cache_replies: false, ..app.run_settings_within(limits) },
         program: None,
     };
     let mut handle = engine.start(request)?;
