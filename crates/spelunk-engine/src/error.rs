@@ -18,10 +18,21 @@ pub enum FrameError {
     Call { call: CallId, code: ErrorCode, message: String },
     #[error("frame `{frame}` got no answer: {message}")]
     Child { frame: FrameId, code: ErrorCode, message: String },
-    #[error("frame `{frame}` may not go deeper: {message}")]
+    #[error("frame `{frame}` {}: {message}", refused(*code))]
     Refused { frame: FrameId, code: ErrorCode, message: String },
     #[error(transparent)]
     Stopped(#[from] Stop),
+}
+
+/// What a frame may not do.
+fn refused(code: ErrorCode) -> &'static str {
+    if code == ErrorCode::DepthExceeded {
+        "may not go deeper"
+    } else if code == ErrorCode::ChildrenExceeded {
+        "may not open another child"
+    } else {
+        "cannot begin"
+    }
 }
 
 /// What ends a run. A strategy passes it on; whatever it asks after it is refused too.

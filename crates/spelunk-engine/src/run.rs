@@ -11,8 +11,8 @@ use spelunk_journal::{Blobs, JournalError, Replies};
 use spelunk_model::{Model, Reply};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
-    BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, ModelRef, RunId, RunOutcome, StopReason,
-    Usage,
+    BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, ModelRef, RunId, RunOutcome,
+    StopReason, Usage,
 };
 use tokio::time::{Instant, timeout};
 
@@ -24,8 +24,8 @@ use crate::purse::Kept;
 use crate::replay::Replay;
 use crate::scribe::Scribe;
 use crate::{
-    Answer, BudgetExceeded, Cancel, EngineError, Frame, FrameError, Paces, Program, Purse, Roster, Stop, Task,
-    estimate, wire,
+    Answer, BudgetExceeded, Cancel, EngineError, Frame, FrameError, Paces, Program, Purse, Roster, Stop,
+    Task, estimate, wire,
 };
 
 /// What a run is held to.

@@ -503,7 +503,8 @@ impl CallView {
 
     fn retry(&mut self, code: ErrorCode) {
         self.retries.push(code);
-        self.n_requests += 1;
+        // A journal of an older engine means what it meant: there, a call was one however often it was tried.
+        self.n_requests += u64::from(self.reserved.is_some());
         self.is_awaited = true;
     }
 

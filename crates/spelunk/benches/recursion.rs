@@ -96,7 +96,11 @@ impl Stage {
             synthesis_model: None,
             schema: None,
             focus: spelunk_types::Focus::General,
-            settings: RunSettings { limits: self.limits.clone(), cache_replies: false, cost_is_bounded: false },
+            settings: RunSettings {
+                limits: self.limits.clone(),
+                cache_replies: false,
+                cost_is_bounded: false,
+            },
             program: None,
         };
         self.engine.start(request).unwrap()

@@ -126,7 +126,8 @@ const STEPS = {
     const call = run.calls.get(event.call);
     if (!call) return;
     call.retries.push(event.code);
-    call.nRequests += 1;
+    // Older engines counted a call once, however often it was tried.
+    if (call.isCounted) call.nRequests += 1;
   },
   'call.wasted': (run, event) => {
     for (const name of Object.keys(run.spent)) run.spent[name] += whole(event.usage?.[name]);

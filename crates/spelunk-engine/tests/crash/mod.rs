@@ -220,6 +220,8 @@ fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
                 | EventKind::CallRetried { .. }
                 | EventKind::CallWasted { .. }
                 | EventKind::WarningRaised { .. }
+                // What is left of the budget is less for every request that a crash lost.
+                | EventKind::ValueObserved { .. }
         )
     };
     facts(events.iter().filter(on_the_way)).into_iter().collect()

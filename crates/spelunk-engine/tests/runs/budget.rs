@@ -1,16 +1,18 @@
 //! One purse for the whole tree: what is reserved before sending bounds what is sent, whatever happens at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::expect;
-use spelunk_engine::RunResult;
+use spelunk_engine::{Roster, RunResult};
+use spelunk_model::{Model, ModelOptions, OpenAiModel};
 use spelunk_testkit::{Fault, FaultDisk, Gate, on, status};
-use spelunk_types::{ErrorCode, Limits, RunOutcome, Strategy, Usage};
+use spelunk_types::{ErrorCode, Explain as _, Limits, RunOutcome, Strategy, Usage};
 
 use super::disk::MoodyDisk;
 use super::tree::open_children;
-use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, refusal, shown, told};
 use crate::stage::{Stage, engine_on, events, survey, view};
 
 /// What one `prompt("call 00")` reserves: 4 + 3 tokens of text and 50 of reply, at a micro-dollar each.
@@ -240,7 +242,9 @@ async fn requests_on_their_way_at_a_crash_are_counted_once_and_the_user_is_told(
     let told: Vec<&str> = seen.warnings.iter().map(|(message, _)| message.as_str()).collect();
     assert_eq!(
         told,
-        ["3 requests had been sent and not answered when the run stopped; they are counted as 171 tokens, $0.000171"]
+        [
+            "3 requests had been sent and not answered when the run stopped; they are counted as 171 tokens, $0.000171"
+        ]
     );
 }
 
@@ -296,4 +300,47 @@ async fn no_request_is_sent_before_its_start_is_written() {
     assert_eq!(stage.server.requests(), []);
     disk.hold(false);
     assert_eq!(joined.await.answer, Some(answer("2 replies")));
+}
+
+/// A model of another machine whose price nobody knows.
+fn unpriced() -> Arc<dyn Model> {
+    let (base_url, name) = ("https://192.0.2.1/v1".to_owned(), "unknown".to_owned());
+    let options = ModelOptions { base_url, name, key: None, price: None, label_calls: false };
+    Arc::new(OpenAiModel::new(options).unwrap())
+}
+
+#[tokio::test]
+async fn a_bounded_cost_refuses_a_chain_with_a_model_without_a_price_and_the_default_only_warns() {
+    let mut stage = Stage::new(&NOTE, [on("0#*").reply("yes")]);
+    stage.stand_ins = vec![unpriced()];
+    stage.program = Some(ask_in_turn(&["call 00"]));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    stage.cost_is_bounded = true;
+    let refused = refusal(stage.start(&engine, ""));
+    assert_eq!(refused.code(), ErrorCode::PriceUnknown);
+    assert_eq!(
+        refused.to_string(),
+        "no price is known for `openai/unknown`, so `limits.cost_microusd_max` would have no effect"
+    );
+    stage.cost_is_bounded = false;
+    stage.limits.calls_max = 0;
+    let stopped = stage.ask(&engine, "").await;
+    let told = view(&events(&engine, &stopped.run)).warnings;
+    assert_eq!(told[0].0, "no price is known for openai/unknown: what it costs is not counted");
+    stage.cost_is_bounded = true;
+    assert_eq!(refusal(stage.resume(&engine, &stopped.run)).code(), ErrorCode::PriceUnknown);
+}
+
+#[tokio::test]
+async fn where_the_cost_is_bounded_code_cannot_ask_a_model_without_a_price_by_name() {
+    let asking = "```repl\nhits = grep('magic')\ntold = ''\ntry:\n    llm_query('x', model='odd')\n\
+                  except Exception as error:\n    told = str(error)\nprint(told)\n```";
+    let rules = [on("0#0").reply(asking), on("0#1").reply("```repl\nFINAL(told)\n```")];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.strategy = Strategy::Repl;
+    stage.cost_is_bounded = true;
+    let roster = Roster::of(BTreeMap::from([("odd".to_owned(), unpriced())]));
+    let engine = engine_on(Arc::new(FaultDisk::sound())).with_roster(roster);
+    let answer = stage.ask(&engine, "Which number?").await.answer.unwrap();
+    assert!(answer.text.contains("no price is known for `openai/unknown`"), "{}", answer.text);
 }

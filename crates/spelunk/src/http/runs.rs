@@ -118,7 +118,7 @@ async fn create(
     let key = idempotency_key(&headers)?;
     let sent = receive(request, &server).await?;
     // Whoever has no model to ask is told now, and not when it is the run's turn.
-    let models = model(&server).await?.into();
+    let models: RoleModels = model(&server).await?.into();
     let promising = Arc::clone(&server);
     let promised = work(move || promise(&promising, client, key, sent, &models)).await?;
     let run = match promised {

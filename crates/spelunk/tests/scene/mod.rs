@@ -144,11 +144,11 @@ impl Scene {
         run
     }
 
-    /// The calls that the only run is said to have made.
+    /// The calls that all runs are said to have made.
     pub(crate) fn calls_reported(&self) -> u64 {
         let listed = self.spelunk(["run", "list", "--json"]).run();
-        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
-        listed[0]["calls"].as_u64().unwrap_or_else(|| panic!("{listed}"))
+        let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+        listed.iter().map(|row| row["calls"].as_u64().unwrap()).sum()
     }
 
     pub(crate) fn journal_path(&self, run: &str) -> PathBuf {
