@@ -504,7 +504,7 @@ fn charged(view: &RunView) -> Vec<(FrameId, EventKind)> {
             "{n} requests had been sent and not answered when the run stopped; they are counted as {counted}"
         ),
     };
-    let hint = "that is the most they can have cost; the provider's bill may be lower".to_owned();
+    let hint = "that is the most it can have cost; the provider's bill may be lower".to_owned();
     facts.push((FrameId::root(), EventKind::WarningRaised { message, hint }));
     facts
 }

@@ -33,7 +33,7 @@ async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
     gate.open();
     let resumed = stage.resume(&engine, &cancelled.run).unwrap().join().await;
     assert_eq!(resumed.answer, Some(answer("one two")));
-    expect![[r#"
+    expect![[r"
         run.started      program openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 program
@@ -46,7 +46,7 @@ async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
         call.started     0#1
         call.settled     0#1 replied live tokens=5+5
         frame.closed     0 answered uncited
-        run.finished     answered"#]]
+        run.finished     answered"]]
     .assert_eq(&told(&engine, &cancelled.run));
     assert_eq!((stage.server.times_received("0#0"), stage.server.times_received("0#1")), (1, 2));
     let spent = view(&events(&engine, &cancelled.run)).spent;

@@ -24,7 +24,7 @@ async fn a_run_that_failed_asks_again_and_answers() {
     assert_eq!(failed.answer, None);
     let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
     assert_eq!(resumed.answer, Some(answer("42.")));
-    expect![[r#"
+    expect![[r"
         run.started      direct openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 direct
@@ -38,7 +38,7 @@ async fn a_run_that_failed_asks_again_and_answers() {
         call.started     0#0
         call.settled     0#0 replied live tokens=10+2
         frame.closed     0 answered uncited
-        run.finished     answered"#]]
+        run.finished     answered"]]
     .assert_eq(&told(&engine, &failed.run));
     assert_eq!(stage.server.times_received("0#0"), 5);
 }
@@ -58,7 +58,7 @@ async fn a_failure_the_strategy_lived_with_is_not_asked_again() {
     let failed = stage.ask(&engine, "").await;
     let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
     assert_eq!(resumed.answer, Some(answer("nothing first")));
-    expect![[r#"
+    expect![[r"
         run.started      program openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 program
@@ -76,7 +76,7 @@ async fn a_failure_the_strategy_lived_with_is_not_asked_again() {
         call.started     0#1
         call.settled     0#1 replied live tokens=1+1
         frame.closed     0 answered uncited
-        run.finished     answered"#]]
+        run.finished     answered"]]
     .assert_eq(&told(&engine, &failed.run));
     assert_eq!(stage.server.times_received("0#0"), 4);
 }

@@ -62,10 +62,10 @@ async fn a_frame_opens_no_more_children_than_its_limit() {
     stage.program = Some(open_children(3, Strategy::Direct));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "Which number?").await;
-    expect![[r#"
+    expect![[r"
         yes
         yes
-        children-exceeded: frame `0` may not open another child: `limits.children_depth0_max` is 2 (raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"#]]
+        children-exceeded: frame `0` may not open another child: `limits.children_depth0_max` is 2 (raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"]]
     .assert_eq(&result.answer.unwrap().text);
     let calls: Vec<Option<String>> =
         stage.server.requests().into_iter().map(|request| request.call).collect();
@@ -103,7 +103,7 @@ async fn a_child_that_takes_too_long_has_failed_and_its_parent_may_live_with_tha
     expect![[r"
         time-exhausted: frame `0.0` got no answer: `limits.frame_ms_max` is 100 (raise `limits.run_ms_max` or `limits.frame_ms_max`)
         quick"]].assert_eq(&result.answer.unwrap().text);
-    expect![[r#"
+    expect![[r"
         run.started      program openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 program
@@ -118,7 +118,7 @@ async fn a_child_that_takes_too_long_has_failed_and_its_parent_may_live_with_tha
         call.settled     0.1#0 replied live tokens=217+2
         frame.closed     0.1 answered uncited
         frame.closed     0 answered uncited
-        run.finished     answered"#]]
+        run.finished     answered"]]
     .assert_eq(&told(&engine, &result.run));
 }
 

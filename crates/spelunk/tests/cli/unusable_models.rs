@@ -3,7 +3,9 @@
 
 use expect_test::expect;
 
-use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls};
+use spelunk_testkit::{ModelServer, status};
+
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, to_all};
 
 /// Commands that take a model.
 const COMMANDS: [&[&str]; 7] = [
@@ -81,11 +83,16 @@ fn the_name_of_another_providers_model_is_refused_where_it_would_be_sent() {
 
 #[test]
 fn a_run_does_not_go_on_without_a_model_or_with_one_that_cannot_be_asked() {
-    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
-    scene.answered(&server);
-    for model in ["none", "tiny"] {
+    let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([to_all().always(status(400))]));
+    assert_eq!(scene.ask(&server).run().code, 1);
+    for (model, message) in [
+        ("none", "error: run `SHORT` cannot go on without a model\n"),
+        ("tiny", "error: the model `tiny` cannot be asked"),
+    ] {
         let ran = scene.spelunk(["resume", "--model", model]).run();
         assert_eq!(ran.code, 2, "{model}: {}", ran.stderr);
+        let told = scene.normalise(&ran.stderr);
+        assert!(told.starts_with(message), "{told}");
     }
     assert_eq!(n_calls(&server), 1);
 }

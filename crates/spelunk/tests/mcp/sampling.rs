@@ -80,7 +80,7 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
         error: the run was begun by an MCP client, with a model or agents of its own
 
         hint: go on with it from such a client, by the tool `rlm_resume`
-        --- exit 1
+        --- exit 2
     "#]]);
     let id = client.begin("tools/call", json!({ "name": "rlm_resume", "arguments": { "run": run } }));
     let asked = client.asked();
