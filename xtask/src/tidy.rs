@@ -9,6 +9,7 @@ mod files;
 mod manifests;
 mod modules;
 mod places;
+mod readers;
 mod shape;
 
 use std::fmt;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use serde_json::Value;
-use spelunk_types::ErrorCode;
+use spelunk_types::{ErrorCode, Limits};
 
 /// A file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +108,9 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     let mut complaints = edges::check(&metadata);
     complaints.extend(modules::check(&files));
     complaints.extend(docs::check_errors(&files, &codes));
+    let limits: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
+    complaints.extend(readers::check_limits(&files, &limits));
+    complaints.extend(readers::check_settings(&files));
     for file in &files {
         complaints.extend(check_file(file));
     }

@@ -182,7 +182,7 @@ async fn ask(frame: &Frame, analysis: &Analysis, prompt: Prompt) -> Result<Analy
     let reply = frame.ask_sub(prompt).await?;
     parse(&reply.text, analysis, limits, Reading::Last).map_err(|faults| FrameError::Child {
         frame: frame.id().clone(),
-        code: ErrorCode::AnswerInvalid,
+        code: ErrorCode::ReportInvalid,
         message: format!("the analyst's report cannot be used: {}", faults.join("; ")),
     })
 }

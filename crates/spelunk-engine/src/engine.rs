@@ -12,7 +12,7 @@ use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, JournalError, Workspace};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text};
+use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text, Usage};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -96,6 +96,14 @@ pub struct ResumeRequest {
     pub settings: RunSettings,
     /// With [`Strategy::Program`]: the program it was started with.
     pub program: Option<Program>,
+}
+
+impl ResumeRequest {
+    /// Refuses what a resume would refuse for want of a price.
+    pub fn check_prices(&self) -> Result<(), EngineError> {
+        let others = self.sub_model.iter().chain(&self.synthesis_model);
+        self.settings.check_prices(others.chain([&self.model]))
+    }
 }
 
 /// A run on its way.
@@ -247,6 +255,12 @@ impl Engine {
     /// Starts a run under a name that was given out before with [`Engine::new_id`].
     pub fn start_as(&self, run: RunId, request: RunRequest) -> Result<RunHandle, EngineError> {
         let schema = request.schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
+        let models = self.models(
+            request.model.clone(),
+            request.sub_model.clone(),
+            request.synthesis_model.clone(),
+            &request.settings,
+        )?;
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
         let lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
@@ -257,6 +271,7 @@ impl Engine {
         let start = start.with_corpus(&view_of_all, &blobs).map_err(of_run)?;
         let mut facts = vec![(FrameId::root(), start.into_event())];
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
+        facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
         let desk =
             Desk { journal, blobs, replies: self.workspace.replies(), clock: Arc::clone(&self.clock), lock };
@@ -266,7 +281,6 @@ impl Engine {
             ..Task::new(request.question, view_of_all, request.strategy)
         };
         let (settings, program) = (request.settings, request.program);
-        let models = self.models(request.model, request.sub_model, request.synthesis_model);
         let view = RunView::of(&events);
         Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
@@ -308,6 +322,8 @@ impl Engine {
         let start = Start::of(run, &events).map_err(of_run)?;
         check_may_go_on(run, &view, start.strategy, more)?;
         let limits = start.check(run, &request, self.roster.names())?;
+        let models =
+            self.models(request.model, request.sub_model, request.synthesis_model, &request.settings)?;
         let corpus = self.read_sources(&start.sources, &start.scan, progress)?;
         if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
@@ -318,6 +334,8 @@ impl Engine {
         let schema = schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let (from_seq, bytes_dropped) = (journal.seq_last(), opened.bytes_dropped);
         let mut facts = vec![(FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped })];
+        facts.extend(charged(&view));
+        facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         if let Some(question) = more {
             let question = blobs.keep(question).map_err(of_run)?;
             facts.push((FrameId::root(), EventKind::QuestionAdded { question }));
@@ -332,7 +350,6 @@ impl Engine {
         let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
-        let models = self.models(request.model, request.sub_model, request.synthesis_model);
         Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
 
@@ -350,16 +367,20 @@ impl Engine {
         live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
-    /// Whom a run asks: the root's model where no other was named.
+    /// Whom a run asks: the root's model where no other was named. Where the cost is bounded, all have a price.
     fn models(
         &self,
         root: Arc<dyn Model>,
         sub: Option<Arc<dyn Model>>,
         synthesis: Option<Arc<dyn Model>>,
-    ) -> Models {
+        settings: &RunSettings,
+    ) -> Result<Models, EngineError> {
         let or_root = |model: Option<Arc<dyn Model>>| model.unwrap_or_else(|| Arc::clone(&root));
         let (sub, synthesis) = (or_root(sub), or_root(synthesis));
-        Models { root, sub, synthesis, roster: self.roster.clone() }
+        settings.check_prices([&root, &sub, &synthesis])?;
+        let roster = self.roster.clone();
+        let roster = if settings.cost_is_bounded { roster.with_prices() } else { roster };
+        Ok(Models { root, sub, synthesis, roster })
     }
 
     /// The finder of a corpus.
@@ -459,6 +480,33 @@ fn check_may_go_on(
         Some(_) if view.answer().is_none() => Err(EngineError::Unfinished { run }),
         None | Some(_) => Ok(()),
     }
+}
+
+/// Requests that were on their way when the process before this one died: nobody knows what came of them, so each is
+/// counted as what was set aside for it, and the user is told. What is counted here has its end on record.
+fn charged(view: &RunView) -> Vec<(FrameId, EventKind)> {
+    let mut sum = Usage::default();
+    let mut facts = Vec::new();
+    for (call, usage) in view.unanswered() {
+        sum = sum.plus(usage);
+        facts.push((call.frame.clone(), EventKind::CallWasted { call: call.clone(), usage }));
+    }
+    let counted = match sum.cost_microusd {
+        0 => format!("{} tokens", sum.tokens()),
+        cost => format!("{} tokens, ${}.{:06}", sum.tokens(), cost / 1_000_000, cost % 1_000_000),
+    };
+    let message = match facts.len() {
+        0 => return facts,
+        1 => format!(
+            "1 request had been sent and not answered when the run stopped; it is counted as {counted}"
+        ),
+        n => format!(
+            "{n} requests had been sent and not answered when the run stopped; they are counted as {counted}"
+        ),
+    };
+    let hint = "that is the most it can have cost; the provider's bill may be lower".to_owned();
+    facts.push((FrameId::root(), EventKind::WarningRaised { message, hint }));
+    facts
 }
 
 fn source_input(blobs: &Blobs, source: &SourceSpec) -> Result<SourceInput, JournalError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spelunk_context::SourceError;
 use spelunk_journal::JournalError;
 use spelunk_sandbox::InterpreterError;
-use spelunk_types::{CallId, ErrorCode, Explain, FrameId, RunId, Strategy};
+use spelunk_types::{CallId, ErrorCode, Explain, FrameId, ModelRef, RunId, Strategy};
 
 use crate::purse::BudgetExceeded;
 use crate::schema::SchemaError;
@@ -18,10 +18,21 @@ pub enum FrameError {
     Call { call: CallId, code: ErrorCode, message: String },
     #[error("frame `{frame}` got no answer: {message}")]
     Child { frame: FrameId, code: ErrorCode, message: String },
-    #[error("frame `{frame}` may not go deeper: {message}")]
+    #[error("frame `{frame}` {}: {message}", refused(*code))]
     Refused { frame: FrameId, code: ErrorCode, message: String },
     #[error(transparent)]
     Stopped(#[from] Stop),
+}
+
+/// What a frame may not do.
+fn refused(code: ErrorCode) -> &'static str {
+    if code == ErrorCode::DepthExceeded {
+        "may not go deeper"
+    } else if code == ErrorCode::ChildrenExceeded {
+        "may not open another child"
+    } else {
+        "cannot begin"
+    }
 }
 
 /// What ends a run. A strategy passes it on; whatever it asks after it is refused too.
@@ -162,6 +173,8 @@ pub enum EngineError {
     CorpusChanged { run: RunId },
     #[error("run `{}` was driven by a program that is not here", run.short())]
     ProgramMissing { run: RunId },
+    #[error("no price is known for `{model}`, so `limits.cost_microusd_max` would have no effect")]
+    PriceUnknown { model: ModelRef },
 }
 
 impl Explain for EngineError {
@@ -174,6 +187,7 @@ impl Explain for EngineError {
             Self::NotAgent { .. } | Self::Unfinished { .. } => ErrorCode::UsageWrong,
             Self::SettingsChanged { .. } | Self::ProgramMissing { .. } => ErrorCode::SettingsChanged,
             Self::CorpusChanged { .. } => ErrorCode::CorpusChanged,
+            Self::PriceUnknown { .. } => ErrorCode::PriceUnknown,
         }
     }
 
@@ -196,6 +210,7 @@ impl Explain for EngineError {
                 Some("ask again over the new text: replies that still fit are taken from the cache".into())
             }
             Self::ProgramMissing { .. } => Some("resume it from the program that started it".into()),
+            Self::PriceUnknown { .. } => self.code().hint().map(str::to_owned),
         }
     }
 }

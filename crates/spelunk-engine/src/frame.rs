@@ -380,7 +380,13 @@ impl Frame {
         let (code, message) = if u64::from(depth) >= limits.depth_max {
             (ErrorCode::DepthExceeded, format!("`limits.depth_max` is {}", limits.depth_max))
         } else if u64::from(idx) >= children_max {
-            (ErrorCode::ChildrenExceeded, format!("`limits.children_depth{depth}_max` is {children_max}"))
+            // Below the depths that have a limit of their own, a frame has one child.
+            let limit = if depth > 2 {
+                "the limit".to_owned()
+            } else {
+                format!("`limits.children_depth{depth}_max`")
+            };
+            (ErrorCode::ChildrenExceeded, format!("{limit} is {children_max}"))
         } else {
             return Ok(());
         };

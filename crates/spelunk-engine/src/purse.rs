@@ -1,6 +1,6 @@
 //! The purse: what a run may still spend, one for the whole tree. Spending is reserved before a request is sent, which
-//! stops fifty parallel calls from overspending together; a reservation that is dropped is returned. What an attempt
-//! without a reply cost is paid for itself, and is not.
+//! stops fifty parallel calls from overspending together; a reservation that is dropped is returned. Every request that
+//! is sent counts as a call, answered or not, and what one without a reply cost is paid for itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,8 +115,8 @@ impl Purse {
             return Err(exceeded);
         }
         (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
-        let (purse, has_spent) = (Arc::clone(self), AtomicBool::new(false));
-        Ok(Reservation { purse, estimate, kept, has_spent, settled: false })
+        let (purse, is_sent) = (Arc::clone(self), AtomicBool::new(false));
+        Ok(Reservation { purse, estimate, kept, is_sent, is_settled: false })
     }
 
     /// The first limit that so many calls, tokens and micro-dollars would break, with what is kept on top.
@@ -159,51 +159,58 @@ impl Purse {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn exchange(&self, estimate: Usage, actual: Option<Usage>) {
+    fn exchange(&self, estimate: Usage, paid: Usage) {
         let mut held = self.lock();
-        let paid = actual.unwrap_or_default();
-        held.calls = held.calls.saturating_sub(u64::from(actual.is_none()));
         held.tokens = held.tokens.saturating_sub(estimate.tokens()).saturating_add(paid.tokens());
         held.cost_microusd =
             held.cost_microusd.saturating_sub(estimate.cost_microusd).saturating_add(paid.cost_microusd);
     }
 }
 
-/// Money set aside for one call.
+/// Money set aside for the next request of one call.
 #[derive(Debug)]
 pub struct Reservation {
     purse: Arc<Purse>,
     estimate: Usage,
     /// What it has to leave untouched.
     kept: Option<Kept>,
-    /// Whether attempts without a reply were paid besides.
-    has_spent: AtomicBool,
-    settled: bool,
+    /// Whether a request was sent.
+    is_sent: AtomicBool,
+    is_settled: bool,
 }
 
 impl Reservation {
     /// Pays what the call really used, which may be more than was set aside.
     pub fn settle(mut self, actual: Usage) {
-        self.settled = true;
-        self.purse.exchange(self.estimate, Some(actual));
+        self.is_settled = true;
+        self.purse.exchange(self.estimate, actual);
     }
 
-    /// Pays for an attempt that brought no reply. What is set aside stays so, for the next attempt.
+    /// What is set aside.
+    pub(crate) fn estimate(&self) -> Usage {
+        self.estimate
+    }
+
+    /// Notes that a request is sent; true for the first one.
+    pub(crate) fn send(&self) -> bool {
+        !self.is_sent.swap(true, Ordering::Relaxed)
+    }
+
+    /// Pays for a request that brought no reply. What is set aside stays so, for the next one.
     pub(crate) fn spend(&self, wasted: Usage) {
-        self.has_spent.store(true, Ordering::Relaxed);
         let mut held = self.purse.lock();
         held.tokens = held.tokens.saturating_add(wasted.tokens());
         held.cost_microusd = held.cost_microusd.saturating_add(wasted.cost_microusd);
     }
 
-    /// Whether another attempt can be paid after those that brought no reply.
-    pub(crate) fn check(&self) -> Result<(), BudgetExceeded> {
-        if !self.has_spent.load(Ordering::Relaxed) {
-            return Ok(());
-        }
+    /// Takes another call for the next request, after one that brought no reply, or refuses it.
+    pub(crate) fn again(&self) -> Result<(), BudgetExceeded> {
         let mut held = self.purse.lock();
-        let wanted = (held.calls, held.tokens, held.cost_microusd);
-        let Some(exceeded) = self.purse.exceeded(wanted, self.kept) else { return Ok(()) };
+        let wanted = (held.calls.saturating_add(1), held.tokens, held.cost_microusd);
+        let Some(exceeded) = self.purse.exceeded(wanted, self.kept) else {
+            held.calls = wanted.0;
+            return Ok(());
+        };
         if self.kept.is_none() {
             held.refused.get_or_insert_with(|| exceeded.clone());
         }
@@ -213,8 +220,13 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if !self.settled {
-            self.purse.exchange(self.estimate, None);
+        if self.is_settled {
+            return;
+        }
+        self.purse.exchange(self.estimate, Usage::default());
+        if !self.is_sent.load(Ordering::Relaxed) {
+            let mut held = self.purse.lock();
+            held.calls = held.calls.saturating_sub(1);
         }
     }
 }

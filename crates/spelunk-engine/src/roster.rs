@@ -6,6 +6,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use spelunk_model::Model;
+use spelunk_types::Explain;
+
+use crate::EngineError;
+use crate::run::unpriced;
 
 type Opened = Result<Arc<dyn Model>, String>;
 type Open = dyn Fn(&str) -> Opened + Send + Sync;
@@ -33,6 +37,23 @@ impl Roster {
         Self::new(names, move |name| {
             models.get(name).cloned().ok_or_else(|| "it is not on the roster".to_owned())
         })
+    }
+
+    /// The same models; one without a known price cannot be asked.
+    #[must_use]
+    pub(crate) fn with_prices(self) -> Self {
+        let open = Arc::clone(&self.open);
+        let priced = move |name: &str| {
+            let model = open(name)?;
+            match unpriced(&model) {
+                None => Ok(model),
+                Some(link) => {
+                    let error = EngineError::PriceUnknown { model: link.clone() };
+                    Err(format!("{error}: {}", error.hint().unwrap_or_default()))
+                }
+            }
+        };
+        Self { open: Arc::new(priced), opened: Arc::default(), ..self }
     }
 
     /// The names, in their order.

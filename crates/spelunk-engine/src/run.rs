@@ -1,6 +1,6 @@
 //! A run: one question against one corpus, from its first event to its last. What all frames of a run share is here.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,8 @@ use spelunk_journal::{Blobs, JournalError, Replies};
 use spelunk_model::{Model, Reply};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
-    BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, RunId, RunOutcome, StopReason, Usage,
+    BlobId, ErrorCode, EventKind, Explain, FrameId, Grounding, Limits, ModelRef, RunId, RunOutcome,
+    StopReason, Usage,
 };
 use tokio::time::{Instant, timeout};
 
@@ -23,8 +24,8 @@ use crate::purse::Kept;
 use crate::replay::Replay;
 use crate::scribe::Scribe;
 use crate::{
-    Answer, BudgetExceeded, Cancel, Frame, FrameError, Paces, Program, Purse, Roster, Stop, Task, estimate,
-    wire,
+    Answer, BudgetExceeded, Cancel, EngineError, Frame, FrameError, Paces, Program, Purse, Roster, Stop,
+    Task, estimate, wire,
 };
 
 /// What a run is held to.
@@ -34,6 +35,28 @@ pub struct RunSettings {
     pub limits: Limits,
     /// Whether replies are looked up in the cache and kept there.
     pub cache_replies: bool,
+    /// Whether somebody asked for `limits.cost_microusd_max`, which is then held or the run is refused. Otherwise it is a
+    /// default, and a model without a known price is only warned of.
+    pub cost_is_bounded: bool,
+}
+
+impl RunSettings {
+    /// Refuses a model without a known price where the cost is bounded: the limit would have no effect.
+    pub fn check_prices<'a>(
+        &self,
+        models: impl IntoIterator<Item = &'a Arc<dyn Model>>,
+    ) -> Result<(), EngineError> {
+        match models.into_iter().find_map(unpriced) {
+            Some(model) if self.cost_is_bounded => Err(EngineError::PriceUnknown { model: model.clone() }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// The first model of a chain whose price is not known.
+pub(crate) fn unpriced(model: &Arc<dyn Model>) -> Option<&ModelRef> {
+    let links = if model.links().is_empty() { std::slice::from_ref(model) } else { model.links() };
+    links.iter().find(|link| link.price().is_none()).map(|link| link.reference())
 }
 
 /// How a run ended, and with what.
@@ -59,6 +82,18 @@ pub(crate) struct Models {
     pub(crate) synthesis: Arc<dyn Model>,
     /// Those that code may name.
     pub(crate) roster: Roster,
+}
+
+impl Models {
+    /// What the user should know about them: the default limit on cost does not hold for a model without a price.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = EventKind> {
+        let unpriced = [&self.root, &self.sub, &self.synthesis].into_iter().filter_map(unpriced);
+        let unpriced: BTreeSet<String> = unpriced.map(ToString::to_string).collect();
+        unpriced.into_iter().map(|model| EventKind::WarningRaised {
+            message: format!("no price is known for {model}: what it costs is not counted"),
+            hint: ErrorCode::PriceUnknown.hint().unwrap_or_default().to_owned(),
+        })
+    }
 }
 
 /// On whose behalf a model is asked.

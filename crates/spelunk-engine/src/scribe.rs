@@ -187,7 +187,7 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
-    /// Waits until the fact is on disk.
+    /// Waits until the fact is on disk; one that is only buffered, until it is written.
     pub(crate) async fn written(self) -> Result<(), Arc<JournalError>> {
         self.sent?;
         self.written.await.unwrap_or_else(|_| Err(gone()))

@@ -183,8 +183,14 @@ pub struct CallView {
     pub prompt: Text,
     /// Where it stands.
     pub state: CallState,
-    /// Attempts that failed, with the reason.
+    /// Requests that failed and were followed by another, with the reason.
     pub retries: Vec<ErrorCode>,
+    /// Requests that were sent.
+    pub n_requests: u64,
+    /// What was set aside for each; older engines did not say.
+    reserved: Option<Usage>,
+    /// Whether a request is on its way, as far as the journal knows.
+    is_awaited: bool,
     /// The event with which it began.
     pub seq: u64,
     /// When it began.
@@ -243,7 +249,11 @@ impl RunView {
                 self.n_resumed += 1;
                 self.segment_at_ms = at_ms;
             }
-            EventKind::RunFinished { outcome } => self.outcome = Some(outcome.clone()),
+            EventKind::RunFinished { outcome } => {
+                self.outcome = Some(outcome.clone());
+                // Requests that were on their way were given up and counted before.
+                self.calls.values_mut().for_each(|call| call.is_awaited = false);
+            }
             EventKind::SourceScanned { documents, bytes, skipped, redacted, .. } => {
                 self.n_documents = self.n_documents.saturating_add(*documents);
                 self.corpus_bytes = self.corpus_bytes.saturating_add(*bytes);
@@ -264,16 +274,21 @@ impl RunView {
                 self.documents_read = self.documents_read.saturating_add(*documents);
                 self.bytes_read = self.bytes_read.saturating_add(*bytes);
             }
-            EventKind::CallStarted { call, model, text, .. } => {
-                let started = CallView::started(model.clone(), text.clone(), event);
-                self.calls.entry(call.clone()).or_insert(started);
+            EventKind::CallStarted { call, model, text, reserved, .. } => {
+                let started = || CallView::started(model.clone(), text.clone(), event);
+                self.calls.entry(call.clone()).or_insert_with(started).send(*reserved);
             }
             EventKind::CallRetried { call, code, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
-                    call.retries.push(*code);
+                    call.retry(*code);
                 }
             }
-            EventKind::CallWasted { usage, .. } => self.spent = self.spent.plus(*usage),
+            EventKind::CallWasted { call, usage } => {
+                self.spent = self.spent.plus(*usage);
+                if let Some(call) = self.calls.get_mut(call) {
+                    call.is_awaited = false;
+                }
+            }
             EventKind::CallSettled { call, outcome, served } => {
                 if let Some(view) = self.calls.get_mut(call) {
                     self.spent = self.spent.plus(view.settle(outcome.clone(), *served, at_ms));
@@ -384,15 +399,21 @@ impl RunView {
         self.earlier_ms.saturating_add(self.updated_at_ms.saturating_sub(self.segment_at_ms))
     }
 
-    /// Calls that were sent and settled, cached ones not counted.
+    /// Requests that were sent: answered, failed and tried again, or given up. What the cache answered is not among them.
     pub fn n_paid_calls(&self) -> u64 {
-        let is_paid = |call: &&CallView| match call.state {
-            CallState::Open => false,
-            CallState::Replied { served, .. } => served == Served::Live,
-            // What the purse refused was never sent.
-            CallState::Failed { code } => code.blame() != Blame::Limit,
-        };
-        self.calls.values().filter(is_paid).count() as u64
+        self.calls.values().map(|call| call.n_requests).sum()
+    }
+
+    /// Calls that have ended, cached ones among them.
+    pub fn n_settled_calls(&self) -> u64 {
+        self.calls.values().filter(|call| call.state != CallState::Open).count() as u64
+    }
+
+    /// Requests whose end is not on record, and what was set aside for each: the process died while they were on their
+    /// way.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (&CallId, Usage)> {
+        let awaited = self.calls.iter().filter(|(_, call)| call.is_awaited);
+        awaited.filter_map(|(id, call)| Some((id, call.reserved?)))
     }
 
     /// Calls answered from the cache.
@@ -463,10 +484,28 @@ impl CallView {
             prompt,
             state: CallState::Open,
             retries: Vec::new(),
+            n_requests: 0,
+            reserved: None,
+            is_awaited: false,
             seq: event.seq,
             started_at_ms: event.at_ms,
             settled_at_ms: None,
         }
+    }
+
+    /// A request is sent, unless nothing was set aside for one.
+    fn send(&mut self, reserved: Option<Usage>) {
+        if reserved.is_some() {
+            self.n_requests += 1;
+            (self.reserved, self.is_awaited) = (reserved, true);
+        }
+    }
+
+    fn retry(&mut self, code: ErrorCode) {
+        self.retries.push(code);
+        // A journal of an older engine means what it meant: there, a call was one however often it was tried.
+        self.n_requests += u64::from(self.reserved.is_some());
+        self.is_awaited = true;
     }
 
     /// Ends the call and says what it cost. One that has ended keeps its first end.
@@ -475,16 +514,20 @@ impl CallView {
             return Usage::default();
         }
         self.settled_at_ms = Some(at_ms);
-        match outcome {
+        self.is_awaited = false;
+        let (state, usage, is_sent) = match outcome {
             CallOutcome::Replied { reply, usage, .. } => {
-                self.state = CallState::Replied { reply, usage, served };
-                usage
+                (CallState::Replied { reply, usage, served }, usage, served == Served::Live)
             }
+            // What the purse refused was never sent.
             CallOutcome::Failed { code, .. } => {
-                self.state = CallState::Failed { code };
-                Usage::default()
+                (CallState::Failed { code }, Usage::default(), code.blame() != Blame::Limit)
             }
-        }
+        };
+        // Older engines did not say when a request was sent, only that it had an end.
+        self.n_requests += u64::from(is_sent && self.reserved.is_none());
+        self.state = state;
+        usage
     }
 }
 

@@ -86,7 +86,7 @@ impl Model for CommandModel {
     }
 
     fn price(&self) -> Option<Price> {
-        Some(self.options.price.unwrap_or(Price::FREE))
+        self.options.price
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {

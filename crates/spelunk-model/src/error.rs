@@ -158,6 +158,9 @@ impl Explain for ModelError {
     fn hint(&self) -> Option<String> {
         let own = match self {
             Self::CommandFailed { .. } => "run the command by hand with a prompt on its standard input",
+            Self::Unreachable { base_url, .. } if base_url.starts_with("command:") => {
+                "check the program that `model.command` names"
+            }
             Self::LocalFailed { .. } => {
                 "look at it with `spelunk model list`, or name another model with `--model`"
             }

@@ -110,6 +110,8 @@ error_codes! {
     ContextExists = "context-exists", User;
     /// No model is configured and none was found.
     ModelNotConfigured = "model-not-configured", Settings, "run `spelunk doctor`, or see what is set up with `spelunk model list`";
+    /// The cost is bounded, and no price is known for a model.
+    PriceUnknown = "price-unknown", Settings, "set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same of `models.NAME`), or bound the run with `--max-tokens` in the place of `--max-cost`";
     /// The provider does not accept the key.
     ModelUnauthorized = "model-unauthorized", Settings, "check the key in the environment, then run `spelunk doctor`";
     /// The provider does not know the model or the address.
@@ -123,7 +125,7 @@ error_codes! {
     /// The provider does not accept the request.
     ModelRequestRefused = "model-request-refused", Upstream, "check that the model takes such requests (`spelunk model test`), or name another with `--model`";
     /// The prompt is longer than the model's window.
-    ModelPromptTooLong = "model-prompt-too-long", Upstream, "lower `limits.direct_tokens_max`, or choose a model with a longer window";
+    ModelPromptTooLong = "model-prompt-too-long", Upstream, "choose a model with a longer window, or send less at once: lower `limits.direct_tokens_max`, `limits.chunk_tokens_max` or `limits.transcript_tokens_max`";
     /// No connection to the provider.
     ModelUnreachable = "model-unreachable", Upstream, "check that the server runs and that `--base-url` is right, then `spelunk doctor`";
     /// The provider took too long.
@@ -131,7 +133,7 @@ error_codes! {
     /// The reply ended before its end mark.
     ModelStreamCut = "model-stream-cut", Upstream, "try again; if it happens every time, look for a proxy that ends long replies";
     /// The reply is not in the provider's own format.
-    ModelReplyMalformed = "model-reply-malformed", Upstream, "check that `--base-url` is the address of the API, not of a web page";
+    ModelReplyMalformed = "model-reply-malformed", Upstream, "check that `--base-url` is the address of the API and not of a web page, or what the program of `model.command` prints";
     /// The reply holds neither text nor a tool call.
     ModelReplyEmpty = "model-reply-empty", Upstream, "raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`";
     /// The reply is longer than is accepted.
@@ -147,9 +149,9 @@ error_codes! {
     /// A frame may not open another below it.
     DepthExceeded = "depth-exceeded", Limit, "raise `limits.depth_max`";
     /// A frame has as many children as it may.
-    ChildrenExceeded = "children-exceeded", Limit, "raise the limit on children";
+    ChildrenExceeded = "children-exceeded", Limit, "raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`";
     /// A frame has taken all the turns it may.
-    TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max`, or ask a narrower question";
+    TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max` (of an agent, `limits.agent_turns_max`), or ask a narrower question";
     /// A frame has run all the code it may.
     CellsExhausted = "cells-exhausted", Limit, "raise `limits.cells_max`";
     /// A model repeated itself, only talked, or wrote code or calls where an answer was due.
@@ -157,11 +159,13 @@ error_codes! {
     /// The sandbox broke or could not be started.
     SandboxFailed = "sandbox-failed", Damage, "run `spelunk doctor`";
     /// This machine cannot confine the sandbox that was asked for.
-    SandboxUnconfined = "sandbox-unconfined", Settings, "leave out `--sandbox`: the default needs nothing from the machine";
+    SandboxUnconfined = "sandbox-unconfined", Settings, "leave out `--sandbox` and `ask.sandbox`: the default needs nothing from the machine";
     /// A JSON Schema is not one, or uses what is not supported.
     SchemaInvalid = "schema-invalid", User;
     /// The answer does not fit the schema, after it was asked for again.
     AnswerInvalid = "answer-invalid", Upstream, "loosen the schema, or choose a stronger model";
+    /// What a model reported about a part of the text cannot be used, after it was asked for again.
+    ReportInvalid = "report-invalid", Upstream, "ask again, or choose a stronger model for `roles.sub`";
     /// The user stopped the run.
     Cancelled = "cancelled", User;
     /// No run has that name.

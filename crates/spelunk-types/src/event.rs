@@ -133,13 +133,21 @@ pub enum EventKind {
     /// Passages were put before a model.
     #[serde(rename = "passages.chosen")]
     PassagesChosen { documents: u64, bytes: u64, of_bytes: u64 },
-    /// A request was about to be sent.
+    /// A request was about to be sent, or would have been: the cache answered it, or the purse refused it.
     #[serde(rename = "call.started")]
-    CallStarted { call: CallId, model: String, prompt: BlobId, text: Text },
-    /// An attempt failed and another follows.
+    CallStarted {
+        call: CallId,
+        model: String,
+        prompt: BlobId,
+        text: Text,
+        /// What was set aside for a request that was sent. It is counted as that where its end never came to be known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reserved: Option<Usage>,
+    },
+    /// A request failed and another follows.
     #[serde(rename = "call.retried")]
     CallRetried { call: CallId, attempt: u32, code: ErrorCode, wait_ms: u64 },
-    /// An attempt brought no reply, and the provider may want to be paid for it: what it is counted as.
+    /// A request brought no reply, and the provider may want to be paid for it: what it is counted as.
     #[serde(rename = "call.wasted")]
     CallWasted { call: CallId, usage: Usage },
     /// A call ended: what the strategy saw.

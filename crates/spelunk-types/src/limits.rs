@@ -67,7 +67,7 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Calls a run may make, over the whole tree.
+    /// Requests a run may send to models, over the whole tree; one that is tried again counts again.
     spend calls_max = 500;
     /// Tokens a run may use in both directions, over the whole tree.
     spend tokens_max = 10_000_000;
@@ -161,8 +161,6 @@ limits! {
     path inline_chars_max = 8000;
     /// What a root prompt shows of a longer one.
     path preview_chars_max = 500;
-    /// Analyst tasks started together.
-    path stage_tasks_max = 15;
     /// Turns of a REPL frame.
     path turns_max = 20;
     /// Turns of an agent frame.
@@ -235,8 +233,6 @@ limits! {
     path findings_max = 200;
     /// The longest piece of evidence in a finding.
     path evidence_chars_max = 100;
-    /// The longest output of a worker.
-    path worker_chars_max = 4000;
     /// Earlier sessions that are shown to a new one.
     path prior_sessions_max = 3;
 }

@@ -79,7 +79,11 @@ impl Stage {
             synthesis_model: None,
             schema: None,
             focus: Focus::General,
-            settings: RunSettings { limits: self.limits.clone(), cache_replies: self.caches },
+            settings: RunSettings {
+                limits: self.limits.clone(),
+                cache_replies: self.caches,
+                cost_is_bounded: false,
+            },
             program: None,
         };
         let result = self.engine.start(request).unwrap().join().await;

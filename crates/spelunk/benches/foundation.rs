@@ -99,7 +99,8 @@ impl Stage {
     fn start(&self, model: Arc<dyn Model>, program: Option<Program>) -> RunHandle {
         let corpus = self.engine.open_corpus(&self.sources, &mut |_| {}).unwrap();
         let strategy = if program.is_some() { Strategy::Program } else { Strategy::Direct };
-        let settings = RunSettings { limits: self.limits.clone(), cache_replies: false };
+        let settings =
+            RunSettings { limits: self.limits.clone(), cache_replies: false, cost_is_bounded: false };
         let (question, sources) = ("What is the magic number?".to_owned(), self.sources.clone());
         let request = RunRequest {
             question,
@@ -236,7 +237,7 @@ async fn replay() {
     let folded = began.elapsed();
     assert_eq!(view.n_paid_calls(), CALLS as u64);
     let began = Instant::now();
-    let settings = RunSettings { limits: stage.limits.clone(), cache_replies: false };
+    let settings = RunSettings { limits: stage.limits.clone(), cache_replies: false, cost_is_bounded: false };
     let request = ResumeRequest {
         model: Instantly::new(),
         sub_model: None,

@@ -96,7 +96,11 @@ impl Stage {
             synthesis_model: None,
             schema: None,
             focus: spelunk_types::Focus::General,
-            settings: RunSettings { limits: self.limits.clone(), cache_replies: false },
+            settings: RunSettings {
+                limits: self.limits.clone(),
+                cache_replies: false,
+                cost_is_bounded: false,
+            },
             program: None,
         };
         self.engine.start(request).unwrap()
@@ -251,7 +255,7 @@ async fn replay() {
     handle.abandon().await;
     gate.open();
     let began = Instant::now();
-    let settings = RunSettings { limits: stage.limits.clone(), cache_replies: false };
+    let settings = RunSettings { limits: stage.limits.clone(), cache_replies: false, cost_is_bounded: false };
     let request = ResumeRequest {
         model: http_model(&server),
         sub_model: None,
@@ -298,7 +302,7 @@ async fn agent_replay() {
         model: http_model(&server),
         sub_model: None,
         synthesis_model: None,
-        settings: RunSettings { limits: stage.limits.clone(), cache_replies: false },
+        settings: RunSettings { limits: stage.limits.clone(), cache_replies: false, cost_is_bounded: false },
         program: None,
     };
     let began = Instant::now();

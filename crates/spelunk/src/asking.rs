@@ -65,6 +65,11 @@ impl From<Chosen> for RoleModels {
 }
 
 impl RoleModels {
+    /// Each of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
+        [&self.root].into_iter().chain(&self.sub).chain(&self.synthesis)
+    }
+
     /// What a run goes on with.
     pub(crate) fn request(self, settings: RunSettings) -> ResumeRequest {
         let Self { root, sub, synthesis } = self;

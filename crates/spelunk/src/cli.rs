@@ -36,6 +36,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use crate::asking::{decide, keep};
+use crate::provider;
 pub(crate) use app::{App, Failure, Usage, model_values};
 pub(crate) use plan::{left_out, reader};
 pub(crate) use repl::Nobody;
@@ -94,6 +95,16 @@ pub(crate) struct ModelFlags {
     /// Where requests go, such as `http://127.0.0.1:11434/v1`
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+}
+
+impl ModelFlags {
+    /// Refuses a model that was named and cannot be asked. Commands that only ask it later, or not at all, do so first.
+    pub(crate) async fn check(&self, app: &App) -> Result<(), Failure> {
+        if self.model.is_some() || self.sub_model.is_some() {
+            provider::choose(&app.settings, &app.environment).await?;
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -197,7 +208,10 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Ask(args) => app::block_on(ask::ask(app, *args)),
         Command::Resume(args) => app::block_on(resume::resume(app, args)),
-        Command::Plan(args) => plan::plan(app, &args),
+        Command::Plan(args) => app::block_on(async {
+            args.model.check(app).await?;
+            plan::plan(app, &args)
+        }),
         Command::Outline(args) => outline::outline(app, &args),
         Command::Search(args) => search::search(app, &args),
         Command::Repl(args) => app::block_on(repl::repl(app, args)),

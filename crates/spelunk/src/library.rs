@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use spelunk_context::Corpus;
-use spelunk_engine::{EngineError, RunHandle, RunSettings, RunView, Schema};
+use spelunk_engine::{EngineError, RunHandle, RunView, Schema};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{RunId, RunOutcome, Strategy};
 
@@ -101,7 +101,7 @@ impl Spelunk {
                 strategy: manner.strategy.unwrap_or(app.settings.strategy),
                 focus: manner.focus,
                 schema: manner.schema,
-                settings: RunSettings { limits, ..app.run_settings() },
+                settings: app.run_settings_within(limits),
             };
             asking.ready(&app, |strategy| sandbox_for(&app, strategy))?.start()
         })

@@ -56,6 +56,10 @@ pub(crate) enum ProviderError {
     NameMissing { provider: String },
     #[error("`{section}` leads to no provider: none is set, and no key was found")]
     Nobody { section: String },
+    #[error("the model `{name}` cannot be asked: no key was found, and no server on this machine has it")]
+    NotOffered { name: String, known: String },
+    #[error("`{name}` is no model of {base_url}")]
+    OfAnother { name: String, base_url: String },
     #[error("vectors are asked for in OpenAI's format, and {provider} has another")]
     NoEmbeddings { provider: &'static str },
     #[error("there is no model `{name}`")]
@@ -86,6 +90,8 @@ impl Explain for ProviderError {
             | Self::AddressMissing { .. }
             | Self::NameMissing { .. }
             | Self::Nobody { .. }
+            | Self::NotOffered { .. }
+            | Self::OfAnother { .. }
             | Self::NoEmbeddings { .. }
             | Self::Unknown { .. }
             | Self::NoModels { .. }
@@ -113,6 +119,16 @@ impl Explain for ProviderError {
             Self::AddressMissing { variable, .. } => Some(format!("set `{variable}` or `model.base_url`")),
             Self::NameMissing { .. } => Some("name it with `--model`, or in the settings".into()),
             Self::Nobody { section } => Some(format!("set `{section}.provider` and its key")),
+            Self::NotOffered { known, .. } => {
+                let known = if known.is_empty() { String::new() } else { format!("; your models are {known}") };
+                Some(format!(
+                    "set the key of its provider, write PROVIDER/NAME, or name its server with `--base-url`{known}"
+                ))
+            }
+            Self::OfAnother { .. } => Some(
+                "write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the server with `--base-url`"
+                    .into(),
+            ),
             Self::NoEmbeddings { .. } => {
                 Some("name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into())
             }
@@ -192,9 +208,13 @@ pub(crate) async fn find_root(
                 }
                 known => known,
             };
-            match place {
-                Some(place) => found(with_name(place).await?, model, environment).map(Some),
-                None => Ok(None),
+            match (place, &model.name) {
+                (Some(place), _) => found(with_name(place).await?, model, environment).map(Some),
+                // Whoever names a model wants that one and not the job without a model.
+                (None, Some(name)) if model.provider != ProviderChoice::None => {
+                    Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
+                }
+                (None, _) => Ok(None),
             }
         }
     }
@@ -265,10 +285,15 @@ pub(crate) fn find_named(
 }
 
 fn of_alias<'a>(settings: &'a Settings, alias: &str) -> Result<&'a NamedModel, ProviderError> {
-    settings.models.get(alias).ok_or_else(|| ProviderError::Unknown {
-        name: alias.to_owned(),
-        known: settings.models.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
-    })
+    settings
+        .models
+        .get(alias)
+        .ok_or_else(|| ProviderError::Unknown { name: alias.to_owned(), known: known_names(settings) })
+}
+
+/// The names of `[models.NAME]`, in words.
+fn known_names(settings: &Settings) -> String {
+    settings.models.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// A model of `[models.NAME]` without those.
@@ -326,6 +351,7 @@ async fn with_name(place: Place) -> Result<Place, ProviderError> {
 }
 
 fn found(place: Place, settings: &ModelSettings, environment: &Environment) -> Result<Found, ProviderError> {
+    place.check_name()?;
     let options = ModelOptions {
         base_url: place.base_url.clone(),
         name: place.name.clone().unwrap_or_default(),

@@ -123,7 +123,11 @@ const STEPS = {
   },
   'call.started': startCall,
   'call.retried': (run, event) => {
-    run.calls.get(event.call)?.retries.push(event.code);
+    const call = run.calls.get(event.call);
+    if (!call) return;
+    call.retries.push(event.code);
+    // Older engines counted a call once, however often it was tried.
+    if (call.isCounted) call.nRequests += 1;
   },
   'call.wasted': (run, event) => {
     for (const name of Object.keys(run.spent)) run.spent[name] += whole(event.usage?.[name]);
@@ -218,8 +222,15 @@ function closeFrame(run, event) {
   }
 }
 
+/** A request is sent where something was set aside for it; a resumed run sends what had no end again. */
 function startCall(run, event) {
-  if (run.calls.has(event.call)) return;
+  const isSent = Boolean(event.reserved);
+  const known = run.calls.get(event.call);
+  if (known) {
+    known.nRequests += isSent ? 1 : 0;
+    known.isCounted ||= isSent;
+    return;
+  }
   run.calls.set(event.call, {
     id: event.call,
     frame: event.frame,
@@ -227,6 +238,8 @@ function startCall(run, event) {
     prompt: event.text,
     state: 'open',
     retries: [],
+    nRequests: isSent ? 1 : 0,
+    isCounted: isSent,
     seq: event.seq,
     startedAtMs: whole(event.at_ms),
     startedActiveMs: activeMs(run),
@@ -251,7 +264,11 @@ function settleCall(run, event) {
   call.settledAtMs = whole(event.at_ms);
   call.settledActiveMs = activeMs(run);
   call.streamed = '';
-  if (outcome.is !== 'replied') {
+  const isReplied = outcome.is === 'replied';
+  const isSent = isReplied ? event.served === 'live' : !LIMIT_CODES.includes(outcome.code ?? 'unrecognised');
+  // Older engines did not say when a request was sent, only that it had an end.
+  if (isSent && !call.isCounted) call.nRequests += 1;
+  if (!isReplied) {
     call.state = 'failed';
     call.code = outcome.code ?? 'unrecognised';
     call.message = outcome.message ?? '';
@@ -352,13 +369,10 @@ export function activeMs(run) {
   return run.earlierMs + Math.max(0, run.updatedAtMs - run.segmentAtMs);
 }
 
-/** Calls that were sent and settled, cached ones not counted. */
+/** Requests that were sent: answered, failed and tried again, or given up. What the cache answered is not among them. */
 export function paidCalls(run) {
   let n = 0;
-  for (const call of run.calls.values()) {
-    if (call.state === 'replied' && call.served === 'live') n += 1;
-    if (call.state === 'failed' && !LIMIT_CODES.includes(call.code)) n += 1;
-  }
+  for (const call of run.calls.values()) n += call.nRequests;
   return n;
 }
 

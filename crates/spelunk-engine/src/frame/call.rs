@@ -11,7 +11,7 @@ use super::chain::Unsettled;
 use super::{Failure, Frame};
 use crate::purse::{BudgetExceeded, Reservation};
 use crate::run::is_kept;
-use crate::scribe::Mark;
+use crate::scribe::{Draft, Mark};
 use crate::{FrameError, Stop, estimate, wire};
 
 /// What is asked of whom.
@@ -20,6 +20,16 @@ pub(super) struct Ask {
     pub(super) prompt: Arc<Prompt>,
     pub(super) model: Arc<dyn Model>,
     pub(super) purpose: Purpose,
+}
+
+/// A call that is being paid for.
+#[derive(Clone, Copy)]
+pub(super) struct Paying<'a> {
+    pub(super) call: &'a CallId,
+    pub(super) ask: &'a Ask,
+    /// Of its prompt.
+    pub(super) digest: &'a BlobId,
+    pub(super) reservation: &'a Reservation,
 }
 
 /// What a call is for: it decides what may be spent on it, and what a refusal of the purse means.
@@ -60,7 +70,6 @@ impl Frame {
         let at_hand = shared.as_ref().and_then(|reply| (**reply).clone());
         let _pass = run.gate.enter().await;
         run.scribe.check()?;
-        self.record_started(&call, &ask, &digest).await?;
         let known = match at_hand {
             Some(reply) => Some(reply),
             None => run.cached(&key).await,
@@ -68,10 +77,11 @@ impl Frame {
         if let Some(reply) = known {
             // Free, and the same on replay.
             let reply = Reply { usage: Some(Usage::default()), ..reply };
+            self.record_unsent(&call, &ask, &digest).await?;
             self.record_reply(&call, &reply, Usage::default(), Served::Cache);
             return Ok(reply);
         }
-        match self.ask_live(&call, &ask, &key, reasons).await? {
+        match self.ask_live((&call, &ask), (&digest, &key), reasons).await? {
             Paid::Reply(reply) => {
                 if let Some(shared) = &mut shared {
                     **shared = Some(reply.clone());
@@ -89,25 +99,28 @@ impl Frame {
     /// Pays for a reply: reserve, send, settle, keep.
     async fn ask_live(
         &self,
-        call: &CallId,
-        ask: &Ask,
-        key: &BlobId,
+        (call, ask): (&CallId, &Ask),
+        (digest, key): (&BlobId, &BlobId),
         reasons: Mark,
     ) -> Result<Paid, FrameError> {
         let run = self.run();
         let reservation = match self.reserve(ask) {
             Ok(reservation) => reservation,
-            Err(exceeded) => return Self::refused(ask, exceeded),
+            Err(exceeded) => {
+                self.record_unsent(call, ask, digest).await?;
+                return Self::refused(ask, exceeded);
+            }
         };
         // No power cut may leave a question without the replies that it follows from. Of others, no more may be lost with a
         // full disk than half of those that are in flight at once.
         let recent = run.scribe.replies_before_last(self.limits().calls_parallel_max / 2);
         run.scribe.written_before(reasons.max(recent)).await?;
-        let reply = match self.attempt_until_settled(call, ask, &reservation).await? {
+        let paying = Paying { call, ask, digest, reservation: &reservation };
+        let reply = match self.attempt_until_settled(paying).await? {
             Ok(reply) => reply,
             Err(Unsettled::Unaffordable(exceeded)) => return Self::refused(ask, exceeded),
             Err(Unsettled::Error(error)) => {
-                // What attempts without a reply cost is paid already.
+                // What requests without a reply cost is paid already.
                 reservation.settle(Usage::default());
                 return Err(self.remember_failure(call.clone(), error.code(), error.to_string()));
             }
@@ -209,8 +222,16 @@ impl Frame {
             && record().and_then(|record| wire::read_reply(&record)).is_some_and(|reply| is_kept(&reply))
     }
 
-    /// A resumed run that sends a request again has the start on record already.
-    async fn record_started(
+    /// Writes down that a request is about to be sent, and waits until that is written: a process that dies while the
+    /// request is on its way leaves a journal that knows of it. A power cut may take it.
+    pub(super) async fn record_sent(&self, paying: Paying<'_>) -> Result<(), Arc<JournalError>> {
+        let Paying { call, ask, digest, reservation } = paying;
+        let draft = started(call, ask, digest, Some(reservation.estimate()));
+        self.run().scribe.post(self.id(), draft).written().await
+    }
+
+    /// Writes down a call that nobody has to be asked. A resumed run may have it on record already.
+    async fn record_unsent(
         &self,
         call: &CallId,
         ask: &Ask,
@@ -219,14 +240,8 @@ impl Frame {
         if self.run().replay.prompt(call).is_some() {
             return Ok(());
         }
-        let model = ask.model.reference().clone();
-        let (call, prompt, digest) = (call.clone(), Arc::clone(&ask.prompt), digest.clone());
-        let draft = move |blobs: &spelunk_journal::Blobs| {
-            let record = wire::prompt_record(&model, &prompt, |text| blobs.keep_prompt(text))?;
-            let text = blobs.keep_prompt(&record)?;
-            Ok(EventKind::CallStarted { call, model: model.to_string(), prompt: digest, text })
-        };
-        self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
+        let draft = started(call, ask, digest, None);
+        self.run().scribe.record_draft(self.id(), Durability::Buffered, draft).await
     }
 
     /// Puts the reply on its way to the disk. Whoever gets it may compute with it at once; nothing leaves the run before
@@ -241,4 +256,14 @@ impl Frame {
         };
         self.run().scribe.post_reply(self.id(), Box::new(draft));
     }
+}
+
+fn started(call: &CallId, ask: &Ask, digest: &BlobId, reserved: Option<Usage>) -> Draft {
+    let model = ask.model.reference().clone();
+    let (call, prompt, digest) = (call.clone(), Arc::clone(&ask.prompt), digest.clone());
+    Box::new(move |blobs| {
+        let record = wire::prompt_record(&model, &prompt, |text| blobs.keep_prompt(text))?;
+        let text = blobs.keep_prompt(&record)?;
+        Ok(EventKind::CallStarted { call, model: model.to_string(), prompt: digest, text, reserved })
+    })
 }

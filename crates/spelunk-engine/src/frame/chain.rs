@@ -10,11 +10,11 @@ use spelunk_types::{CallId, ErrorCode, EventKind, Explain};
 use tokio::time::Instant;
 
 use super::Frame;
-use super::call::Ask;
+use super::call::Paying;
 use super::sent::Sent;
 use crate::attempt::{self, Seen, Wait};
 use crate::pace::{Pace, Paces};
-use crate::purse::{BudgetExceeded, Reservation};
+use crate::purse::BudgetExceeded;
 use crate::{FrameError, estimate};
 
 /// One model of a chain, and how fast it may be asked.
@@ -23,24 +23,23 @@ struct Link {
     pace: Arc<Pace>,
 }
 
-/// A request that brought no reply.
-struct Broken {
-    error: ModelError,
-    /// Whether words of the reply were shown before it broke.
-    has_begun: bool,
-}
-
-/// Every link that was asked is out, or one has said something that another must not cover up.
-struct Unanswered {
-    error: ModelError,
-    link_idx: usize,
-}
-
 /// Why a call has no reply.
 pub(super) enum Unsettled {
     /// What the models said last.
     Error(ModelError),
-    /// What failed attempts cost leaves too little for another.
+    /// What failed requests cost leaves too little for another.
+    Unaffordable(BudgetExceeded),
+}
+
+/// What came of asking each model once.
+enum Round {
+    Replied(Reply),
+    /// Every link that was asked is out, or one has said something that another must not cover up.
+    Unanswered {
+        error: ModelError,
+        link_idx: usize,
+    },
+    /// There is too little left to ask the next one.
     Unaffordable(BudgetExceeded),
 }
 
@@ -68,36 +67,36 @@ impl Frame {
     /// Asks until there is a reply, with its usage priced, or no use in asking again. The outer error ends the run.
     pub(super) async fn attempt_until_settled(
         &self,
-        call: &CallId,
-        ask: &Ask,
-        reservation: &Reservation,
+        paying: Paying<'_>,
     ) -> Result<Result<Reply, Unsettled>, FrameError> {
         let run = self.run();
+        let Paying { call, ask, reservation, .. } = paying;
         let links = links(&ask.model, &run.paces);
         let (mut n_failed, mut may_pass_on) = (0, links.len() > 1);
         loop {
-            let round = self.go_round((call, ask, reservation), &links, n_failed + 1);
-            let Unanswered { error, link_idx } = match round.await? {
-                Ok(reply) => return Ok(Ok(reply)),
-                Err(unanswered) => unanswered,
+            let (error, link_idx) = match self.go_round(paying, &links, n_failed + 1).await? {
+                Round::Replied(reply) => return Ok(Ok(reply)),
+                Round::Unanswered { error, link_idx } => (error, link_idx),
+                Round::Unaffordable(exceeded) => return Ok(Err(Unsettled::Unaffordable(exceeded))),
             };
             n_failed += 1;
             let pace = &links[link_idx].pace;
-            let Some(wait) = attempt::wait(&error, (&run.id, call), n_failed, self.limits()) else {
-                let is_limited = error.code() == ErrorCode::ModelRateLimited;
-                if !(is_limited && std::mem::take(&mut may_pass_on)) {
-                    return Ok(Err(Unsettled::Error(error)));
-                }
+            let wait = attempt::wait(&error, (&run.id, call), n_failed, self.limits());
+            let is_limited = error.code() == ErrorCode::ModelRateLimited;
+            if wait.is_none() && !(is_limited && std::mem::take(&mut may_pass_on)) {
+                return Ok(Err(Unsettled::Error(error)));
+            }
+            if let Err(exceeded) = reservation.again() {
+                return Ok(Err(Unsettled::Unaffordable(exceeded)));
+            }
+            let Some(Wait { pause_ms, wait_ms }) = wait else {
                 // A provider that still has no room after all waits is as good as out.
                 pace.rest();
+                self.record_retry(call, n_failed, error.code(), 0).await?;
                 n_failed = 0;
                 continue;
             };
-            if let Err(exceeded) = reservation.check() {
-                return Ok(Err(Unsettled::Unaffordable(exceeded)));
-            }
-            let Wait { pause_ms, wait_ms } = wait;
-            self.record_retry(call, n_failed, &error, wait_ms).await?;
+            self.record_retry(call, n_failed, error.code(), wait_ms).await?;
             if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
                 pace.refused(Duration::from_millis(pause_ms));
             }
@@ -106,54 +105,51 @@ impl Frame {
     }
 
     /// Asks each model at most once, and the next only where one is out.
-    async fn go_round(
-        &self,
-        (call, ask, reservation): (&CallId, &Ask, &Reservation),
-        links: &[Link],
-        attempt: u32,
-    ) -> Result<Result<Reply, Unanswered>, FrameError> {
-        let mut last = None;
-        for (n_asked, link_idx) in order(links).into_iter().enumerate() {
-            if last.is_some() && reservation.check().is_err() {
-                break;
+    async fn go_round(&self, paying: Paying<'_>, links: &[Link], attempt: u32) -> Result<Round, FrameError> {
+        let (mut last, mut refused) = (None, None);
+        for link_idx in order(links) {
+            if let Some(code) = refused {
+                if let Err(exceeded) = paying.reservation.again() {
+                    return Ok(Round::Unaffordable(exceeded));
+                }
+                // Whoever watches sees the reply begin anew.
+                self.record_retry(paying.call, attempt, code, 0).await?;
             }
             let link = &links[link_idx];
-            let Broken { error, has_begun } = match self.ask_link(call, ask, link, reservation).await {
+            let error = match self.ask_link(paying, link, attempt).await? {
                 Ok(reply) => {
                     let answered_by = (link_idx > 0).then(|| link.model.reference().clone());
-                    return Ok(Ok(Reply { answered_by, ..reply }));
+                    return Ok(Round::Replied(Reply { answered_by, ..reply }));
                 }
-                Err(broken) => broken,
+                Err(Unsettled::Error(error)) => error,
+                Err(Unsettled::Unaffordable(exceeded)) => return Ok(Round::Unaffordable(exceeded)),
             };
+            refused = Some(error.code());
             if link_idx > 0 && is_lacking(&error) {
                 // What a stand-in cannot do says nothing about the model that was asked.
                 continue;
             }
             if !error.is_outage() {
-                return Ok(Err(Unanswered { error, link_idx }));
+                return Ok(Round::Unanswered { error, link_idx });
             }
             link.pace.failed(&error);
             if error.code() == ErrorCode::ModelOverloaded && links.len() > 1 {
                 link.pace.overloaded(Duration::from_millis(attempt::pause_ms(&error, self.limits())));
             }
-            if has_begun && n_asked + 1 < links.len() {
-                // Whoever watches sees the reply begin anew.
-                self.record_retry(call, attempt, &error, 0).await?;
-            }
-            last = Some(Unanswered { error, link_idx });
+            last = Some((error, link_idx));
         }
-        Ok(Err(last.expect("the model that was asked is among them")))
+        let (error, link_idx) = last.expect("the model that was asked is among them");
+        Ok(Round::Unanswered { error, link_idx })
     }
 
     /// Sends the request to one model, and once more without its schema where that is refused.
     async fn ask_link(
         &self,
-        call: &CallId,
-        ask: &Ask,
+        paying: Paying<'_>,
         link: &Link,
-        reservation: &Reservation,
-    ) -> Result<Reply, Broken> {
-        let (run, pace) = (self.run(), &link.pace);
+        attempt: u32,
+    ) -> Result<Result<Reply, Unsettled>, FrameError> {
+        let (run, pace, Paying { call, ask, reservation, .. }) = (self.run(), &link.pace, paying);
         let tokens = estimate::at_most(link.model.as_ref(), &ask.prompt).tokens();
         let mut prompt = Cow::Borrowed(ask.prompt.as_ref());
         loop {
@@ -162,6 +158,9 @@ impl Frame {
                 prompt.to_mut().schema = None;
             }
             let turn = pace.enter(tokens).await;
+            if reservation.send() {
+                self.record_sent(paying).await?;
+            }
             let began = Instant::now();
             let mut first_word = None;
             let on_text = |text: &str| {
@@ -177,31 +176,34 @@ impl Frame {
                     turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
                     pace.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
                     reply.usage = Some(estimate::usage_of(model, &ask.prompt, &reply));
-                    return Ok(reply);
+                    return Ok(Ok(reply));
                 }
                 Err(error) => error,
             };
             sent.broke(&error);
             drop(turn);
-            match prompt.schema.clone().filter(|_| attempt::refuses_schema(&error)) {
-                Some(schema) => {
-                    pace.refuse_schema(&schema);
-                    prompt.to_mut().schema = None;
-                }
-                None => return Err(Broken { error, has_begun: first_word.is_some() }),
+            let Some(schema) = prompt.schema.clone().filter(|_| attempt::refuses_schema(&error)) else {
+                return Ok(Err(Unsettled::Error(error)));
+            };
+            if let Err(exceeded) = reservation.again() {
+                return Ok(Err(Unsettled::Unaffordable(exceeded)));
             }
+            self.record_retry(call, attempt, error.code(), 0).await?;
+            pace.refuse_schema(&schema);
+            prompt.to_mut().schema = None;
         }
     }
 
+    /// Writes down that another request follows, and waits until that is written, as for the first one.
     async fn record_retry(
         &self,
         call: &CallId,
         attempt: u32,
-        error: &ModelError,
+        code: ErrorCode,
         wait_ms: u64,
     ) -> Result<(), FrameError> {
-        let kind = EventKind::CallRetried { call: call.clone(), attempt, code: error.code(), wait_ms };
-        Ok(self.run().scribe.record(self.id(), kind).await?)
+        let kind = EventKind::CallRetried { call: call.clone(), attempt, code, wait_ms };
+        Ok(self.run().scribe.post(self.id(), Box::new(move |_| Ok(kind))).written().await?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A request on its way. One that breaks after the provider began to answer, or that nobody waits for any more, may have to
-//! be paid for: what it is counted as is taken from the purse and written down, so that a resumed run counts the same.
+//! be paid for: what it is counted as is taken from the purse and written down, so that a resumed run counts the same. One
+//! that is on its way when the process dies is counted when the run is resumed (`RunView::unanswered`).
 
 use std::sync::atomic::Ordering;
 
@@ -62,7 +63,7 @@ impl<'a> Sent<'a> {
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         let is_cut_off = self.frame.run().is_cut_off.load(Ordering::Relaxed);
-        if !self.is_over && !is_cut_off && self.seen.tokens() > 0 {
+        if !self.is_over && !is_cut_off {
             self.count(self.estimated());
         }
     }

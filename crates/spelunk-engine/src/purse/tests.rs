@@ -45,13 +45,14 @@ fn each_limit_refuses_by_its_own_name() {
 fn an_attempt_without_a_reply_is_paid_for_and_may_leave_too_little_for_another() {
     let purse = purse(10, 100, 100);
     let call = purse.reserve(usage(40, 10)).unwrap();
+    assert!(call.send() && !call.send(), "the first request is told from those after it");
     call.spend(usage(40, 9));
-    assert_eq!((purse.held(), call.check()), ((1, 80, 19), Ok(())));
+    assert_eq!((call.again(), purse.held()), (Ok(()), (2, 80, 19)));
     call.spend(usage(40, 9));
     let exceeded = BudgetExceeded { limit: "tokens_max", value: 100 };
-    assert_eq!((purse.held(), call.check()), ((1, 120, 28), Err(exceeded.clone())));
+    assert_eq!((call.again(), purse.held()), (Err(exceeded.clone()), (2, 120, 28)));
     drop(call);
-    assert_eq!(purse.held(), (0, 80, 18));
+    assert_eq!(purse.held(), (2, 80, 18), "two requests were sent");
     assert_eq!(purse.reserve(usage(1, 1)).unwrap_err(), exceeded, "the first refusal is the last word");
 }
 
@@ -63,10 +64,21 @@ fn a_sub_call_that_spent_leaves_enough_to_conclude_with_or_is_not_tried_again() 
         (purse.reserve_leaving(usage(20, 5), &kept), purse.reserve_leaving(usage(20, 5), &kept));
     let (part, other) = (part.unwrap(), other.unwrap());
     part.spend(usage(31, 5));
-    assert_eq!(part.check(), Err(BudgetExceeded { limit: "tokens_max", value: 100 }));
-    assert_eq!(other.check(), Ok(()), "one that spent nothing keeps its place");
+    assert_eq!(part.again(), Err(BudgetExceeded { limit: "tokens_max", value: 100 }));
     drop((part, other));
     assert!(purse.reserve(usage(69, 5)).is_ok(), "a refusal of a sub-call is not the last word");
+}
+
+#[test]
+fn a_request_that_is_tried_again_is_another_call() {
+    let purse = purse(2, 100, 100);
+    let call = purse.reserve(usage(1, 1)).unwrap();
+    call.send();
+    assert_eq!((call.again(), purse.held().0), (Ok(()), 2));
+    let exceeded = BudgetExceeded { limit: "calls_max", value: 2 };
+    assert_eq!((call.again(), purse.held().0), (Err(exceeded), 2));
+    call.settle(usage(1, 1));
+    assert_eq!(purse.held(), (2, 1, 1));
 }
 
 #[derive(Debug, Clone)]

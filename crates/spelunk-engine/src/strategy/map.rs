@@ -103,7 +103,14 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, Frame
         let passed_over = likely.map_or(0, |likely| likely.narrow(&mut plan));
         Planned { plan, passed_over }
     });
-    Ok(planning.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())))
+    let planned = planning.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    let tokens = planned.plan.tokens_estimate();
+    if tokens > frame.limits().corpus_tokens_warn {
+        let hint =
+            "leave files out, ask with another strategy, or raise `limits.corpus_tokens_warn`".to_owned();
+        frame.warn(format!("all of the text is read: about {tokens} tokens"), hint).await?;
+    }
+    Ok(planned)
 }
 
 fn planned(plan: &Plan, analyses: &[Analysis]) -> EventKind {
@@ -140,7 +147,7 @@ async fn analyse(
                     recall::keep(frame, task, &assigned, &report)?;
                     reports.push((idx, report));
                 }
-                Err(_) => failed.push((idx, assigned.label(), ErrorCode::AnswerInvalid)),
+                Err(_) => failed.push((idx, assigned.label(), ErrorCode::ReportInvalid)),
             },
             Err(error @ FrameError::Stopped(_)) => return Err(error),
             // The next one would fail in the same way.

@@ -53,7 +53,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     let claims = shown.take(CITATIONS_MAX).map(|(_, row)| row.citation()).collect();
     let mut answer = evidence::check_claims(frame, &task.view, &text, claims).await?;
     if tally.n_unread() > 0 {
-        answer.grounding = Grounding::Partial { stopped_by: ErrorCode::AnswerInvalid };
+        answer.grounding = Grounding::Partial { stopped_by: ErrorCode::ReportInvalid };
     }
     Ok(Some(answer))
 }

@@ -34,9 +34,23 @@ fn text(text: &str) -> Text {
     Text::Inline { text: text.to_owned() }
 }
 
+/// As an older engine wrote it: without what was set aside.
 fn call_started(call: &str) -> EventKind {
-    let prompt = BlobId::from_hash([3; 32]);
-    EventKind::CallStarted { call: call.parse().unwrap(), model: "m".into(), prompt, text: text("{}") }
+    call_sent(call, None)
+}
+
+fn call_sent(call: &str, reserved: Option<Usage>) -> EventKind {
+    let (call, prompt) = (call.parse().unwrap(), BlobId::from_hash([3; 32]));
+    EventKind::CallStarted { call, model: "m".into(), prompt, text: text("{}"), reserved }
+}
+
+fn call_retried(call: &str) -> EventKind {
+    let (call, code) = (call.parse().unwrap(), ErrorCode::ModelOverloaded);
+    EventKind::CallRetried { call, attempt: 1, code, wait_ms: 1 }
+}
+
+fn in_a_row(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
+    (1..).zip(kinds).map(|(seq, kind)| event(seq, seq, kind)).collect()
 }
 
 fn replied(call: &str, usage: Usage, served: Served) -> EventKind {
@@ -110,10 +124,55 @@ fn a_call_is_paid_once_and_only_if_it_was_sent() {
         failed,
         replied("0#9", usage, Served::Live),
     ];
-    let events: Vec<Event> = (1..).zip(kinds).map(|(seq, kind)| event(seq, seq, kind)).collect();
-    let view = fold(&events);
+    let view = fold(&in_a_row(kinds));
     assert_eq!((view.spent, view.n_paid_calls(), view.n_cached_calls()), (usage, 2, 1));
     assert_eq!(view.calls.values().filter(|call| call.state == CallState::Open).count(), 1);
+}
+
+#[test]
+fn every_request_that_was_sent_counts_as_a_call() {
+    let usage = Usage { input_tokens: 10, ..Usage::default() };
+    let sent = |call| call_sent(call, Some(usage));
+    let refused = CallOutcome::Failed { code: ErrorCode::CallsExhausted, message: "no".into() };
+    let refused = |call: &str| EventKind::CallSettled {
+        call: call.parse().unwrap(),
+        outcome: refused.clone(),
+        served: Served::Live,
+    };
+    let resumed = EventKind::RunResumed { from_seq: 1, bytes_dropped: 0 };
+    let n_of = |kinds: Vec<EventKind>| fold(&in_a_row(kinds)).n_paid_calls();
+    assert_eq!(n_of(vec![sent("0#0")]), 1, "on its way");
+    assert_eq!(n_of(vec![sent("0#0"), replied("0#0", usage, Served::Live)]), 1);
+    assert_eq!(n_of(vec![sent("0#0"), call_retried("0#0"), replied("0#0", usage, Served::Live)]), 2);
+    assert_eq!(n_of(vec![sent("0#0"), call_retried("0#0"), refused("0#0")]), 2, "no money for a third");
+    assert_eq!(n_of(vec![call_started("0#0"), refused("0#0")]), 0, "no money for the first");
+    assert_eq!(n_of(vec![call_started("0#0"), replied("0#0", usage, Served::Cache)]), 0);
+    let cached_later = vec![sent("0#0"), resumed.clone(), replied("0#0", usage, Served::Cache)];
+    assert_eq!(n_of(cached_later), 1, "the first one was lost");
+    let sent_again = vec![sent("0#0"), resumed, sent("0#0"), replied("0#0", usage, Served::Live)];
+    assert_eq!(n_of(sent_again), 2);
+    // As older engines wrote it.
+    let older = vec![call_started("0#0"), call_retried("0#0"), replied("0#0", usage, Served::Live)];
+    assert_eq!(n_of(older), 1);
+}
+
+#[test]
+fn a_request_without_an_end_is_unanswered_until_it_is_counted() {
+    let usage = Usage { input_tokens: 10, ..Usage::default() };
+    let wasted = |call: &str| EventKind::CallWasted { call: call.parse().unwrap(), usage };
+    let unanswered = |kinds: Vec<EventKind>| {
+        let view = fold(&in_a_row(kinds));
+        view.unanswered().map(|(call, usage)| (call.to_string(), usage)).collect::<Vec<_>>()
+    };
+    let (sent, lost) = (call_sent("0#0", Some(usage)), vec![("0#0".to_owned(), usage)]);
+    assert_eq!(unanswered(vec![sent.clone()]), lost);
+    assert_eq!(unanswered(vec![sent.clone(), wasted("0#0")]), []);
+    assert_eq!(unanswered(vec![sent.clone(), wasted("0#0"), call_retried("0#0")]), lost);
+    assert_eq!(unanswered(vec![sent.clone(), wasted("0#0"), sent.clone()]), lost, "a second crash");
+    assert_eq!(unanswered(vec![sent.clone(), replied("0#0", usage, Served::Live)]), []);
+    let finished = EventKind::RunFinished { outcome: RunOutcome::Cancelled };
+    assert_eq!(unanswered(vec![sent, finished]), [], "what was given up was counted then");
+    assert_eq!(unanswered(vec![call_started("0#0")]), [], "older engines did not say what was set aside");
 }
 
 fn frame() -> impl Generate<Value = FrameId> {
@@ -144,6 +203,7 @@ fn call_kind() -> impl Generate<Value = EventKind> {
     let failed = |code| CallOutcome::Failed { code, message: "no".into() };
     prop_oneof![
         call().prop_map(|call| call_started(&call.to_string())),
+        (call(), usage()).prop_map(|(call, usage)| call_sent(&call.to_string(), Some(usage))),
         (call(), any::<u32>(), number()).prop_map(|(call, attempt, wait_ms)| {
             EventKind::CallRetried { call, attempt, code: ErrorCode::ModelOverloaded, wait_ms }
         }),
@@ -241,6 +301,30 @@ fn paid(events: &[Event]) -> Usage {
     paid
 }
 
+/// How many requests the events tell of.
+fn n_requests(events: &[Event]) -> u64 {
+    // Whether it is open, and whether it was said when its requests were sent.
+    let mut calls: BTreeMap<&CallId, (bool, bool)> = BTreeMap::new();
+    let mut n_requests = 0;
+    for event in events {
+        if let EventKind::CallStarted { call, reserved, .. } = &event.kind {
+            let (_, is_told) = calls.entry(call).or_insert((true, false));
+            *is_told |= reserved.is_some();
+            n_requests += u64::from(reserved.is_some());
+        }
+        if let EventKind::CallRetried { call, .. } = &event.kind {
+            n_requests += u64::from(calls.get(call).is_some_and(|(_, is_told)| *is_told));
+        }
+        if let EventKind::CallSettled { call, served, .. } = &event.kind
+            && let Some((is_open, is_told)) = calls.get_mut(call)
+        {
+            n_requests += u64::from(*is_open && !*is_told && *served == Served::Live);
+            *is_open = false;
+        }
+    }
+    n_requests
+}
+
 proptest! {
     /// No sequence of events is too strange: every prefix gives a view, and going on from it is the same as starting
     /// over.
@@ -254,11 +338,7 @@ proptest! {
         let whole = fold(&events);
         prop_assert_eq!(&step_by_step, &whole);
         prop_assert_eq!(whole.spent, paid(&events));
-        let of_call = |call: &CallView| call.state != CallState::Open;
-        prop_assert_eq!(
-            whole.n_paid_calls() + whole.n_cached_calls(),
-            whole.calls.values().filter(|call| of_call(call)).count() as u64
-        );
+        prop_assert_eq!(whole.n_paid_calls(), n_requests(&events));
         prop_assert_eq!(whole.answer().is_some(), whole.frames.get(&FrameId::root()).is_some_and(|frame| {
             matches!(frame.state, FrameState::Answered { .. })
         }));

@@ -210,13 +210,18 @@ fn stage() -> Stage {
     stage
 }
 
-/// What must not depend on crashes. Attempts and resumptions are about the way, not about the outcome; the order of
-/// parallel facts is chance.
+/// What must not depend on crashes. Attempts, resumptions and what is said of them are about the way, not about the
+/// outcome; the order of parallel facts is chance.
 fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
     let on_the_way = |event: &&Event| {
         !matches!(
             event.kind,
-            EventKind::RunResumed { .. } | EventKind::CallRetried { .. } | EventKind::CallWasted { .. }
+            EventKind::RunResumed { .. }
+                | EventKind::CallRetried { .. }
+                | EventKind::CallWasted { .. }
+                | EventKind::WarningRaised { .. }
+                // What is left of the budget is less for every request that a crash lost.
+                | EventKind::ValueObserved { .. }
         )
     };
     facts(events.iter().filter(on_the_way)).into_iter().collect()
@@ -335,10 +340,22 @@ async fn crash_and_resume(scenario: &Scenario, n: u64, crash: Crash, expected: &
     assert_eq!(answer.text, scenario.answer, "write {n} {crash:?}");
     let resumed = events(&engine, &run);
     assert_eq!(lasting_facts(&resumed), lasting_facts(expected), "write {n} {crash:?}");
-    assert_eq!(view(&resumed).spent, view(expected).spent, "write {n} {crash:?}");
-    assert_eq!(view(&resumed).spent, scenario.spent);
+    let lost = wasted(&resumed);
+    assert_eq!(view(&resumed).spent, scenario.spent.plus(lost), "write {n} {crash:?}");
+    let (n_counted, n_sent) = (view(&resumed).n_paid_calls(), stage.server.requests().len() as u64);
+    // A disk that loses what was not synced may lose that a request was sent.
+    assert!(n_counted >= n_sent || crash == Crash::LostTail, "write {n} {crash:?}: {n_counted} of {n_sent}");
     check_requests(scenario, &stage, &survived, n, crash);
     Crashed { has_died: true, was_resumed: true }
+}
+
+/// What requests are counted as that had no end when the process died.
+fn wasted(events: &[Event]) -> Usage {
+    let of_event = |event: &Event| {
+        let EventKind::CallWasted { usage, .. } = &event.kind else { return None };
+        Some(*usage)
+    };
+    events.iter().filter_map(of_event).fold(Usage::default(), Usage::plus)
 }
 
 /// An acknowledged reply is never asked for again, and at most the calls in flight are.

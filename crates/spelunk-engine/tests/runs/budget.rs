@@ -1,14 +1,18 @@
 //! One purse for the whole tree: what is reserved before sending bounds what is sent, whatever happens at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use expect_test::expect;
-use spelunk_engine::RunResult;
-use spelunk_testkit::{Fault, FaultDisk, Gate, on};
-use spelunk_types::{ErrorCode, Limits, RunOutcome, Strategy, Usage};
+use spelunk_engine::{Roster, RunResult};
+use spelunk_model::{Model, ModelOptions, OpenAiModel};
+use spelunk_testkit::{Fault, FaultDisk, Gate, on, status};
+use spelunk_types::{ErrorCode, Explain as _, Limits, RunOutcome, Strategy, Usage};
 
+use super::disk::MoodyDisk;
 use super::tree::open_children;
-use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, refusal, shown, told};
 use crate::stage::{Stage, engine_on, events, survey, view};
 
 /// What one `prompt("call 00")` reserves: 4 + 3 tokens of text and 50 of reply, at a micro-dollar each.
@@ -137,7 +141,7 @@ const WASTED: u64 = 5;
 #[tokio::test]
 async fn an_attempt_that_broke_off_is_paid_and_a_resumed_run_knows() {
     let rule = on("0#0").fault(Fault::CutStream).reply("yes").usage(10, 10);
-    let mut stage = Stage::new(&NOTE, [rule, on("0#1").fault(spelunk_testkit::status(400)).reply("no")]);
+    let mut stage = Stage::new(&NOTE, [rule, on("0#1").fault(status(400)).reply("no")]);
     stage.program = Some(ask_in_turn(&["call 00", "call 01"]));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let failed = stage.ask(&engine, "").await;
@@ -189,4 +193,154 @@ async fn a_child_that_was_given_up_has_spent_what_it_had_been_sent() {
     let wasted: Vec<&str> = facts.lines().filter(|line| line.starts_with("call.wasted")).collect();
     assert!(matches!(wasted[..], [line] if line.contains("0.0#0 tokens=")), "{facts}");
     assert!(view(&events(&engine, &result.run)).spent.tokens() > 200, "{facts}");
+}
+
+/// Whatever a provider does, no more requests are sent than `calls_max` says, and each is reported as a call.
+#[tokio::test]
+async fn every_request_counts_as_a_call_and_none_is_sent_beyond_calls_max() {
+    for fault in [Fault::CutStream, Fault::HangUp, status(429).retry_after_ms(1).into(), status(500).into()] {
+        for calls_max in 1..=3 {
+            let mut stage = Stage::new(&NOTE, [on("0#*").always(fault.clone())]);
+            stage.limits.calls_max = calls_max;
+            stage.program = Some(ask_in_turn(&["call 00"]));
+            let engine = engine_on(Arc::new(FaultDisk::sound()));
+            let result = stage.ask(&engine, "").await;
+            assert_eq!(stage.server.requests().len() as u64, calls_max, "{fault:?}");
+            assert_eq!(result.stopped_by(), Some(ErrorCode::CallsExhausted), "{fault:?}");
+            assert_eq!(view(&events(&engine, &result.run)).n_paid_calls(), calls_max, "{fault:?}");
+            // A resumed run knows how many there were.
+            let again = stage.resume(&engine, &result.run).unwrap().join().await;
+            assert_eq!(again.stopped_by(), Some(ErrorCode::CallsExhausted), "{fault:?}");
+            assert_eq!(stage.server.requests().len() as u64, calls_max, "{fault:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_on_their_way_at_a_crash_are_counted_once_and_the_user_is_told() {
+    let gate = Gate::new();
+    let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes").usage(10, 10)]);
+    stage.program = Some(ask_at_once(3));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let crashed = stage.start(&engine, "").unwrap();
+    let run = crashed.run.clone();
+    at_gate(&gate, 3).await;
+    crashed.abandon().await;
+    assert_eq!(view(&events(&engine, &run)).spent, Usage::default());
+    // The second process dies with the same requests on their way.
+    let crashed = stage.resume(&engine, &run).unwrap();
+    at_gate(&gate, 6).await;
+    crashed.abandon().await;
+    let spent = view(&events(&engine, &run)).spent;
+    assert_eq!((spent.tokens(), spent.cost_microusd), (3 * ESTIMATE, 3 * ESTIMATE));
+    gate.open();
+    let result = stage.resume(&engine, &run).unwrap().join().await;
+    assert_eq!(result.answer, Some(answer("3 replies")));
+    let seen = view(&events(&engine, &run));
+    assert_eq!(seen.n_paid_calls(), stage.server.requests().len() as u64);
+    assert_eq!(seen.spent.tokens(), 2 * 3 * ESTIMATE + 3 * 20);
+    let told: Vec<&str> = seen.warnings.iter().map(|(message, _)| message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "3 requests had been sent and not answered when the run stopped; they are counted as 171 tokens, $0.000171"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_a_crash_lost_leaves_too_little_for_the_rest() {
+    let gate = Gate::new();
+    let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes").usage(10, 10)]);
+    stage.program = Some(ask_at_once(3));
+    stage.limits.calls_max = 5;
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let crashed = stage.start(&engine, "").unwrap();
+    let run = crashed.run.clone();
+    at_gate(&gate, 3).await;
+    crashed.abandon().await;
+    gate.open();
+    let result = stage.resume(&engine, &run).unwrap().join().await;
+    assert_eq!(result.stopped_by(), Some(ErrorCode::CallsExhausted));
+    assert_eq!(stage.server.requests().len(), 5);
+}
+
+#[tokio::test]
+async fn a_request_that_was_given_up_in_order_is_counted_then_and_not_again() {
+    let gate = Gate::new();
+    let mut stage = Stage::new(&NOTE, [on("0#0").fault(Fault::StallBeforeHeaders).gate(&gate).reply("yes")]);
+    stage.program = Some(ask_in_turn(&["call 00"]));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let handle = stage.start(&engine, "").unwrap();
+    let run = handle.run.clone();
+    at_gate(&gate, 1).await;
+    handle.cancel.cancel();
+    assert_eq!(handle.join().await.outcome, RunOutcome::Cancelled);
+    let spent = view(&events(&engine, &run)).spent;
+    assert_eq!((spent.input_tokens, spent.output_tokens), (4, 0));
+    gate.open();
+    let resumed = stage.resume(&engine, &run).unwrap().join().await;
+    assert_eq!(resumed.answer, Some(answer("yes")));
+    let seen = view(&events(&engine, &run));
+    assert_eq!((seen.n_paid_calls(), seen.warnings.len()), (2, 0));
+}
+
+/// A process that dies while a request is on its way leaves a journal that knows of it.
+#[tokio::test]
+async fn no_request_is_sent_before_its_start_is_written() {
+    let mut stage = Stage::new(&NOTE, [on("0#*").reply("yes")]);
+    stage.program = Some(ask_at_once(2));
+    let disk = Arc::new(MoodyDisk::default());
+    let engine = engine_on(disk.clone());
+    let mut joined = Box::pin(stage.start(&engine, "").unwrap().join());
+    disk.hold(true);
+    // Nothing tells that a request is not sent, so it gets time to be wrong.
+    let watched = tokio::time::timeout(Duration::from_millis(300), &mut joined).await;
+    assert!(watched.is_err(), "it cannot end");
+    assert_eq!(stage.server.requests(), []);
+    disk.hold(false);
+    assert_eq!(joined.await.answer, Some(answer("2 replies")));
+}
+
+/// A model of another machine whose price nobody knows.
+fn unpriced() -> Arc<dyn Model> {
+    let (base_url, name) = ("https://192.0.2.1/v1".to_owned(), "unknown".to_owned());
+    let options = ModelOptions { base_url, name, key: None, price: None, label_calls: false };
+    Arc::new(OpenAiModel::new(options).unwrap())
+}
+
+#[tokio::test]
+async fn a_bounded_cost_refuses_a_chain_with_a_model_without_a_price_and_the_default_only_warns() {
+    let mut stage = Stage::new(&NOTE, [on("0#*").reply("yes")]);
+    stage.stand_ins = vec![unpriced()];
+    stage.program = Some(ask_in_turn(&["call 00"]));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    stage.cost_is_bounded = true;
+    let refused = refusal(stage.start(&engine, ""));
+    assert_eq!(refused.code(), ErrorCode::PriceUnknown);
+    assert_eq!(
+        refused.to_string(),
+        "no price is known for `openai/unknown`, so `limits.cost_microusd_max` would have no effect"
+    );
+    stage.cost_is_bounded = false;
+    stage.limits.calls_max = 0;
+    let stopped = stage.ask(&engine, "").await;
+    let told = view(&events(&engine, &stopped.run)).warnings;
+    assert_eq!(told[0].0, "no price is known for openai/unknown: what it costs is not counted");
+    stage.cost_is_bounded = true;
+    assert_eq!(refusal(stage.resume(&engine, &stopped.run)).code(), ErrorCode::PriceUnknown);
+}
+
+#[tokio::test]
+async fn where_the_cost_is_bounded_code_cannot_ask_a_model_without_a_price_by_name() {
+    let asking = "```repl\nhits = grep('magic')\ntold = ''\ntry:\n    llm_query('x', model='odd')\n\
+                  except Exception as error:\n    told = str(error)\nprint(told)\n```";
+    let rules = [on("0#0").reply(asking), on("0#1").reply("```repl\nFINAL(told)\n```")];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.strategy = Strategy::Repl;
+    stage.cost_is_bounded = true;
+    let roster = Roster::of(BTreeMap::from([("odd".to_owned(), unpriced())]));
+    let engine = engine_on(Arc::new(FaultDisk::sound())).with_roster(roster);
+    let answer = stage.ask(&engine, "Which number?").await.answer.unwrap();
+    assert!(answer.text.contains("no price is known for `openai/unknown`"), "{}", answer.text);
 }

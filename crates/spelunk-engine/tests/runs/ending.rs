@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, Program, SystemClock, Task};
 use spelunk_journal::Workspace;
-use spelunk_testkit::{Crash, FaultDisk, Gate, on, status};
+use spelunk_testkit::{Crash, Fault, FaultDisk, Gate, on, status};
 use spelunk_types::{ErrorCode, RunId, RunOutcome, Strategy, Usage};
 
 use super::disk::MoodyDisk;
@@ -19,7 +19,8 @@ use crate::stage::{PATIENCE, Stage, engine_on, events, only_run, view};
 #[tokio::test]
 async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
     let gate = Gate::new();
-    let rules = [on("0#0").reply("one").usage(3, 3), on("0#1").gate(&gate).reply("two").usage(5, 5)];
+    let second = on("0#1").fault(Fault::StallBeforeHeaders).gate(&gate).reply("two").usage(5, 5);
+    let rules = [on("0#0").reply("one").usage(3, 3), second];
     let mut stage = Stage::new(&NOTE, rules);
     stage.program = Some(ask_in_turn(&["first", "second"]));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
@@ -39,8 +40,10 @@ async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
         call.started     0#0
         call.settled     0#0 replied live tokens=3+3
         call.started     0#1
+        call.wasted      0#1 tokens=4+0
         run.finished     cancelled
         run.resumed      bytes_dropped=0
+        call.started     0#1
         call.settled     0#1 replied live tokens=5+5
         frame.closed     0 answered uncited
         run.finished     answered"]]
@@ -50,11 +53,11 @@ async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
     assert_eq!(
         spent,
         Usage {
-            input_tokens: 8,
+            input_tokens: 8 + 4,
             cached_tokens: 0,
             cache_written_tokens: 0,
             output_tokens: 8,
-            cost_microusd: 16
+            cost_microusd: 16 + 4
         }
     );
 }

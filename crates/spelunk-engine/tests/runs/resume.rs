@@ -35,6 +35,7 @@ async fn a_run_that_failed_asks_again_and_answers() {
         call.retried     0#0 attempt=3 model-server-error
         run.finished     failed model-server-error
         run.resumed      bytes_dropped=0
+        call.started     0#0
         call.settled     0#0 replied live tokens=10+2
         frame.closed     0 answered uncited
         run.finished     answered"]]
@@ -72,6 +73,7 @@ async fn a_failure_the_strategy_lived_with_is_not_asked_again() {
         call.retried     0#1 attempt=3 model-server-error
         run.finished     failed model-server-error
         run.resumed      bytes_dropped=0
+        call.started     0#1
         call.settled     0#1 replied live tokens=1+1
         frame.closed     0 answered uncited
         run.finished     answered"]]

@@ -65,7 +65,7 @@ async fn a_frame_opens_no_more_children_than_its_limit() {
     expect![[r"
         yes
         yes
-        children-exceeded: frame `0` may not go deeper: `limits.children_depth0_max` is 2 (raise the limit on children)"]]
+        children-exceeded: frame `0` may not open another child: `limits.children_depth0_max` is 2 (raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"]]
     .assert_eq(&result.answer.unwrap().text);
     let calls: Vec<Option<String>> =
         stage.server.requests().into_iter().map(|request| request.call).collect();
@@ -78,7 +78,7 @@ async fn each_depth_has_its_own_limit_on_children() {
     (stage.limits.depth_max, stage.limits.children_depth0_max, stage.limits.children_depth1_max) = (2, 9, 0);
     stage.program = Some(open_children(1, Strategy::Program));
     let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "Which number?").await;
-    expect!["children-exceeded: frame `0.0` may not go deeper: `limits.children_depth1_max` is 0 (raise the limit on children)"]
+    expect!["children-exceeded: frame `0.0` may not open another child: `limits.children_depth1_max` is 0 (raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"]
         .assert_eq(&result.answer.unwrap().text);
 }
 
@@ -110,6 +110,7 @@ async fn a_child_that_takes_too_long_has_failed_and_its_parent_may_live_with_tha
         frame.opened     0.0 direct
         passages.chosen  0.0 documents=1 bytes=24 of=24
         call.started     0.0#0
+        call.wasted      0.0#0 tokens=217+0
         frame.closed     0.0 failed time-exhausted
         frame.opened     0.1 direct
         passages.chosen  0.1 documents=1 bytes=24 of=24

@@ -117,7 +117,7 @@ async fn report(documents: &tempfile::TempDir, seed: u64, rates: Rates) -> (Stri
         synthesis_model: None,
         schema: None,
         focus: Focus::General,
-        settings: RunSettings { limits, cache_replies: false },
+        settings: RunSettings { limits, cache_replies: false, cost_is_bounded: false },
         program: None,
     };
     let result = engine.start(request).unwrap().join().await;

@@ -66,14 +66,16 @@ pub(super) fn check_end(
 fn check_journal(events: &[Event]) {
     let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
     assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<_>>());
-    let (mut started, mut settled) = (BTreeSet::new(), BTreeSet::new());
+    let (mut started, mut started_here, mut settled) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let (mut opened, mut closed, mut chosen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for Event { seq, frame, kind, .. } in events {
         match kind {
             EventKind::RunStarted { .. } => assert_eq!(*seq, 1),
             EventKind::CallStarted { call, .. } => {
                 assert!(opened.contains(&call.frame), "{call} in a frame that is not open");
-                assert!(started.insert(call.clone()), "{call} started twice");
+                assert!(!settled.contains(call), "{call} started after its end");
+                assert!(started_here.insert(call.clone()), "{call} started twice by one process");
+                started.insert(call.clone());
             }
             EventKind::CallSettled { call, .. } => {
                 assert!(started.contains(call), "{call} settled before it started");
@@ -89,7 +91,10 @@ fn check_journal(events: &[Event]) {
                 assert!(matches!(next, None | Some("run.resumed")), "{next:?} after the end");
             }
             EventKind::PassagesChosen { .. } => assert!(chosen.insert(frame.clone()), "{frame} chose twice"),
-            EventKind::RunResumed { from_seq, .. } => assert_eq!(*from_seq, seq - 1),
+            EventKind::RunResumed { from_seq, .. } => {
+                assert_eq!(*from_seq, seq - 1);
+                started_here.clear();
+            }
             EventKind::SourceScanned { .. }
             | EventKind::CallRetried { .. }
             | EventKind::CallWasted { .. }
@@ -169,13 +174,16 @@ fn answer(events: &[Event]) -> Option<Text> {
     view(events).answer().map(|(text, ..)| text.clone())
 }
 
-/// What must not depend on crashes: attempts and resumptions are about the way, and the order of parallel facts is
-/// chance.
+/// What must not depend on crashes: attempts, resumptions and what is said of them are about the way, and the order of
+/// parallel facts is chance.
 fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
     let is_lasting = |event: &&Event| {
         !matches!(
             event.kind,
-            EventKind::RunResumed { .. } | EventKind::CallRetried { .. } | EventKind::CallWasted { .. }
+            EventKind::RunResumed { .. }
+                | EventKind::CallRetried { .. }
+                | EventKind::CallWasted { .. }
+                | EventKind::WarningRaised { .. }
         )
     };
     facts(events.iter().filter(is_lasting)).into_iter().collect()

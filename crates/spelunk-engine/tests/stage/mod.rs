@@ -46,6 +46,7 @@ pub(crate) struct Stage {
     pub(crate) server: ModelServer,
     pub(crate) limits: Limits,
     pub(crate) cache_replies: bool,
+    pub(crate) cost_is_bounded: bool,
     pub(crate) strategy: Strategy,
     pub(crate) schema: Option<String>,
     pub(crate) focus: Focus,
@@ -68,6 +69,7 @@ impl Stage {
             server,
             limits: quick_limits(),
             cache_replies: false,
+            cost_is_bounded: false,
             strategy: Strategy::Direct,
             schema: None,
             focus: Focus::General,
@@ -90,7 +92,11 @@ impl Stage {
     }
 
     pub(crate) fn settings(&self) -> RunSettings {
-        RunSettings { limits: self.limits.clone(), cache_replies: self.cache_replies }
+        RunSettings {
+            limits: self.limits.clone(),
+            cache_replies: self.cache_replies,
+            cost_is_bounded: self.cost_is_bounded,
+        }
     }
 
     pub(crate) fn start(&self, engine: &Engine, question: &str) -> Result<RunHandle, EngineError> {

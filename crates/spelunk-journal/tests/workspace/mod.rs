@@ -129,6 +129,7 @@ fn garbage_is_what_no_run_names() {
         model: "openai/m".into(),
         prompt: digest(b"prompt"),
         text: blobs.keep(&record).unwrap(),
+        reserved: None,
     };
     write_run(&workspace, &run(), vec![kind, finished()]);
     blobs.keep(&long("g")).unwrap();

@@ -11,11 +11,11 @@ use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_sandbox::Sandbox;
-use spelunk_types::Explain;
+use spelunk_types::{Explain, Limits};
 
 use crate::cli::limits::LimitFlags;
 use crate::cli::{Common, ModelFlags};
-use crate::config::{self, ColorChoice, FlagValue, ProviderChoice, SandboxChoice, Settings};
+use crate::config::{self, ColorChoice, FlagValue, Origin, ProviderChoice, SandboxChoice, Settings};
 use crate::env::{self, Environment};
 use crate::provider::{self, SharedEmbedder};
 use crate::render::error::{Paint, error_json, error_text, exit_code};
@@ -80,8 +80,9 @@ impl App {
             flags.push(FlagValue::set(argument)?);
         }
         flags.extend(common.workspace.map(|path| FlagValue::new("--workspace", "workspace.path", path)));
-        let model_flags = |flags: ModelFlags| model_values(flags.model, flags.sub_model, flags.base_url);
-        flags.extend(model.into_iter().flat_map(model_flags));
+        if let Some(model) = model {
+            flags.extend(model_values(model.model, model.sub_model, model.base_url)?);
+        }
         flags.extend(limits.values()?);
         let settings = config::load(&environment, &current_dir, &flags)?;
         let no_color = environment.text(env::NO_COLOR.name).is_some();
@@ -92,7 +93,9 @@ impl App {
         };
         let (paint, paint_errors) = (paint(io::stdout().is_terminal()), paint(io::stderr().is_terminal()));
         let app = Self::quiet(settings, environment, current_dir, WorkerPlace::Own);
-        Ok(Self { json: common.json, quiet: common.quiet, paint, paint_errors, ..app })
+        let app = Self { json: common.json, quiet: common.quiet, paint, paint_errors, ..app };
+        app.settings.notices().iter().for_each(|notice| app.say(&format!("warning: {notice}")));
+        Ok(app)
     }
 
     /// One that says nothing to anybody, for programs.
@@ -174,7 +177,14 @@ impl App {
 
     /// What a run is held to.
     pub(crate) fn run_settings(&self) -> RunSettings {
-        RunSettings { limits: self.settings.limits.clone(), cache_replies: self.settings.cache_replies }
+        self.run_settings_within(self.settings.limits.clone())
+    }
+
+    /// The same under limits of its own. The cost is bounded where somebody set its limit: the user, or whoever asks.
+    pub(crate) fn run_settings_within(&self, limits: Limits) -> RunSettings {
+        let is_default = *self.settings.origin("limits.cost_microusd_max") == Origin::Default
+            && limits.cost_microusd_max == self.settings.limits.cost_microusd_max;
+        RunSettings { limits, cache_replies: self.settings.cache_replies, cost_is_bounded: !is_default }
     }
 
     /// Says something to the person, unless they want quiet.
@@ -233,7 +243,18 @@ pub(crate) fn model_values(
     model: Option<String>,
     sub_model: Option<String>,
     base_url: Option<String>,
-) -> Vec<FlagValue> {
+) -> Result<Vec<FlagValue>, Usage> {
+    for (flag, typed) in [("--model", &model), ("--sub-model", &sub_model)] {
+        if typed.as_deref().is_some_and(names_nobody) {
+            let typed: String = typed.iter().flat_map(|typed| typed.chars().take(60)).collect();
+            return Err(Usage {
+                message: format!("`{flag} {typed}` names no model"),
+                hint:
+                    "write it like `anthropic/claude-sonnet-4-5`, `local:NAME` or a NAME of `[models.NAME]`"
+                        .into(),
+            });
+        }
+    }
     let mut values = Vec::new();
     if let Some(model) = model {
         let parts = model.strip_prefix("local:").map(|name| ("local", name));
@@ -250,5 +271,12 @@ pub(crate) fn model_values(
     }
     values.extend(sub_model.map(|model| FlagValue::new("--sub-model", "model.sub", model)));
     values.extend(base_url.map(|url| FlagValue::new("--base-url", "model.base_url", url)));
-    values
+    Ok(values)
+}
+
+/// Nothing, or only half of PROVIDER/NAME.
+fn names_nobody(typed: &str) -> bool {
+    let is_half =
+        typed.split_once('/').is_some_and(|(provider, name)| provider.is_empty() || name.is_empty());
+    typed.trim().is_empty() || typed.chars().any(char::is_control) || typed == "local:" || is_half
 }

@@ -42,7 +42,7 @@ pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
     app.say(&format!("\nresuming, as `spelunk resume {}` would:", run.short()));
     let handle = engine.resume(&run, resume_request(app), &mut |_| {})?;
     let (result, view) = watch::follow(app, handle, false).await?;
-    let n_new = view.n_paid_calls().saturating_sub(REPLIES_BEFORE_CRASH);
+    let n_new = view.n_settled_calls().saturating_sub(REPLIES_BEFORE_CRASH);
     app.say(&format!(
         "{REPLIES_BEFORE_CRASH} replies came from the journal, only {n_new} calls were made now\n"
     ));
@@ -106,7 +106,7 @@ async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -
 
 async fn until_replies(mut handle: RunHandle, n: u64) -> Result<(RunHandle, RunView), Failure> {
     let mut view = RunView::default();
-    while view.n_paid_calls() < n
+    while view.n_settled_calls() < n
         && let Some(record) = handle.events.next().await
     {
         if let Record::Known(event) = record? {

@@ -15,7 +15,7 @@ pub(crate) struct LimitFlags {
     /// Use at most so many tokens in both directions, such as 200000, 200k or 2M
     #[arg(long = "max-tokens", value_name = "TOKENS")]
     tokens: Option<String>,
-    /// Make at most so many calls
+    /// Send at most so many requests to models; one that is tried again counts again
     #[arg(long = "max-calls", value_name = "CALLS")]
     calls: Option<String>,
     /// Stop after this time, such as 90s, 10m or 2h

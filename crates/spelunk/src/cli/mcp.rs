@@ -39,6 +39,7 @@ pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failu
     if let Some(client) = &args.install {
         return install::install(app, client, &args.roots, args.print);
     }
+    args.model.check(app).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max };
     let state = Arc::new(State::open(Arc::clone(app), options)?);

@@ -119,7 +119,7 @@ impl Model for Nobody {
     }
 
     fn price(&self) -> Option<Price> {
-        None
+        Some(Price::FREE)
     }
 
     fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {

@@ -34,6 +34,7 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Failure> {
+    args.model.check(app).await?;
     let (workspace, run) = find(app, args.run.as_deref())?;
     let view = read_view(&workspace, &run)?;
     if view.outcome == Some(RunOutcome::Answered) || view.answer().is_some() {
@@ -51,8 +52,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     let mut progress = Progress::new(app.quiet);
     let handle = go_on(app, sandbox, &run, None, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
-    let n_settled = view.n_paid_calls() + view.n_cached_calls();
-    let settled = match n_settled {
+    let settled = match view.n_settled_calls() {
         0 => "no call was settled before".to_owned(),
         n => format!("{} not made again", count(n, "settled call")),
     };
@@ -75,7 +75,11 @@ pub(super) async fn request_of(
     let is_elsewhere =
         || flags.base_url.is_some() && !provider::is_at_base_url(root, &app.settings, &app.environment);
     let named = if flags.model.is_some() || flags.sub_model.is_some() || is_elsewhere() {
-        provider::choose(&app.settings, &app.environment).await?
+        let chosen = provider::choose(&app.settings, &app.environment).await?;
+        Some(chosen.ok_or_else(|| Usage {
+            message: format!("run `{}` cannot go on without a model", run.short()),
+            hint: "leave out `--model`: it goes on with the model it was started with".into(),
+        })?)
     } else {
         None
     };

@@ -54,6 +54,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     if let (Some(name), Some(file)) = (&args.new_token, &token_file) {
         return new_token(app, name, &args, file);
     }
+    args.model.check(app).await?;
     let typed = args.listen.as_deref().unwrap_or(&settings.listen);
     let address = address(typed)?;
     if !address.ip().is_loopback() && token_file.is_none() {

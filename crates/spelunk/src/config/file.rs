@@ -70,6 +70,9 @@ pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, Conf
             layer.put_model(read_model(name, value, origin, &place, owner)?);
             continue;
         }
+        if layer.pass_over(&written.key, &origin) {
+            continue;
+        }
         let setting = match written.value {
             Some(_) => named(&written.key, &origin)?,
             None => return Err(ConfigError::NotASection { section: written.key, origin }),

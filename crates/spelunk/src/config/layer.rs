@@ -95,6 +95,8 @@ pub(crate) struct Layer {
     entries: BTreeMap<&'static str, Entry>,
     types: BTreeMap<String, CustomType>,
     models: BTreeMap<String, WrittenModel>,
+    /// What is said here and has no effect.
+    notices: Vec<String>,
 }
 
 impl Layer {
@@ -118,6 +120,9 @@ impl Layer {
                 continue;
             }
             let origin = Origin::Env { variable: variable.to_owned() };
+            if table::retired_by(variable).is_some_and(|key| layer.pass_over(key, &origin)) {
+                continue;
+            }
             let Some(setting) = table::all().iter().find(|setting| setting.variable() == variable) else {
                 return Err(unknown_variable(variable, origin));
             };
@@ -132,6 +137,9 @@ impl Layer {
         let mut layer = Self::default();
         for flag in flags {
             let origin = Origin::Flag { flag: flag.flag.clone() };
+            if layer.pass_over(&flag.key, &origin) {
+                continue;
+            }
             let setting = named(&flag.key, &origin)?;
             layer.read(setting, Written::Plain(&flag.value), &flag.value, origin)?;
         }
@@ -145,7 +153,20 @@ impl Layer {
         entries.extend(self.entries);
         types.extend(self.types);
         models.extend(self.models);
-        Self { entries, types, models }
+        let notices = [lower.notices, self.notices].concat();
+        Self { entries, types, models, notices }
+    }
+
+    /// Passes over a setting that has no effect any more, with a notice; false if the key is that of no such setting.
+    pub(super) fn pass_over(&mut self, key: &str, origin: &Origin) -> bool {
+        let Some(why) = table::retired(key) else { return false };
+        self.notices.push(format!("`{key}` has no effect any more: {why} ({origin})"));
+        true
+    }
+
+    /// What is said and has no effect, from the lowest layer up.
+    pub(crate) fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// What is said about a setting, if anything is.

@@ -25,7 +25,7 @@ pub use choice::StrategyChoice;
 pub(crate) use choice::{ColorChoice, ProviderChoice, SandboxChoice};
 pub(crate) use error::ConfigError;
 pub(crate) use file::{project_path, user_path};
-pub(crate) use layer::{FlagValue, Layer};
+pub(crate) use layer::{FlagValue, Layer, Origin};
 pub(crate) use models::NamedModel;
 #[cfg(test)]
 pub(crate) use reference::tests::check_page;

@@ -224,7 +224,6 @@ impl WrittenModel {
             section: format!("{MODELS}.{}", self.name),
             provider: provider.unwrap_or(ProviderChoice::Auto),
             name: self.text("name"),
-            sub: None,
             base_url: self.text("base_url"),
             key_env: self.text("key_env"),
             key_command: self.text("key_command"),

@@ -98,8 +98,6 @@ pub(crate) struct ModelSettings {
     pub(crate) provider: ProviderChoice,
     /// The model, as the provider names it.
     pub(crate) name: Option<String>,
-    /// The model of sub-calls, if not the same.
-    pub(crate) sub: Option<String>,
     /// Where requests go.
     pub(crate) base_url: Option<String>,
     /// The environment variable that holds the key.
@@ -140,7 +138,6 @@ impl Settings {
             section: "model".to_owned(),
             provider: choice(&layer, "model.provider", ProviderChoice::of),
             name: optional_text(&layer, "model.name"),
-            sub: optional_text(&layer, "model.sub"),
             base_url: optional_text(&layer, "model.base_url"),
             key_env: optional_text(&layer, "model.key_env"),
             key_command: optional_text(&layer, "model.key_command"),
@@ -174,6 +171,11 @@ impl Settings {
     /// Where the value of a setting comes from.
     pub(crate) fn origin(&self, key: &str) -> &Origin {
         self.layer.get(key).map_or(&Origin::Default, |entry| &entry.origin)
+    }
+
+    /// What is set and has no effect.
+    pub(crate) fn notices(&self) -> &[String] {
+        self.layer.notices()
     }
 
     /// The content types that the user defined, by name.

@@ -98,7 +98,7 @@ impl Setting {
 
     /// The environment variable that sets it.
     pub(crate) fn variable(&self) -> String {
-        format!("{PREFIX}{}", self.key.replace('.', "_").to_ascii_uppercase())
+        variable_of(&self.key)
     }
 }
 
@@ -110,6 +110,26 @@ pub(crate) fn all() -> &'static [Setting] {
 /// The setting of that key.
 pub(crate) fn find(key: &str) -> Option<&'static Setting> {
     TABLE.iter().find(|setting| setting.key == key)
+}
+
+/// Settings of earlier versions that have no effect any more, and why. They are still accepted, with a notice.
+const RETIRED: [(&str, &str); 2] = [
+    ("limits.stage_tasks_max", "`limits.calls_parallel_max` bounds how many analysts work at once"),
+    ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` bounds what an analyst writes"),
+];
+
+/// Why the setting of that key has no effect any more, if it once had one.
+pub(crate) fn retired(key: &str) -> Option<&'static str> {
+    RETIRED.iter().find(|(known, _)| *known == key).map(|(_, why)| *why)
+}
+
+/// The retired setting that the variable of that name set.
+pub(crate) fn retired_by(variable: &str) -> Option<&'static str> {
+    RETIRED.iter().map(|(key, _)| *key).find(|key| variable_of(key) == variable)
+}
+
+fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "_").to_ascii_uppercase())
 }
 
 /// The sections, in the order of the reference, each with the line that introduces it.
@@ -325,8 +345,8 @@ fn limit(limit: &Limit) -> Setting {
 
 /// Zero of these would never get anywhere.
 fn limit_min(name: &str) -> u64 {
-    let is_step = name.starts_with("chunk_")
-        || ["calls_parallel_max", "page_lines", "page_lines_max", "stage_tasks_max"].contains(&name);
+    let is_step =
+        name.starts_with("chunk_") || ["calls_parallel_max", "page_lines", "page_lines_max"].contains(&name);
     u64::from(is_step)
 }
 

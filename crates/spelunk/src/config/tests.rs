@@ -33,7 +33,6 @@ fn nothing_set_gives_the_defaults() {
         azure_api_version: "2024-10-21".into(),
         provider: ProviderChoice::Auto,
         name: None,
-        sub: None,
         base_url: None,
         key_env: None,
         key_command: None,
@@ -64,7 +63,6 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
         azure_api_version: "2024-10-21".into(),
         provider: ProviderChoice::None,
         name: Some("m".into()),
-        sub: None,
         base_url: None,
         key_env: Some("MY_KEY".into()),
         key_command: None,
@@ -315,4 +313,22 @@ fn a_file_that_cannot_be_read_or_is_too_large_is_named() {
     std::fs::write(&user_file, [0xff]).unwrap();
     let error = load(&home.environment(&[]), &home.path("project"), &[]).unwrap_err();
     assert_eq!(error.to_string(), format!("could not read `{}`", user_file.display()));
+}
+
+/// Hints of codes are given where no setting is at hand any more, so they must name settings that there are.
+#[test]
+fn every_setting_that_a_hint_names_exists() {
+    let mut named = Vec::new();
+    for code in spelunk_types::ErrorCode::ALL {
+        let quoted = code.hint().unwrap_or_default().split('`').skip(1).step_by(2);
+        let is_key = |text: &&str| {
+            let (section, word) = text.split_once('.').unwrap_or_default();
+            table::SECTIONS.iter().any(|(known, _)| *known == section) && !word.is_empty()
+        };
+        for key in quoted.filter(is_key) {
+            assert!(table::find(key).is_some(), "{code}: there is no setting `{key}`");
+            named.push(key);
+        }
+    }
+    assert!(named.contains(&"limits.depth_max"), "{named:?}");
 }

@@ -42,6 +42,7 @@ use super::auth::Client;
 use super::extract::{Part, fields};
 use super::problem::{Answer, Problem, work};
 use super::route::{Route, delete, post};
+use crate::asking::RoleModels;
 use crate::cli::{Failure, read_view};
 use crate::mcp::{blocking, read_limits};
 use find::{Found, find, word};
@@ -117,9 +118,9 @@ async fn create(
     let key = idempotency_key(&headers)?;
     let sent = receive(request, &server).await?;
     // Whoever has no model to ask is told now, and not when it is the run's turn.
-    model(&server).await?;
+    let models: RoleModels = model(&server).await?.into();
     let promising = Arc::clone(&server);
-    let promised = work(move || promise(&promising, client, key, sent)).await?;
+    let promised = work(move || promise(&promising, client, key, sent, &models)).await?;
     let run = match promised {
         Promised::New(live) => live.run.clone(),
         Promised::Before(run) => run,
@@ -136,13 +137,20 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 /// Checks everything that can be checked without reading the text, then writes the ticket. Blocking.
-fn promise(server: &Shared, client: Client, key: Option<String>, sent: Sent) -> Result<Promised, Problem> {
+fn promise(
+    server: &Shared,
+    client: Client,
+    key: Option<String>,
+    sent: Sent,
+    models: &RoleModels,
+) -> Result<Promised, Problem> {
     let Sent { request, files } = sent;
     // Only the members of an object are looked at.
     drop(fields(request.clone())?);
     let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });
     let wanted = Wanted::read(server, &request, uploads.collect())?;
     wanted.material.inputs(&server.mcp)?;
+    server.app.run_settings_within(wanted.limits).check_prices(models.all())?;
     let key = key.map(|key| Key { key, digest: request_digest(&request, &files) });
     if let Some(key) = &key
         && let Some(run) = server.runs.promised(&client.name, key)?
@@ -269,7 +277,7 @@ fn go_on(server: &Shared, client: Client, found: Found, limits: Limits) -> Resul
     if view.outcome == Some(RunOutcome::Answered) {
         return Err(EngineError::Finished { run }.into());
     }
-    keep::resume_request(server, &run, &view, None)?;
+    keep::resume_request(server, &run, &view, Some(limits.clone()))?;
     let ticket = Ticket {
         run: run.clone(),
         client: client.name,

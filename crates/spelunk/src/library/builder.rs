@@ -83,7 +83,7 @@ impl Builder {
         let directory = here.join(self.directory.unwrap_or_default());
         let process = if self.is_isolated { Environment::default() } else { Environment::capture() };
         let environment = process.with(self.variables);
-        let mut flags = model_values(self.model, self.sub_model, self.base_url);
+        let mut flags = model_values(self.model, self.sub_model, self.base_url)?;
         for (key, value) in self.settings {
             flags.push(FlagValue::new("Builder::set", &key, value));
         }

@@ -75,7 +75,7 @@ impl Models {
 
     /// Limits for them: the person at a client may take their time.
     pub(super) fn settings(&self, state: &State, limits: Limits) -> RunSettings {
-        let mut settings = RunSettings { limits, ..state.app.run_settings() };
+        let mut settings = state.app.run_settings_within(limits);
         if self.patience_ms > 0 {
             let limits = &mut settings.limits;
             limits.call_ms_max = limits.call_ms_max.max(self.patience_ms);

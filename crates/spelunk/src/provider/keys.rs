@@ -42,6 +42,19 @@ pub(super) struct Place {
     pub(super) because: String,
 }
 
+impl Place {
+    /// Refuses the name of another provider's model: with a slash, as others than these two write them.
+    pub(super) fn check_name(&self) -> Result<(), ProviderError> {
+        let is_theirs = [OPENAI_URL, ANTHROPIC_URL].contains(&self.base_url.as_str());
+        match &self.name {
+            Some(name) if is_theirs && name.contains('/') => {
+                Err(ProviderError::OfAnother { name: name.clone(), base_url: self.base_url.clone() })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
 /// Where the settings of a model lead, without asking anybody; `None` where nothing is set and no key is there.
 pub(super) fn place(
     settings: &ModelSettings,

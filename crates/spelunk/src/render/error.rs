@@ -48,9 +48,14 @@ pub(crate) fn error_json(error: &dyn Explain) -> serde_json::Value {
 /// The exit code of a program that ended with this error: 2 for wrong usage or settings, 3 for a limit, 130 for a run
 /// that the user stopped, 1 for everything else.
 pub(crate) fn exit_code(code: ErrorCode) -> u8 {
-    let is_usage =
-        [ErrorCode::UsageWrong, ErrorCode::SettingUnknown, ErrorCode::SettingInvalid].contains(&code);
-    if is_usage {
+    let is_usage = [
+        ErrorCode::UsageWrong,
+        ErrorCode::SettingUnknown,
+        ErrorCode::SettingInvalid,
+        ErrorCode::ModelNotConfigured,
+        ErrorCode::PriceUnknown,
+    ];
+    if is_usage.contains(&code) {
         2
     } else if code == ErrorCode::Cancelled {
         130

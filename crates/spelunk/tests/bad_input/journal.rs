@@ -102,7 +102,8 @@ fn a_torn_last_line_is_dropped() {
           a.md:3  The magic number is 42.
         --- stderr
         resuming run SHORT after event 5: no call was settled before
-        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4364 tokens (that is the most it can have cost; the provider's bill may be lower)
+        1 file · 35 B read · 2 calls · 4.4k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
 }

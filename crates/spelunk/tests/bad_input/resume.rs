@@ -93,7 +93,7 @@ fn a_run_that_failed_goes_on() {
           a.md:3  The magic number is 42.
         --- stderr
         resuming run SHORT after event 6: no call was settled before
-        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(n_calls(&server), 2);

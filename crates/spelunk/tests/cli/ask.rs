@@ -88,7 +88,7 @@ fn a_file_is_cited_by_the_path_that_was_typed_and_still_is_when_the_run_is_resum
           b/two.md:1  second
         --- stderr
         resuming run SHORT after event 6: no call was settled before
-        1 file · 7 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        1 file · 7 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
 }
@@ -226,7 +226,7 @@ fn a_busy_provider_is_asked_again_and_the_tree_says_so() {
         The magic number is 42.
           a.md:3  The magic number is 42.
 
-        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 3 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- stderr
         --- exit 0
     "]]);

@@ -48,7 +48,8 @@ fn the_demo_crashes_resumes_and_answers() {
         │  └─ 0.2#0  330 → 42 tokens  $0.0006  TIME
         └─ 0#0  107 → 52 tokens  $0.0004  TIME
 
-        3 files · 1.2 kB read · 4 calls · 1.3k tokens · $0.0022 · TIME · run SHORT
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4502 tokens, $0.020886 (that is the most it can have cost; the provider's bill may be lower)
+        3 files · 1.2 kB read · 5 calls · 5.8k tokens · $0.0231 · TIME · run SHORT
 
         look at it again:  spelunk show SHORT   spelunk tail SHORT
         ask about your own text:  spelunk ask "what is this about?" PATH
@@ -78,8 +79,9 @@ fn the_demo_crashes_resumes_and_answers() {
           gateway.log:3  token audience "billing-v1" not accepted
           gateway.log:7  config reloaded: billing.audience=billing-v2
           runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4502 tokens, $0.020886 (that is the most it can have cost; the provider's bill may be lower)
 
-        3 files · 1.2 kB read · 4 calls · 1.3k tokens · $0.0022 · TIME · run SHORT
+        3 files · 1.2 kB read · 5 calls · 5.8k tokens · $0.0231 · TIME · run SHORT
         --- stderr
         --- exit 0
     "#]]);

@@ -79,7 +79,8 @@ fn help_of_ask_lists_its_flags() {
               --max-cost <DOLLARS>   Spend at most so many dollars, such as 0.50
               --max-tokens <TOKENS>  Use at most so many tokens in both directions, such as 200000, 200k or
                                      2M
-              --max-calls <CALLS>    Make at most so many calls
+              --max-calls <CALLS>    Send at most so many requests to models; one that is tried again counts
+                                     again
               --max-time <TIME>      Stop after this time, such as 90s, 10m or 2h
               --messages <FILE>      A conversation to answer instead of a question: a file of JSON,
                                      `[{role, content}, ...]` or `{system, messages}`

@@ -23,7 +23,7 @@ fn listed() -> Scene {
 fn runs_are_listed_newest_first_and_a_damaged_one_hides_none() {
     let ran = listed().spelunk(["run", "list"]).run();
     expect![[r"
-        0000000c  20260103T000000Z  open                            0 calls     $0.00  What is the magic number?
+        0000000c  20260103T000000Z  open                             1 call     $0.00  What is the magic number?
         0000000b  20260102T000000Z  journal-damaged                 0 calls     $0.00
         0000000a  20260101T000000Z  answered                         1 call     $0.00  What is the magic number?
     "]].assert_eq(&ran.stdout);
@@ -38,7 +38,7 @@ fn json_lists_the_same_runs() {
         [
           {
             "active_ms": 0,
-            "calls": 0,
+            "calls": 1,
             "cost_microusd": 0,
             "lifecycle": "active",
             "question": "What is the magic number?",

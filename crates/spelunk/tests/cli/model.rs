@@ -124,14 +124,14 @@ fn a_model_that_does_not_work_says_why_and_fails() {
         error: `models.smart.key_env` names `SMART_KEY`, which is not set
 
         hint: set `SMART_KEY`
-        --- exit 1
+        --- exit 2
     "#]]);
     scene.spelunk(["model", "test", "fsat"]).run().check(&expect![[r#"
         --- stderr
         error: there is no model `fsat`
 
         hint: the models are `fast`, `secret`, `smart`
-        --- exit 1
+        --- exit 2
     "#]]);
     let server = answering(" ");
     two(&scene, &server.base_url());

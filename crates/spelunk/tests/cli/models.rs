@@ -81,7 +81,7 @@ fn a_key_command_that_prints_nothing_is_refused() {
         error: `model.key_command` did not print a key: it printed nothing
 
         hint: run the command by hand; it must print the key and nothing else
-        --- exit 1
+        --- exit 2
     "]]);
     assert_eq!(arrived(&server), []);
     assert!(!scene.exists(".spelunk"));
@@ -95,7 +95,7 @@ fn a_provider_without_a_key_is_refused() {
         error: there is no key for Anthropic
 
         hint: set `ANTHROPIC_API_KEY`, or name a local server with `--base-url`
-        --- exit 1
+        --- exit 2
     "]]);
     assert!(!scene.exists(".spelunk"));
 }
@@ -148,6 +148,6 @@ fn a_program_can_be_the_model() {
         error: `model.provider` is `command`, and `model.command` names no program
 
         hint: set `model.command` in your own settings file
-        --- exit 1
+        --- exit 2
     "#]]);
 }

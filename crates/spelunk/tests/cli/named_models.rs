@@ -38,7 +38,7 @@ fn a_named_model_is_asked_with_its_own_key() {
         error: `models.fast.key_env` names `FAST_KEY`, which is not set
 
         hint: set `FAST_KEY`
-        --- exit 1
+        --- exit 2
     "#]]);
 }
 
@@ -132,7 +132,7 @@ fn another_model_answers_when_the_first_is_out() {
         --- stderr
         openai/smart-1 (roles.root is smart)
         warning: openai/smart-1 is out: openai/spare-1 answers in its place (see what is wrong with `spelunk doctor`)
-        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!((n_calls(&out), n_calls(&spare)), (1, 1));

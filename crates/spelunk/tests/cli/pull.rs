@@ -152,7 +152,7 @@ fn without_the_runner_using_a_local_model_says_how_to_build_it() {
         error: `local:m` is there, and this program was built without the runner for local models
 
         hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
-        --- exit 1
+        --- exit 2
     "#]]);
     scene.spelunk(["model", "list"]).run().check(&expect![[r#"
         local:m  Mine, 5.2 kB, 8192 tokens of context · this program was built without the runner
@@ -164,7 +164,7 @@ fn without_the_runner_using_a_local_model_says_how_to_build_it() {
         error: `local:m` is there, and this program was built without the runner for local models
 
         hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
-        --- exit 1
+        --- exit 2
     "#]]);
 }
 
@@ -223,7 +223,7 @@ fn what_cannot_be_pulled_is_refused_with_what_to_do() {
         error: there is no local model `nothing`
 
         hint: bring it with `spelunk model pull`; `spelunk model list` shows those that are there
-        --- exit 1
+        --- exit 2
     "#]]);
     assert_eq!(models(&scene), [""; 0]);
 }
@@ -253,7 +253,7 @@ fn a_file_that_is_cut_short_is_refused_before_it_is_used() {
           caused by: it is cut short: it has 5273 bytes of at least 8288
 
         hint: remove its file and pull it again: `spelunk model pull half`
-        --- exit 1
+        --- exit 2
     "#]]);
 }
 

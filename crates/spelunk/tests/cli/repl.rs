@@ -100,7 +100,7 @@ fn an_answer_that_is_cut_short_is_partial_and_exits_with_3() {
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
         this answer is partial: A frame has taken all the turns it may
-        hint: raise `limits.turns_max`, or ask a narrower question
+        hint: raise `limits.turns_max` (of an agent, `limits.agent_turns_max`), or ask a narrower question
         --- exit 3
     "#]]);
     scene.spelunk(["resume"]).server(&server).run().check(&expect![[r#"
@@ -109,7 +109,7 @@ fn an_answer_that_is_cut_short_is_partial_and_exits_with_3() {
         run SHORT has its answer already
         1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
         this answer is partial: A frame has taken all the turns it may
-        hint: raise `limits.turns_max`, or ask a narrower question
+        hint: raise `limits.turns_max` (of an agent, `limits.agent_turns_max`), or ask a narrower question
         --- exit 3
     "#]]);
 }

@@ -65,7 +65,7 @@ fn a_resumed_run_reads_the_files_it_was_started_with() {
         --- stderr
         resuming run SHORT after event 6: no call was settled before
         skipped: 2 filtered
-        2 files · 48 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        2 files · 48 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(n_calls(&server), 2);

@@ -77,7 +77,7 @@ fn a_run_is_shown_before_its_call_was_answered() {
         0  direct  open
         └─ 0#0  open
 
-        1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 1 call · 0 tokens · $0.00 · TIME · run SHORT
         --- stderr
         --- exit 0
     "]]);

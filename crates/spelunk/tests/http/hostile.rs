@@ -48,6 +48,29 @@ fn bodies_that_are_wrong_are_problems() {
     assert!(scene.runs().is_empty());
 }
 
+/// Before anything is promised: the limit would have no effect.
+#[test]
+fn a_limit_on_cost_is_refused_where_the_model_has_no_price() {
+    let scene = Scene::new(&NOTE);
+    let server = Server::start(&scene, &["--model", "tiny", "--base-url", "https://192.0.2.1/v1"], None);
+    let ask = |limits: Value| {
+        server.post("/v1/runs", &json!({ "question": QUESTION, "paths": ["notes"], "limits": limits }))
+    };
+    assert_eq!(ask(json!({ "cost_microusd_max": 1_000_000 })).problem(), (422, "price-unknown".into()));
+    let chat = json!({
+        "model": "spelunk",
+        "messages": [{ "role": "user", "content": QUESTION }],
+        "spelunk": { "paths": ["notes"], "limits": { "cost_microusd_max": 1_000_000 } },
+    });
+    let answer = server.post("/v1/chat/completions", &chat);
+    assert!(
+        (400..500).contains(&answer.status) && answer.body.contains("no price is known"),
+        "{}",
+        answer.body
+    );
+    assert!(scene.runs().is_empty());
+}
+
 #[test]
 fn forms_that_are_wrong_are_problems() {
     let (scene, model) = (Scene::new(&NOTE), answering(REPLY));

@@ -92,7 +92,11 @@ fn check_end(scene: &Scene, moment: Duration) {
     assert_eq!(settled, N_CALLS, "killed at {moment:?}");
     let shown = scene.spelunk(["show", &run, "--json"]).run();
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    let usage = json!({ "input_tokens": 100 * N_CALLS, "output_tokens": 20 * N_CALLS });
+    let wasted = events.iter().filter(|event| event["type"] == "call.wasted");
+    let wasted = |name: &str| wasted.clone().filter_map(|event| event["usage"][name].as_u64()).sum::<u64>();
+    let spent = |name: &str, each: u64| each * N_CALLS as u64 + wasted(name);
+    let usage =
+        json!({ "input_tokens": spent("input_tokens", 100), "output_tokens": spent("output_tokens", 20) });
     assert_eq!(shown["usage"], usage, "killed at {moment:?}");
     let exported = scene.spelunk(["run", "export", &run, "--format", "workspace", "--output", "again"]).run();
     assert_eq!(exported.code, 0, "{}", exported.stderr);
@@ -121,6 +125,7 @@ fn killed_at(moment: Duration) {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ANSWER), "killed at {moment:?}: {}", ran.stderr);
     let n_asked = n_calls(&server);
     assert!(n_asked <= N_CALLS + REPEATS_MAX, "killed at {moment:?}: {n_asked} requests");
+    assert!(n_asked as u64 <= scene.calls_reported(), "killed at {moment:?}: {n_asked} requests");
     assert_eq!(server.unexpected(), []);
     check_end(&scene, moment);
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use spelunk_testkit::ModelServer;
 
 use super::moments::{at_each, kill_at, moments};
@@ -44,7 +44,13 @@ fn killed_at(moment: Duration) {
     assert_eq!(sequence, (1..=events.len() as u64).collect::<Vec<_>>(), "killed at {moment:?}");
     let shown = scene.spelunk(["show", &run, "--json"]).run();
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    assert_eq!(shown["usage"], json!({ "input_tokens": 100, "output_tokens": 20 }), "killed at {moment:?}");
+    let wasted = events.iter().filter(|event| event["type"] == "call.wasted");
+    let wasted = |name: &str| wasted.clone().filter_map(|event| event["usage"][name].as_u64()).sum::<u64>();
+    let spent = ["input_tokens", "output_tokens"].map(|name| shown["usage"][name].as_u64().unwrap());
+    let (input_tokens, output_tokens) = (100 + wasted("input_tokens"), 20 + wasted("output_tokens"));
+    assert_eq!(spent, [input_tokens, output_tokens], "killed at {moment:?}");
+    let n_counted = scene.calls_reported();
+    assert!(n_calls(&server) as u64 <= n_counted, "killed at {moment:?}: {n_counted} calls");
     let requests_max = if settled_before == 1 || before.is_none() { 1 } else { 2 };
     assert!(n_calls(&server) <= requests_max, "killed at {moment:?}: {} requests", n_calls(&server));
     assert_eq!(server.unexpected(), []);

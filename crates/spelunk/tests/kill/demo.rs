@@ -17,18 +17,34 @@ struct Ended {
     stdout: String,
     /// How often each call was settled.
     settled: BTreeMap<String, u64>,
-    usage: Value,
+    /// Tokens of all replies.
+    tokens: u64,
+}
+
+/// Tokens that events of this kind tell of.
+fn tokens(events: &[Value], kind: &str, usage: &str) -> u64 {
+    let of_kind = events.iter().filter(|event| event["type"] == kind);
+    let names = |event: &Value| {
+        let told = event.pointer(usage).cloned().unwrap_or_default();
+        ["input_tokens", "output_tokens"].iter().filter_map(|name| told[name].as_u64()).sum::<u64>()
+    };
+    of_kind.map(names).sum()
 }
 
 fn ended(scene: &Scene, stdout: String) -> Ended {
     let run = scene.runs().pop().unwrap();
-    let mut settled = BTreeMap::new();
-    for event in scene.journal(&run).iter().filter(|event| event["type"] == "call.settled") {
+    let (mut settled, events) = (BTreeMap::new(), scene.journal(&run));
+    for event in events.iter().filter(|event| event["type"] == "call.settled") {
         *settled.entry(event["call"].as_str().unwrap().to_owned()).or_default() += 1;
     }
     let shown = scene.spelunk(["show", &run, "--json"]).run();
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    Ended { stdout, settled, usage: shown["usage"].clone() }
+    // What requests are counted as that a crash cut off is on top, and says so.
+    let replied = tokens(&events, "call.settled", "/outcome/usage");
+    let spent = replied + tokens(&events, "call.wasted", "/usage");
+    let shown = ["input_tokens", "output_tokens"].map(|name| shown["usage"][name].as_u64().unwrap());
+    assert_eq!(shown[0] + shown[1], spent);
+    Ended { stdout, settled, tokens: replied }
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn interrupted_by(signal: &str) {
     Ran::of(&scene, asking.wait_with_output().unwrap()).check(&expect![[r"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 1 call · 225 tokens · $0.00 · TIME · run SHORT
         resume with: spelunk resume SHORT
         --- exit 130
     "]]);
@@ -30,8 +30,8 @@ fn interrupted_by(signal: &str) {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 6: no call was settled before
-        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        resuming run SHORT after event 7: no call was settled before
+        1 file · 35 B read · 2 calls · 345 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "]]);
     assert_eq!(n_calls(&server), 2);

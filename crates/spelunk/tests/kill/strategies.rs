@@ -73,6 +73,8 @@ impl Story {
         let settled = |event: &&Value| event["type"] == "call.settled";
         assert_eq!(scene.journal(&run).iter().filter(settled).count(), self.n_calls, "killed at {moment:?}");
         let n_asked = n_calls(&server);
+        let n_counted = scene.calls_reported();
+        assert!(n_asked as u64 <= n_counted, "killed at {moment:?}: {n_counted} calls, {n_asked} requests");
         assert!(n_asked <= self.n_calls + REPEATS_MAX, "killed at {moment:?}: {n_asked} requests");
         assert_eq!(server.unexpected(), []);
     }

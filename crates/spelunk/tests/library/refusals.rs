@@ -1,7 +1,7 @@
 //! What is refused, with which code, and what to try. Nothing of it is sent or recorded.
 
 use expect_test::expect;
-use spelunk::{Error, Question, RunId, Spelunk, Strategy};
+use spelunk::{Budget, Error, Question, RunId, Spelunk, Strategy};
 
 use spelunk_testkit::{Gate, ModelServer, when};
 
@@ -103,4 +103,15 @@ fn only_an_agent_with_its_answer_is_asked_more() {
         at work: could not use the journal of run `SHORT` [run-locked]
           watch it with `spelunk tail SHORT`
     "#]].assert_eq(&said);
+}
+
+#[test]
+fn a_budget_in_dollars_is_refused_where_the_model_has_no_price() {
+    let scene = Scene::new(&NOTE);
+    let spelunk = Spelunk::builder().isolated().directory(scene.path(""));
+    let spelunk = spelunk.model("openai/tiny").base_url("https://192.0.2.1/v1").build().unwrap();
+    let budget = Budget { cost_microusd_max: Some(1_000_000), ..Budget::default() };
+    let refused = block_on(spelunk.ask(note().budget(budget))).unwrap_err();
+    assert_eq!(refused.code().name(), "price-unknown");
+    assert_eq!(scene.runs(), [""; 0]);
 }

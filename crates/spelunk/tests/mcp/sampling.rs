@@ -37,6 +37,19 @@ fn a_client_with_a_handshake_is_asked_by_a_request() {
     );
 }
 
+#[test]
+fn a_limit_on_cost_is_refused_where_the_client_tells_no_price() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::legacy(&scene, &[], None, &json!({ "sampling": {} }));
+    let mut query = query();
+    query["arguments"]["limits"] = json!({ "cost_microusd_max": 1_000_000 });
+    let id = client.begin("tools/call", query);
+    let result = client.answer(id)["result"].clone();
+    assert_eq!(result["isError"], true, "{result}");
+    assert_eq!(result["structuredContent"]["error"]["code"], "price-unknown", "{result}");
+    assert!(scene.runs().is_empty());
+}
+
 /// Single precision has its own idea of a tenth.
 fn rounded(value: &Value) -> String {
     let tenth = |value: &Value| (value.as_f64().unwrap() * 10.0).round() / 10.0;
@@ -67,7 +80,7 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
         error: the run was begun by an MCP client, with a model or agents of its own
 
         hint: go on with it from such a client, by the tool `rlm_resume`
-        --- exit 1
+        --- exit 2
     "#]]);
     let id = client.begin("tools/call", json!({ "name": "rlm_resume", "arguments": { "run": run } }));
     let asked = client.asked();

@@ -144,6 +144,13 @@ impl Scene {
         run
     }
 
+    /// The calls that all runs are said to have made.
+    pub(crate) fn calls_reported(&self) -> u64 {
+        let listed = self.spelunk(["run", "list", "--json"]).run();
+        let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+        listed.iter().map(|row| row["calls"].as_u64().unwrap()).sum()
+    }
+
     pub(crate) fn journal_path(&self, run: &str) -> PathBuf {
         self.path(".spelunk/runs").join(run).join("journal.jsonl")
     }

@@ -35,7 +35,7 @@ fn the_address_of_a_foreign_journal_gets_neither_key_nor_documents() {
         error: the run was begun with a model at `https://evil.test/v1`, an address that your settings do not name
 
         hint: if that server may have your documents and your key, name it with `--base-url`
-        --- exit 1
+        --- exit 2
     "]]);
     assert_eq!(n_calls(&server), 1);
 }

@@ -67,6 +67,18 @@ for (const folder of FOLDERS) {
   }
 }
 
+test('every request that was sent counts as a call', () => {
+  const [call, frame, reserved] = ['0#0', '0', { input_tokens: 1 }];
+  const started = { type: 'call.started', call, frame };
+  const settled = (served) => ({ type: 'call.settled', call, served, outcome: { is: 'replied' } });
+  const count = (events) => paidCalls(applyAll(emptyRun(), events.map((event, idx) => ({ seq: idx + 1, ...event }))));
+  assert.equal(count([{ ...started, reserved }]), 1);
+  assert.equal(count([{ ...started, reserved }, { type: 'call.retried', call }, settled('live')]), 2);
+  assert.equal(count([{ ...started, reserved }, { ...started, reserved }, settled('live')]), 2);
+  assert.equal(count([started, settled('cache')]), 0);
+  assert.equal(count([started, { type: 'call.retried', call }, settled('live')]), 1);
+});
+
 test('no event is strange enough to break the fold', () => {
   const strange = [
     null,

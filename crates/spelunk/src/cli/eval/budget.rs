@@ -51,6 +51,11 @@ impl Budget {
         })
     }
 
+    /// Whether it has to be known what models cost.
+    pub(super) fn bounds_cost(&self) -> bool {
+        self.cost_microusd_max < u64::MAX
+    }
+
     /// Counts a trial that was made.
     pub(super) fn count(&mut self, cost_microusd: u64) {
         self.trials += 1;

@@ -114,6 +114,10 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     }
     let budget = Budget::of(&args.budget)?;
     let asked = models(app, &args).await?;
+    // A model without a price is refused now, and not trial by trial.
+    let mut settings = app.run_settings();
+    settings.cost_is_bounded |= budget.bounds_cost();
+    settings.check_prices(asked.iter().flat_map(|asked| asked.all()))?;
     let out = app.current_dir.join(&args.out);
     let before = if out.exists() { load_trials(&out)? } else { Trials::default() };
     let all = cells(&tasks, &args, &asked);

@@ -38,6 +38,11 @@ impl Asked {
         Self { label: "sim".to_owned(), model, sub_model: None, synthesis_model: None, sim: Some(settings) }
     }
 
+    /// Each model that is asked.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
+        [&self.model].into_iter().chain(&self.sub_model).chain(&self.synthesis_model)
+    }
+
     fn model(&self, repeat: u64) -> Arc<dyn Model> {
         match self.sim {
             Some(sim) => Arc::new(SimModel::new(SimSettings { seed: sim.seed.wrapping_add(repeat), ..sim })),
@@ -156,7 +161,7 @@ async fn answer(
         schema: None,
         focus: Focus::General,
         // Each repetition is asked anew: replies from a cache would hide how much answers vary.
-        settings: RunSettings { limits, cache_replies: false },
+        settings: RunSettings { cache_replies: false, ..app.run_settings_within(limits) },
         program: None,
     };
     let mut handle = engine.start(request)?;

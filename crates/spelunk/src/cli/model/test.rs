@@ -49,9 +49,10 @@ enum SchemaSupport {
 
 pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Failure> {
     let targets = targets(app, name).await?;
-    let mut is_sound = true;
+    let (mut is_sound, mut is_usable) = (true, true);
     let mut shown = Vec::new();
     for target in targets {
+        is_usable &= target.model.is_ok();
         let (reference, tested): (_, Result<Tested, Box<dyn Explain + Send + Sync>>) = match target.model {
             Ok(model) => {
                 let reference = model.reference().to_string();
@@ -70,7 +71,11 @@ pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Fail
     if app.json {
         print(&format!("{}\n", Value::from(shown)));
     }
-    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match (is_usable, is_sound) {
+        (false, _) => ExitCode::from(2),
+        (true, false) => ExitCode::FAILURE,
+        (true, true) => ExitCode::SUCCESS,
+    })
 }
 
 /// The one that was named, or those of all roles, each once.

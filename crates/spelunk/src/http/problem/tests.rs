@@ -39,6 +39,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         422 journal-newer
         422 model-not-found
         422 model-unauthorized
+        422 price-unknown
         422 query-too-long
         422 registry-newer
         422 sandbox-unconfined
@@ -75,6 +76,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         502 model-stuck
         502 model-timed-out
         502 model-unreachable
+        502 report-invalid
         503 model-not-configured
     "#]]
     .assert_eq(&lines.concat());

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use spelunk_context::SourceInput;
-use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunSettings, RunView};
+use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunView};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{Durability, ErrorCode, Explain, Limits, RunId, RunOutcome, SourceSpec};
 use tokio::sync::watch;
@@ -141,7 +141,7 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
             strategy: wanted.strategy,
             focus: wanted.focus,
             schema: wanted.schema,
-            settings: RunSettings { limits: wanted.limits, ..app.run_settings() },
+            settings: app.run_settings_within(wanted.limits),
         };
         let ready = asking.ready(app, |_| Ok(server.mcp.sandbox.clone()))?;
         // The run is driven by the runtime of the server.
@@ -203,11 +203,11 @@ pub(super) fn resume_request(
 ) -> Result<ResumeRequest, Failure> {
     begun_before(run, view)?;
     require_roots(server, view)?;
-    let mut settings = server.app.run_settings();
-    if let Some(limits) = limits.or_else(|| view.limits.clone()) {
-        settings.limits = limits;
-    }
-    Ok(same_models(&server.app, run, view)?.request(settings))
+    let limits = limits.or_else(|| view.limits.clone());
+    let limits = limits.unwrap_or_else(|| server.app.settings.limits.clone());
+    let request = same_models(&server.app, run, view)?.request(server.app.run_settings_within(limits));
+    request.check_prices()?;
+    Ok(request)
 }
 
 /// A run of another day may have read what this server may not.

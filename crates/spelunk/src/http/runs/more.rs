@@ -69,7 +69,7 @@ async fn ask(
 
 /// Refuses what can be refused without reading the text again, then writes the ticket. Blocking.
 fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
-    let More { question, .. } = More::read(server, fields(request.clone())?)?;
+    let More { question, limits } = More::read(server, fields(request.clone())?)?;
     let Begun { run, workspace } = with_journal(server, id)?;
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
@@ -79,7 +79,7 @@ fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<
     // What is asked makes sense; it is the run that cannot be asked.
     let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
     check_more(&run, &view, &question).map_err(conflict)?;
-    keep::resume_request(server, &run, &view, None)?;
+    keep::resume_request(server, &run, &view, Some(limits))?;
     let ticket = Ticket {
         run: run.clone(),
         client: client.name,

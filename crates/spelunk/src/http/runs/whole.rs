@@ -18,6 +18,7 @@ use super::request::{File, Sent};
 use super::service::{Phase, Promised};
 use super::tickets::Progress;
 use super::{model, promise};
+use crate::asking::RoleModels;
 use crate::cli::{read_view, recorded_result};
 
 /// A run that somebody waits for.
@@ -53,11 +54,12 @@ impl Whole {
         documents: Vec<(String, String)>,
     ) -> Answer<Self> {
         // Whoever has no model to ask is told now, and not when it is the run's turn.
-        model(server).await?;
+        let models: RoleModels = model(server).await?.into();
         let promising = Arc::clone(server);
         let file = |(name, text): (String, String)| File { name, bytes: text.into_bytes() };
         let files = documents.into_iter().map(file).collect();
-        let promised = work(move || promise(&promising, client, None, Sent { request, files })).await?;
+        let promised =
+            work(move || promise(&promising, client, None, Sent { request, files }, &models)).await?;
         let live = match promised {
             Promised::New(live) => live,
             Promised::Before(run) => {

@@ -83,7 +83,9 @@ fn every_code_has_the_exit_code_its_kind_asks_for() {
     let with = |wanted: u8| -> Vec<&str> {
         ErrorCode::ALL.iter().filter(|code| exit_code(**code) == wanted).map(|code| code.name()).collect()
     };
-    assert_eq!(with(2), ["usage-wrong", "setting-unknown", "setting-invalid"]);
+    let usage =
+        ["usage-wrong", "setting-unknown", "setting-invalid", "model-not-configured", "price-unknown"];
+    assert_eq!(with(2), usage);
     assert_eq!(
         with(3),
         [
@@ -98,5 +100,5 @@ fn every_code_has_the_exit_code_its_kind_asks_for() {
         ]
     );
     assert_eq!(with(130), ["cancelled"]);
-    assert_eq!(with(1).len(), ErrorCode::ALL.len() - 12);
+    assert_eq!(with(1).len(), ErrorCode::ALL.len() - 14);
 }

@@ -22,6 +22,7 @@ fn scene(message: &str, reply: &str) -> (Blobs, Vec<Record>) {
         model: "m".into(),
         prompt: spelunk_journal::digest(b"p"),
         text: blobs.keep(&record.to_string()).unwrap(),
+        reserved: None,
     };
     let outcome = CallOutcome::Replied {
         reply: blobs.keep(reply).unwrap(),

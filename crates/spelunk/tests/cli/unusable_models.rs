@@ -1,0 +1,121 @@
+//! A model that was named and cannot be asked is an error with exit code 2, whatever the command. Nobody is asked in its
+//! place, and nothing is recorded.
+
+use expect_test::expect;
+
+use spelunk_testkit::{ModelServer, status};
+
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, to_all};
+
+/// Commands that take a model.
+const COMMANDS: [&[&str]; 7] = [
+    &["ask", QUESTION, "notes"],
+    &["plan", "notes"],
+    &["repl", "notes"],
+    &["serve", "--listen", "127.0.0.1:0"],
+    &["mcp"],
+    &["model", "test"],
+    &["resume"],
+];
+
+#[test]
+fn every_command_refuses_a_model_that_cannot_be_asked() {
+    let scene = Scene::new(&NOTE);
+    for (model, message) in [
+        ("", "`--model ` names no model"),
+        ("openai/", "`--model openai/` names no model"),
+        ("/tiny", "`--model /tiny` names no model"),
+        ("local:", "`--model local:` names no model"),
+        ("tiny", "the model `tiny` cannot be asked: no key was found, and no server on this machine has it"),
+        ("nobody/tiny", "the model `nobody/tiny` cannot be asked: no key was found, and no server"),
+        ("anthropic/claude-x", "there is no key for Anthropic"),
+        ("openai/gpt-x", "there is no key for OpenAI"),
+        ("gemini/gemini-x", "there is no key for Gemini"),
+        ("azure/x", "it is not known where the Azure resource is"),
+        ("command/x", "`model.provider` is `command`, and `model.command` names no program"),
+        ("local:absent", "there is no local model `absent`"),
+    ] {
+        for command in COMMANDS {
+            let ran = scene.spelunk(command.iter().copied()).arg("--model").arg(model).run();
+            let told = format!("error: {message}");
+            assert!(ran.code == 2 && ran.stderr.starts_with(&told), "{command:?} {model}: {}", ran.stderr);
+        }
+    }
+    assert!(!scene.exists(".spelunk"));
+}
+
+#[test]
+fn a_sub_model_that_cannot_be_asked_is_refused_before_anything_is_sent() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    for (model, message) in [
+        ("", "`--sub-model ` names no model"),
+        ("openai/", "`--sub-model openai/` names no model"),
+        ("local:absent", "there is no local model `absent`"),
+    ] {
+        for command in COMMANDS {
+            let ran = scene.spelunk(command.iter().copied()).server(&server).arg("--sub-model").arg(model);
+            let ran = ran.run();
+            let told = format!("error: {message}");
+            // A model is tried by its role, and the others are tried, too.
+            let is_told = ran.stderr.starts_with(&told) || ran.stdout.contains(message);
+            assert!(ran.code == 2 && is_told, "{command:?} {model}: {}{}", ran.stdout, ran.stderr);
+        }
+    }
+    assert!(!scene.exists(".spelunk"));
+}
+
+#[test]
+fn the_name_of_another_providers_model_is_refused_where_it_would_be_sent() {
+    let scene = Scene::new(&NOTE);
+    let ask = |arguments: [&'static str; 2]| {
+        let ask = scene.spelunk(["ask", QUESTION, "notes"]).env("OPENAI_API_KEY", "sk-test");
+        arguments.into_iter().fold(ask, |ask, argument| ask.arg(argument)).run()
+    };
+    ask(["--model", "nobody/tiny"]).check(&expect![[r"
+        --- stderr
+        error: `nobody/tiny` is no model of https://api.openai.com/v1
+
+        hint: write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the server with `--base-url`
+        --- exit 2
+    "]]);
+    assert_eq!(ask(["--sub-model", "anthropic/claude-x"]).code, 2);
+}
+
+#[test]
+fn a_run_does_not_go_on_without_a_model_or_with_one_that_cannot_be_asked() {
+    let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([to_all().always(status(400))]));
+    assert_eq!(scene.ask(&server).run().code, 1);
+    for (model, message) in [
+        ("none", "error: run `SHORT` cannot go on without a model\n"),
+        ("tiny", "error: the model `tiny` cannot be asked"),
+    ] {
+        let ran = scene.spelunk(["resume", "--model", model]).run();
+        assert_eq!(ran.code, 2, "{model}: {}", ran.stderr);
+        let told = scene.normalise(&ran.stderr);
+        assert!(told.starts_with(message), "{told}");
+    }
+    assert_eq!(n_calls(&server), 1);
+}
+
+#[test]
+fn whoever_names_no_model_still_gets_passages() {
+    let ran = Scene::new(&NOTE).spelunk(["ask", QUESTION, "notes"]).run();
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = Scene::new(&NOTE).spelunk(["ask", QUESTION, "notes", "--model", "none"]).run();
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
+fn a_setting_that_has_no_effect_any_more_is_accepted_and_said() {
+    let scene = Scene::new(&NOTE);
+    scene.write("spelunk.toml", b"[limits]\nstage_tasks_max = 3\n");
+    let ran = scene.spelunk(["config", "show", "--set", "limits.worker_chars_max=1"]);
+    let ran = ran.env("SPELUNK_LIMITS_STAGE_TASKS_MAX", "4").run();
+    assert_eq!(ran.code, 0);
+    expect![[r"
+        warning: `limits.stage_tasks_max` has no effect any more: `limits.calls_parallel_max` bounds how many analysts work at once (spelunk.toml:2)
+        warning: `limits.stage_tasks_max` has no effect any more: `limits.calls_parallel_max` bounds how many analysts work at once (SPELUNK_LIMITS_STAGE_TASKS_MAX)
+        warning: `limits.worker_chars_max` has no effect any more: `limits.analyst_output_tokens_max` bounds what an analyst writes (--set)
+    "]]
+    .assert_eq(&ran.stderr);
+}
