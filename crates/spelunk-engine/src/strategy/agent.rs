@@ -83,7 +83,7 @@ impl<'a> Job<'a> {
             if self.transcript.needs_compaction() {
                 self.compact().await?;
             }
-            if let Some(code) = conclude::is_due(self.frame, &self.prompt()) {
+            if let Some(code) = self.frame.must_conclude(&self.prompt()).await? {
                 return self.conclude(code).await;
             }
             let reply = silence::said(self.ask().await)?;

@@ -61,7 +61,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
                 Err(error) => return Err(error),
             }
         }
-        if let Some(code) = conclude::is_due(frame, &transcript) {
+        if let Some(code) = frame.must_conclude(&next(frame, &transcript)).await? {
             return conclude::conclude(frame, task, &mut transcript, code).await;
         }
         let reply = silence::said(ask(frame, &mut transcript, next).await)?;

@@ -56,7 +56,7 @@ fn fold(events: &[Event]) -> RunView {
 #[test]
 fn time_between_two_processes_is_not_active() {
     let ended = |code| EventKind::RunFinished { outcome: RunOutcome::Partial { stopped_by: code } };
-    let resumed = |from_seq| EventKind::RunResumed { from_seq, bytes_dropped: 0 };
+    let resumed = |from_seq| EventKind::RunResumed { from_seq, bytes_dropped: 0, again_from: None };
     let events = [
         event(1, 1_000, started()),
         event(2, 1_400, ended(ErrorCode::CallsExhausted)),
@@ -76,7 +76,7 @@ fn time_between_two_processes_is_not_active() {
 
 #[test]
 fn a_clock_that_went_back_takes_no_time_away() {
-    let resumed = EventKind::RunResumed { from_seq: 2, bytes_dropped: 0 };
+    let resumed = EventKind::RunResumed { from_seq: 2, bytes_dropped: 0, again_from: None };
     let events = [
         event(1, 1_000, started()),
         event(2, 1_300, call_started("0#0")),
@@ -188,8 +188,11 @@ fn run_kind() -> impl Generate<Value = EventKind> {
     let skipped = |n| BTreeMap::from([("binary".to_owned(), n)]);
     prop_oneof![
         Just(started()),
-        (number(), number())
-            .prop_map(|(from_seq, bytes_dropped)| EventKind::RunResumed { from_seq, bytes_dropped }),
+        (number(), number()).prop_map(|(from_seq, bytes_dropped)| EventKind::RunResumed {
+            from_seq,
+            bytes_dropped,
+            again_from: None
+        }),
         Just(EventKind::RunFinished { outcome: RunOutcome::Answered }),
         Just(EventKind::RunFinished { outcome: RunOutcome::Cancelled }),
         (number(), number(), number()).prop_map(move |(documents, bytes, n)| EventKind::SourceScanned {

@@ -13,7 +13,10 @@ impl fmt::Display for Event {
         write!(f, "{:<16} ", self.kind.name())?;
         match &self.kind {
             EventKind::RunStarted { strategy, model, .. } => write!(f, "{strategy} {model}"),
-            EventKind::RunResumed { bytes_dropped, .. } => write!(f, "bytes_dropped={bytes_dropped}"),
+            EventKind::RunResumed { bytes_dropped, again_from, .. } => {
+                write!(f, "bytes_dropped={bytes_dropped}")?;
+                again_from.map_or(Ok(()), |seq| write!(f, " again_from={seq}"))
+            }
             EventKind::RunFinished { outcome } => write!(f, "{outcome}"),
             EventKind::SourceScanned { documents, bytes, skipped, redacted, .. } => {
                 write!(f, "documents={documents} bytes={bytes}")?;

@@ -7,4 +7,5 @@ mod demo;
 mod disk_full;
 mod interrupt;
 mod moments;
+pub(crate) mod raised;
 mod strategies;

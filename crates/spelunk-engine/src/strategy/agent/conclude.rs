@@ -2,23 +2,12 @@
 //! the model is asked once for what it has. Such an answer says that it is partial.
 #![expect(clippy::wildcard_enum_match_arm, reason = "whatever else stopped it is about money")]
 
-use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Grounding};
 
 use crate::strategy::repl::read_typed;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 pub(super) const PROMPT: &str = include_str!("../../prompts/agent-conclude.md");
-
-/// Why the next call must be the last, where money or time is nearly spent. On replay it is decided as it was decided
-/// then.
-pub(super) fn is_due(frame: &Frame, next: &Prompt) -> Option<ErrorCode> {
-    match frame.next_call_was(next) {
-        Some(was_turn) => (!was_turn).then_some(ErrorCode::CallsExhausted),
-        None if !frame.affords_calls(2, next) => Some(ErrorCode::CallsExhausted),
-        None => frame.is_time_short().then_some(ErrorCode::TimeExhausted),
-    }
-}
 
 /// What the model is asked for.
 pub(super) fn said(task: &Task, stopped_by: ErrorCode) -> String {

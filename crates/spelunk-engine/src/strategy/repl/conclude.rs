@@ -11,17 +11,6 @@ use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 pub(super) const PROMPT: &str = include_str!("../../prompts/repl-conclude.md");
 
-/// Why the next call must be the last, where money or time is nearly spent. On replay it is decided as it was decided
-/// then; both are said in the same words, so that the prompt does not depend on which it was.
-pub(super) fn is_due(frame: &Frame, transcript: &Transcript) -> Option<ErrorCode> {
-    let next = super::next(frame, transcript);
-    match frame.next_call_was(&next) {
-        Some(was_turn) => (!was_turn).then_some(ErrorCode::CallsExhausted),
-        None if !frame.affords_calls(2, &next) => Some(ErrorCode::CallsExhausted),
-        None => frame.is_time_short().then_some(ErrorCode::TimeExhausted),
-    }
-}
-
 /// Asks for an answer from what the transcript holds.
 pub(super) async fn conclude(
     frame: &Frame,
