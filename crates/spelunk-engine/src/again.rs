@@ -98,13 +98,13 @@ impl RunView {
         if self.outcome.is_none() || self.again_from(now).is_some() {
             return Ok(());
         }
-        Err(match self.limits_reached.last().filter(|_| is_about_spending(stopped_by)) {
-            Some(reached) => {
-                let now = now.get(&reached.limit).unwrap_or(reached.value);
-                EngineError::LimitNotRaised { run, limit: reached.limit.clone(), value: reached.value, now }
-            }
-            None => EngineError::PartForGood { run, stopped_by, limit: self.path_limit(stopped_by) },
-        })
+        if !is_about_spending(stopped_by) {
+            return Err(EngineError::PartForGood { run, stopped_by, limit: self.path_limit(stopped_by) });
+        }
+        // Older journals do not say where a limit was reached: there is no place to continue from.
+        let Some(reached) = self.limits_reached.last() else { return Err(EngineError::Finished { run }) };
+        let now = now.get(&reached.limit).unwrap_or(reached.value);
+        Err(EngineError::LimitNotRaised { run, limit: reached.limit.clone(), value: reached.value, now })
     }
 
     /// The limit that shaped the path of the run and ended it, and its value.

@@ -406,6 +406,7 @@ impl Engine {
             texts: Arc::default(),
             finder: Arc::new(self.finder(&task.view)),
             ends_at: Instant::now() + Duration::from_millis(time_left),
+            limits_at_start: view.limits.clone().unwrap_or_else(|| settings.limits.clone()),
             purse: Purse::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
             scribe: scribe.clone(),

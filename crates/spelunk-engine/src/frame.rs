@@ -105,6 +105,11 @@ impl Frame {
         &self.run().settings.limits
     }
 
+    /// The limits that the run was started with. A text that is shown to a model or kept may only name these.
+    pub(crate) fn limits_at_start(&self) -> &Limits {
+        &self.run().limits_at_start
+    }
+
     /// How much the model of this frame takes in at once.
     pub(crate) fn reader(&self) -> Reader {
         Reader::of(self.model().reference(), self.limits())

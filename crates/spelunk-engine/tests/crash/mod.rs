@@ -294,7 +294,8 @@ const RAISED_LOOP: Raised = Raised {
 
 /// Sub-calls are refused, and the model is asked to conclude.
 fn raised_loop_stage() -> Stage {
-    let asking = "```repl\nsaid = llm_query('first?')\nprint(said, budget()['depth'])\n```";
+    let asking =
+        "```repl\nsaid = llm_query('first? ' + context['a.md'])\nprint(said, budget()['depth'])\n```";
     let more =
         "```repl\nmore = llm_query_batched(['second?', 'third?'])\nprint(len(more), budget()['depth'])\n```";
     let rules = [

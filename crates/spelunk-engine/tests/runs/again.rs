@@ -14,7 +14,7 @@ use spelunk_types::{ErrorCode, Limits, RunId, RunOutcome, Strategy};
 use super::{NOTE, at_gate, refusal, shown, told};
 use crate::stage::{Stage, engine_on, events, view};
 
-const FIRST: &str = "```repl\nsaid = llm_query('first?')\nprint(said)\n```";
+const FIRST: &str = "```repl\nsaid = llm_query('first? ' + context)\nprint(said)\n```";
 const SECOND: &str = "```repl\nmore = llm_query_batched(['second?', 'third?'])\nprint([type(item).__name__ for item in more])\n```";
 const LAST: &str = "```repl\nFINAL(said + ' ' + ' '.join(more))\n```";
 
