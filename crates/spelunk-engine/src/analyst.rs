@@ -163,7 +163,7 @@ fn worded(
 
 async fn ask(frame: &Frame, analysis: &Analysis, prompt: Prompt) -> Result<AnalystReport, FrameError> {
     let limits = frame.limits();
-    frame.require_time(&prompt)?;
+    frame.require_time(&prompt).await?;
     let prompt = Arc::new(prompt);
     let reply = frame.ask_sub(Arc::clone(&prompt)).await?;
     let faults = match parse(&reply.text, analysis, limits, Reading::First) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View};
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
-use spelunk_journal::{Blobs, JournalError, Workspace};
+use spelunk_journal::{Blobs, JournalError, Workspace, WorkspaceHold};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text, Usage};
@@ -48,6 +48,8 @@ pub struct Engine {
     detector: Detector,
     /// What tells settings of the detector apart.
     detector_key: String,
+    /// Held from the first text that is kept until the run that names it has begun.
+    texts_held: Mutex<Option<WorkspaceHold>>,
     /// Runs of this process that have not ended, for watchers that only know an id.
     live: Arc<Mutex<HashMap<RunId, Live>>>,
 }
@@ -168,6 +170,7 @@ impl Engine {
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
             detector: Detector::default(),
             detector_key: String::new(),
+            texts_held: Mutex::default(),
             live: Arc::default(),
         }
     }
@@ -210,8 +213,11 @@ impl Engine {
         &self.workspace
     }
 
-    /// Keeps text that arrived with a request, so that a resumed run finds it again.
+    /// Keeps text that arrived with a request, so that a resumed run finds it again. No garbage is collected from here
+    /// until a run of this engine has begun, or the engine is gone.
     pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {
+        let hold = self.workspace.hold()?;
+        *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = hold;
         let blobs = self.workspace.blobs();
         let content = match std::str::from_utf8(bytes) {
             Ok(text) => blobs.keep(text)?,
@@ -273,6 +279,7 @@ impl Engine {
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
+        *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let desk =
             Desk { journal, blobs, replies: self.workspace.replies(), clock: Arc::clone(&self.clock), lock };
         let task = Task {
@@ -320,10 +327,17 @@ impl Engine {
         let (mut journal, mut events) = (opened.journal, opened.events);
         let mut view = RunView::of(&events);
         let start = Start::of(run, &events).map_err(of_run)?;
-        check_may_go_on(run, &view, start.strategy, more)?;
+        check_may_be_asked(run, &view, start.strategy, more)?;
         let limits = start.check(run, &request, self.roster.names())?;
         let models =
             self.models(request.model, request.sub_model, request.synthesis_model, &request.settings)?;
+        let again_from = match more {
+            None => {
+                view.check_resumable(run, &limits)?;
+                view.again_from(&limits)
+            }
+            Some(_) => None,
+        };
         let corpus = self.read_sources(&start.sources, &start.scan, progress)?;
         if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
@@ -333,7 +347,8 @@ impl Engine {
         let schema = start.schema.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
         let schema = schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let (from_seq, bytes_dropped) = (journal.seq_last(), opened.bytes_dropped);
-        let mut facts = vec![(FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped })];
+        let mut facts =
+            vec![(FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped, again_from })];
         facts.extend(charged(&view));
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         if let Some(question) = more {
@@ -412,6 +427,7 @@ impl Engine {
             texts: Arc::default(),
             finder: Arc::new(self.finder(&task.view)),
             ends_at: Instant::now() + Duration::from_millis(time_left),
+            limits_at_start: view.limits.clone().unwrap_or_else(|| settings.limits.clone()),
             purse: Purse::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
             scribe: scribe.clone(),
@@ -466,8 +482,8 @@ impl Drop for Leaving {
     }
 }
 
-/// A run with its answer is over unless something more is asked; only an agent has something to go on with.
-fn check_may_go_on(
+/// Only an agent that has its answer has something to go on with.
+fn check_may_be_asked(
     run: &RunId,
     view: &RunView,
     strategy: Strategy,
@@ -475,7 +491,6 @@ fn check_may_go_on(
 ) -> Result<(), EngineError> {
     let run = run.clone();
     match more {
-        None if view.outcome == Some(RunOutcome::Answered) => Err(EngineError::Finished { run }),
         Some(_) if strategy != Strategy::Agent => Err(EngineError::NotAgent { run, strategy }),
         Some(_) if view.answer().is_none() => Err(EngineError::Unfinished { run }),
         None | Some(_) => Ok(()),

@@ -7,7 +7,8 @@ use spelunk_journal::JournalError;
 use spelunk_sandbox::InterpreterError;
 use spelunk_types::{CallId, ErrorCode, Explain, FrameId, ModelRef, RunId, Strategy};
 
-use crate::purse::BudgetExceeded;
+use crate::again::raising_flag;
+use crate::purse::{BudgetExceeded, code_of};
 use crate::schema::SchemaError;
 
 /// Why a frame got no answer from outside. A strategy may go on after `Call`, `Child` and `Refused`; the others end the run.
@@ -163,6 +164,15 @@ pub enum EngineError {
     Schema(#[from] SchemaError),
     #[error("run `{}` has its answer already", run.short())]
     Finished { run: RunId },
+    #[error("run `{}` has a partial answer: it stopped at `limits.{limit}` = {value}, and that limit is {now} now", run.short())]
+    LimitNotRaised { run: RunId, limit: String, value: u64, now: u64 },
+    #[error("run `{}` has a partial answer, and no higher limit on spending makes it whole: {}", run.short(), stopped_by.meaning())]
+    PartForGood {
+        run: RunId,
+        stopped_by: ErrorCode,
+        /// The limit that is part of the run, and its value.
+        limit: Option<(&'static str, u64)>,
+    },
     #[error("run `{}` cannot be asked more: its strategy `{strategy}` keeps nothing to go on with", run.short())]
     NotAgent { run: RunId, strategy: Strategy },
     #[error("run `{}` has no answer yet", run.short())]
@@ -184,6 +194,8 @@ impl Explain for EngineError {
             Self::Source(source) => source.code(),
             Self::Schema(_) => ErrorCode::SchemaInvalid,
             Self::Finished { .. } => ErrorCode::RunFinished,
+            Self::LimitNotRaised { limit, .. } => code_of(limit),
+            Self::PartForGood { stopped_by, .. } => *stopped_by,
             Self::NotAgent { .. } | Self::Unfinished { .. } => ErrorCode::UsageWrong,
             Self::SettingsChanged { .. } | Self::ProgramMissing { .. } => ErrorCode::SettingsChanged,
             Self::CorpusChanged { .. } => ErrorCode::CorpusChanged,
@@ -203,6 +215,18 @@ impl Explain for EngineError {
                 Some(format!("finish it first with `spelunk resume {}`", run.short()))
             }
             Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
+            Self::LimitNotRaised { run, limit, value, .. } => Some(format!(
+                "raise it to continue: `spelunk resume {} {}`",
+                run.short(),
+                raising_flag(limit, *value)
+            )),
+            Self::PartForGood { limit: Some((limit, value)), .. } => Some(format!(
+                "`limits.{limit}` is part of a run; ask again with `--set limits.{limit}={}`: replies that fit are taken from the cache",
+                value.saturating_mul(2).max(1)
+            )),
+            Self::PartForGood { limit: None, .. } => {
+                Some("ask again: replies that fit are taken from the cache".into())
+            }
             Self::SettingsChanged { .. } => Some(
                 "resume it as it was started, or ask again: replies that fit are taken from the cache".into(),
             ),

@@ -10,7 +10,7 @@ use spelunk_types::{
 };
 
 use crate::report::gather;
-use crate::{Answer, RunView, wire};
+use crate::{Answer, FrameState, RunView, wire};
 
 /// What is known of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,6 +199,9 @@ struct Fold {
 impl Fold {
     fn apply(&mut self, event: &Event, blobs: &Blobs) -> Result<(), JournalError> {
         self.errors.extend(error_of(event));
+        if let EventKind::RunResumed { again_from: Some(from), .. } = event.kind {
+            self.errors.retain(|error| error.seq < from);
+        }
         if let EventKind::RunStarted { engine, focus, scan, corpus_digest, .. } = &event.kind {
             (self.engine, self.focus, self.scan) = (engine.clone(), *focus, scan.as_ref().clone());
             self.corpus_digest = Some(corpus_digest.clone());
@@ -241,7 +244,12 @@ impl Fold {
             None => None,
         };
         let mut failed = Vec::new();
-        for (frame, code) in &self.failed {
+        // A task that was given out again may have a report now.
+        let is_failed = |frame: &FrameId| {
+            let state = view.frames.get(frame).map(|frame| &frame.state);
+            matches!(state, Some(FrameState::Failed { .. }))
+        };
+        for (frame, code) in self.failed.iter().filter(|(frame, _)| is_failed(frame)) {
             let note = self.notes.get(frame).map(|note| blobs.text(note)).transpose()?.unwrap_or_default();
             failed.push((label_of(&note), *code));
         }

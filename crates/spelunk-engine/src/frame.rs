@@ -105,6 +105,11 @@ impl Frame {
         &self.run().settings.limits
     }
 
+    /// The limits that the run was started with. A text that is shown to a model or kept may only name these.
+    pub(crate) fn limits_at_start(&self) -> &Limits {
+        &self.run().limits_at_start
+    }
+
     /// How much the model of this frame takes in at once.
     pub(crate) fn reader(&self) -> Reader {
         Reader::of(self.model().reference(), self.limits())
@@ -341,10 +346,11 @@ impl Frame {
     /// it returned then.
     pub(crate) async fn solve(self, task: Task) -> Result<Answer, FrameError> {
         let replay = &self.run().replay;
-        if replay.opened(self.id()).is_some_and(|opened| !opened.is(&task)) {
+        let was_opened = replay.was_opened(self.id(), &task);
+        if was_opened == Some(false) {
             return Err(Stop::TaskDiverged { frame: self.id().clone() }.into());
         }
-        match replay.closed(self.id()) {
+        match replay.closed(self.id()).filter(|_| was_opened.is_some()) {
             Some(FrameOutcome::Answered { answer, citations, grounding }) => {
                 let text = self.run().blobs.text(answer).map_err(Arc::new)?;
                 return Ok(Answer { text, citations: citations.clone(), grounding: *grounding });
@@ -355,7 +361,7 @@ impl Frame {
             }
             None => {}
         }
-        if replay.opened(self.id()).is_none() {
+        if was_opened.is_none() {
             self.record_opened(&task).await?;
         }
         let solving = std::panic::AssertUnwindSafe(strategy::solve(self.clone(), task)).catch_unwind();
@@ -396,7 +402,8 @@ impl Frame {
     /// What stops the run stays what it is, and a failure on record keeps the words it was recorded in; any other error
     /// of a child becomes the child's failure.
     fn remember_child(&self, frame: FrameId, error: FrameError) -> FrameError {
-        if matches!(error, FrameError::Stopped(_)) || self.run().replay.closed(&frame).is_some() {
+        let is_on_record = matches!(self.run().replay.closed(&frame), Some(FrameOutcome::Failed { .. }));
+        if matches!(error, FrameError::Stopped(_)) || is_on_record {
             return error;
         }
         let code = error.code();

@@ -4,6 +4,7 @@
 //! A run is a deterministic program plus a journal of its effects. Start reading at `strategy/direct.rs`, then
 //! `frame.rs`, the only door a strategy has to the outside.
 
+mod again;
 mod analyst;
 mod attempt;
 mod cancel;
@@ -42,6 +43,7 @@ mod view;
 mod watch;
 mod wire;
 
+pub use again::raising_flag;
 pub use cancel::Cancel;
 pub use choose::{Choice, QuestionKind, choose};
 pub use clock::{Clock, SystemClock};
@@ -60,5 +62,7 @@ pub use run::{RunResult, RunSettings};
 pub use schema::{Schema, SchemaError};
 pub use strategy::{AGENT_GUIDE, AGENT_SKILL, ConsoleCell, console, written_answer};
 pub use task::{Answer, Assignment, Program, Task};
-pub use view::{CallState, CallView, CellView, FrameState, FrameView, RunView, TasksView, Ticked};
+pub use view::{
+    CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, RunView, TasksView, Ticked,
+};
 pub use watch::EventStream;

@@ -14,6 +14,7 @@ use spelunk_types::{
 };
 
 pub use self::live::Projector;
+use crate::again::{self, Aside};
 use crate::findings::{error_of, label_of};
 use crate::{RunView, wire};
 
@@ -22,6 +23,7 @@ const ERRORS: &str = "state/errors.jsonl";
 
 /// A run on its way to files.
 pub struct Projection {
+    workspace: Workspace,
     run: RunId,
     files: DerivedFiles,
     blobs: Blobs,
@@ -96,6 +98,7 @@ impl Projection {
     /// Nothing is written yet.
     pub fn new(workspace: &Workspace, run: &RunId, files: DerivedFiles) -> Self {
         Self {
+            workspace: workspace.clone(),
             run: run.clone(),
             files,
             blobs: workspace.blobs(),
@@ -126,6 +129,12 @@ impl Projection {
     /// Takes one event in. The files of single tasks are written at once, the others by `flush`.
     pub fn apply(&mut self, record: &Record) -> Result<(), JournalError> {
         let Record::Known(event) = record else { return Ok(()) };
+        self.take_in(event)?;
+        self.view.apply(event);
+        Ok(())
+    }
+
+    fn take_in(&mut self, event: &Event) -> Result<(), JournalError> {
         if let Some(error) = error_of(event) {
             self.line(ERRORS, &files::error_line(&error));
         }
@@ -144,7 +153,8 @@ impl Projection {
                 let tokens = self.tokens.entry(call.frame.clone()).or_default();
                 *tokens = tokens.saturating_add(usage.tokens());
             }
-            EventKind::RunResumed { .. }
+            EventKind::RunResumed { again_from: Some(_), .. } => self.set_aside(event)?,
+            EventKind::RunResumed { again_from: None, .. }
             | EventKind::RunFinished { .. }
             | EventKind::SourceScanned { .. }
             | EventKind::PassagesChosen { .. }
@@ -161,7 +171,30 @@ impl Projection {
             | EventKind::CallStreamed { .. }
             | EventKind::ProgressTicked { .. } => {}
         }
-        self.view.apply(event);
+        Ok(())
+    }
+
+    /// Begins anew with what still counts once a limit was raised. What was paid stays counted.
+    fn set_aside(&mut self, resumed: &Event) -> Result<(), JournalError> {
+        let records = self.workspace.read_journal(&self.run)?;
+        let events = records.iter().filter_map(|record| match record {
+            Record::Known(event) => Some(event.as_ref()),
+            Record::Unknown { .. } => None,
+        });
+        let before: Vec<&Event> = events.filter(|event| event.seq <= resumed.seq).collect();
+        let aside = Aside::of(before.iter().copied());
+        for stale in desk::ANSWERS {
+            self.files.remove(stale)?;
+        }
+        let mut anew = Self::new(&self.workspace, &self.run, self.files.clone());
+        for event in before.iter().filter(|event| event.seq < resumed.seq) {
+            let counts = !aside.holds(event.seq) || again::still_counts(&event.kind);
+            if counts && !matches!(event.kind, EventKind::RunResumed { .. }) {
+                anew.take_in(event)?;
+            }
+        }
+        anew.view = std::mem::take(&mut self.view);
+        *self = anew;
         Ok(())
     }
 

@@ -19,12 +19,7 @@ pub struct BudgetExceeded {
 
 impl Explain for BudgetExceeded {
     fn code(&self) -> ErrorCode {
-        match self.limit {
-            "calls_max" => ErrorCode::CallsExhausted,
-            "tokens_max" => ErrorCode::TokensExhausted,
-            "cost_microusd_max" => ErrorCode::CostExhausted,
-            _ => ErrorCode::TimeExhausted,
-        }
+        code_of(self.limit)
     }
 
     fn hint(&self) -> Option<String> {
@@ -33,6 +28,16 @@ impl Explain for BudgetExceeded {
             self.limit,
             self.value.saturating_mul(2).max(1)
         ))
+    }
+}
+
+/// What a run that has reached a limit on spending says.
+pub(crate) fn code_of(limit: &str) -> ErrorCode {
+    match limit {
+        "calls_max" => ErrorCode::CallsExhausted,
+        "tokens_max" => ErrorCode::TokensExhausted,
+        "cost_microusd_max" => ErrorCode::CostExhausted,
+        _ => ErrorCode::TimeExhausted,
     }
 }
 

@@ -1,13 +1,17 @@
 //! Replay: the recorded outcomes of a run, by call and by frame. A resumed strategy runs from its first line again; what
-//! it asked before is answered from here, and no request is sent.
+//! it asked before is answered from here, and no request is sent. Of what a raised limit set aside, only what was paid is
+//! here, for whoever asks the same at the same place (`again.rs`).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use spelunk_types::{
-    BlobId, CallId, CallOutcome, CellOutcome, Event, EventKind, FrameId, FrameOutcome, Strategy, Text,
+    BlobId, CallId, CallOutcome, CellOutcome, ErrorCode, Event, EventKind, FrameId, FrameOutcome, Strategy,
+    Text,
 };
 
 use crate::Task;
+use crate::again::{Aside, still_counts};
+use crate::purse::code_of;
 
 /// What the journal already knows.
 #[derive(Debug, Default)]
@@ -28,6 +32,11 @@ pub(crate) struct Replay {
     /// What was asked after the first answer.
     added: Vec<Text>,
     recalled: HashMap<FrameId, Text>,
+    /// Why a frame was told to conclude, last.
+    limited: HashMap<FrameId, ErrorCode>,
+    /// Calls and frames that were set aside: they count for those who ask the same, and bind nobody.
+    calls_aside: HashSet<CallId>,
+    frames_aside: HashSet<FrameId>,
 }
 
 /// A cell, as recorded.
@@ -62,7 +71,7 @@ pub(crate) struct RanTool {
 
 /// The task of a frame, as recorded.
 #[derive(Debug)]
-pub(crate) struct OpenedFrame {
+struct OpenedFrame {
     strategy: Strategy,
     question: Text,
     view: BlobId,
@@ -71,7 +80,7 @@ pub(crate) struct OpenedFrame {
 
 impl OpenedFrame {
     /// Whether this is the task that the frame is given now.
-    pub(crate) fn is(&self, task: &Task) -> bool {
+    fn is(&self, task: &Task) -> bool {
         let is_note = match (&self.note, &task.note) {
             (Some(recorded), Some(now)) => is_text(recorded, now),
             (None, None) => true,
@@ -81,6 +90,14 @@ impl OpenedFrame {
             && is_note
             && self.strategy == task.strategy
             && self.view == task.view.digest()
+    }
+}
+
+fn mark<T: Clone + Eq + std::hash::Hash>(marked: &mut HashSet<T>, item: &T, is_marked: bool) {
+    if is_marked {
+        marked.insert(item.clone());
+    } else {
+        marked.remove(item);
     }
 }
 
@@ -94,11 +111,19 @@ pub(crate) fn is_text(recorded: &Text, now: &str) -> bool {
 
 impl Replay {
     pub(crate) fn from_events(events: &[Event]) -> Self {
-        let mut replay = Self::default();
-        for Event { frame, kind, .. } in events {
+        let (mut replay, aside) = (Self::default(), Aside::of(events));
+        for event in events {
+            let is_aside = aside.holds(event.seq);
+            if is_aside && !still_counts(&event.kind) {
+                continue;
+            }
+            let Event { frame, kind, .. } = event;
             match kind {
                 EventKind::CallStarted { call, prompt, .. } => {
+                    // In the place of one that was set aside, it has no outcome yet.
+                    replay.settled.remove(call);
                     replay.prompts.insert(call.clone(), prompt.clone());
+                    mark(&mut replay.calls_aside, call, is_aside);
                 }
                 EventKind::CallSettled { call, outcome, .. } => {
                     replay.settled.insert(call.clone(), outcome.clone());
@@ -106,7 +131,9 @@ impl Replay {
                 EventKind::FrameOpened { strategy, question, view, note } => {
                     let (strategy, question, view) = (*strategy, question.clone(), view.clone());
                     let opened = OpenedFrame { strategy, question, view, note: note.clone() };
+                    replay.closed.remove(frame);
                     replay.opened.insert(frame.clone(), opened);
+                    mark(&mut replay.frames_aside, frame, is_aside);
                 }
                 EventKind::FrameClosed { outcome } => {
                     replay.closed.insert(frame.clone(), outcome.clone());
@@ -138,6 +165,9 @@ impl Replay {
                 EventKind::FindingsRecalled { reports, .. } => {
                     replay.recalled.insert(frame.clone(), reports.clone());
                 }
+                EventKind::LimitReached { limit, .. } => {
+                    replay.limited.insert(frame.clone(), code_of(limit));
+                }
                 EventKind::CitationChecked { .. }
                 | EventKind::PassagesChosen { .. }
                 | EventKind::TasksPlanned { .. }
@@ -150,7 +180,6 @@ impl Replay {
                 | EventKind::SourceScanned { .. }
                 | EventKind::CallRetried { .. }
                 | EventKind::CallWasted { .. }
-                | EventKind::LimitReached { .. }
                 | EventKind::WarningRaised { .. }
                 | EventKind::CallStreamed { .. }
                 | EventKind::ProgressTicked { .. } => {}
@@ -159,9 +188,10 @@ impl Replay {
         replay
     }
 
-    /// The prompt a call was started with.
-    pub(crate) fn prompt(&self, call: &CallId) -> Option<&BlobId> {
-        self.prompts.get(call)
+    /// Whether a call is on record with this prompt; nothing where it is not on record.
+    pub(crate) fn was_asked(&self, call: &CallId, prompt: &BlobId) -> Option<bool> {
+        let is_same = self.prompts.get(call)? == prompt;
+        (is_same || !self.calls_aside.contains(call)).then_some(is_same)
     }
 
     /// How a call ended.
@@ -169,9 +199,25 @@ impl Replay {
         self.settled.get(call)
     }
 
-    /// What a frame was opened with.
-    pub(crate) fn opened(&self, frame: &FrameId) -> Option<&OpenedFrame> {
-        self.opened.get(frame)
+    /// Whether a call is on record, whatever it asked.
+    pub(crate) fn has_call(&self, call: &CallId) -> bool {
+        self.prompts.contains_key(call) && !self.calls_aside.contains(call)
+    }
+
+    /// Whether a frame is on record, whatever its task.
+    pub(crate) fn has_frame(&self, frame: &FrameId) -> bool {
+        self.opened.contains_key(frame) && !self.frames_aside.contains(frame)
+    }
+
+    /// Whether a frame is on record with this task; nothing where it is not on record.
+    pub(crate) fn was_opened(&self, frame: &FrameId, task: &Task) -> Option<bool> {
+        let is_same = self.opened.get(frame)?.is(task);
+        (is_same || !self.frames_aside.contains(frame)).then_some(is_same)
+    }
+
+    /// Why a frame was told to conclude.
+    pub(crate) fn limited(&self, frame: &FrameId) -> Option<ErrorCode> {
+        self.limited.get(frame).copied()
     }
 
     /// How a frame ended.

@@ -122,6 +122,8 @@ pub(crate) struct Run {
     /// When the run is out of time.
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
+    /// What it was held to when it was started: the same for every process that works on it.
+    pub(crate) limits_at_start: Limits,
     pub(crate) purse: Arc<Purse>,
     pub(crate) replay: Replay,
     pub(crate) scribe: Scribe,

@@ -1,6 +1,8 @@
 //! `RunView`: the state of a run, folded from its events. The only reducer; every face renders it. Pure and total: any
 //! prefix of a journal gives a view.
 
+mod aside;
+
 use std::collections::BTreeMap;
 
 use spelunk_types::{
@@ -9,6 +11,7 @@ use spelunk_types::{
     Text, Usage,
 };
 
+use crate::again::Aside;
 use crate::findings::{ReportError, error_of};
 
 /// The log of evidence on a desk.
@@ -67,8 +70,8 @@ pub struct RunView {
     pub facts: Vec<Text>,
     /// What went wrong, in calls, in frames and with the run.
     pub errors: Vec<ReportError>,
-    /// Limits that were reached.
-    pub limits_reached: Vec<(String, u64)>,
+    /// Limits that were reached, and not raised since.
+    pub limits_reached: Vec<ReachedLimit>,
     /// How it ended; none while it runs or after a crash.
     pub outcome: Option<RunOutcome>,
     /// When it began.
@@ -77,12 +80,31 @@ pub struct RunView {
     pub updated_at_ms: u64,
     /// How often it was resumed.
     pub n_resumed: u64,
+    /// What raised limits set aside.
+    aside: Aside,
+    /// Paid calls in whose places others were made.
+    n_requests_aside: u64,
+    /// The event and the frame of each citation.
+    citation_places: Vec<(u64, FrameId)>,
+    /// The event of each fact.
+    fact_seqs: Vec<u64>,
     /// Time spent in earlier processes.
     earlier_ms: u64,
     /// When the current process began.
     segment_at_ms: u64,
     /// When the long work that is under way was first heard of.
     ticked_since_ms: u64,
+}
+
+/// A limit that was reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReachedLimit {
+    /// Its name.
+    pub limit: String,
+    /// Its value then.
+    pub value: u64,
+    /// The event that says so: nothing before it follows from it.
+    pub seq: u64,
 }
 
 /// How far long work is.
@@ -132,6 +154,8 @@ pub struct FrameView {
     pub opened_at_ms: u64,
     /// When it ended.
     pub closed_at_ms: Option<u64>,
+    /// The event with which it ended.
+    pub closed_seq: Option<u64>,
 }
 
 /// Where a frame stands.
@@ -197,6 +221,8 @@ pub struct CallView {
     pub started_at_ms: u64,
     /// When it ended.
     pub settled_at_ms: Option<u64>,
+    /// The event with which it ended.
+    pub settled_seq: Option<u64>,
 }
 
 /// Where a call stands.
@@ -244,7 +270,11 @@ impl RunView {
         }
         match &event.kind {
             EventKind::RunStarted { .. } => self.start(&event.kind, at_ms),
-            EventKind::RunResumed { .. } => {
+            EventKind::RunResumed { again_from, .. } => {
+                if let Some(from) = again_from {
+                    self.aside.apply(event);
+                    self.set_aside(*from);
+                }
                 self.outcome = None;
                 self.n_resumed += 1;
                 self.segment_at_ms = at_ms;
@@ -261,13 +291,17 @@ impl RunView {
                 add(&mut self.redacted, redacted);
             }
             EventKind::FrameOpened { strategy, question, .. } => {
-                let frame = FrameView::opened(*strategy, question.clone(), event);
-                self.frames.entry(event.frame.clone()).or_insert(frame);
+                let is_taken =
+                    self.frames.get(&event.frame).is_some_and(|frame| !self.aside.holds(frame.seq));
+                if !is_taken {
+                    let frame = FrameView::opened(*strategy, question.clone(), event);
+                    self.frames.insert(event.frame.clone(), frame);
+                }
             }
             EventKind::FrameClosed { outcome } => {
                 self.count_failed_task(event, outcome);
                 if let Some(frame) = self.frames.get_mut(&event.frame) {
-                    frame.close(outcome.clone(), at_ms);
+                    frame.close(outcome.clone(), event);
                 }
             }
             EventKind::PassagesChosen { documents, bytes, .. } => {
@@ -275,8 +309,16 @@ impl RunView {
                 self.bytes_read = self.bytes_read.saturating_add(*bytes);
             }
             EventKind::CallStarted { call, model, text, reserved, .. } => {
-                let started = || CallView::started(model.clone(), text.clone(), event);
-                self.calls.entry(call.clone()).or_insert_with(started).send(*reserved);
+                let is_taken = self.calls.get(call).is_some_and(|call| !self.aside.holds(call.seq));
+                if !is_taken {
+                    let started = CallView::started(model.clone(), text.clone(), event);
+                    let before = self.calls.insert(call.clone(), started);
+                    // Another question in its place does not take back what was paid.
+                    self.n_requests_aside += before.map_or(0, |before| before.n_requests);
+                }
+                if let Some(call) = self.calls.get_mut(call) {
+                    call.send(*reserved);
+                }
             }
             EventKind::CallRetried { call, code, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
@@ -291,18 +333,27 @@ impl RunView {
             }
             EventKind::CallSettled { call, outcome, served } => {
                 if let Some(view) = self.calls.get_mut(call) {
-                    self.spent = self.spent.plus(view.settle(outcome.clone(), *served, at_ms));
+                    self.spent = self.spent.plus(view.settle(outcome.clone(), *served, event));
                 }
             }
-            EventKind::CitationChecked { citation, found } => self.citations.push((citation.clone(), *found)),
-            EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
+            EventKind::CitationChecked { citation, found } => {
+                self.citations.push((citation.clone(), *found));
+                self.citation_places.push((event.seq, event.frame.clone()));
+            }
+            EventKind::LimitReached { limit, value } => {
+                self.limits_reached.push(ReachedLimit {
+                    limit: limit.clone(),
+                    value: *value,
+                    seq: event.seq,
+                });
+            }
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
             EventKind::CellRan { .. } => self.add_cell(event),
             EventKind::ToolRan { name, failed, files, .. } => {
                 let (n_calls, n_failed) = self.tools.entry(name.clone()).or_default();
                 *n_calls += 1;
                 *n_failed += u64::from(*failed);
-                self.add_facts(&event.frame, files);
+                self.add_facts(event, files);
             }
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
@@ -352,16 +403,18 @@ impl RunView {
     /// The frame is at work again, on another question.
     fn ask_more(&mut self, event: &Event, question: &Text) {
         self.outcome = None;
+        // The answer that a limit cut short is part of the conversation from now on.
+        self.limits_reached.clear();
         self.question = Some(question.clone());
         if let Some(frame) = self.frames.get_mut(&event.frame) {
             frame.question = question.clone();
-            (frame.state, frame.closed_at_ms) = (FrameState::Open, None);
+            (frame.state, frame.closed_at_ms, frame.closed_seq) = (FrameState::Open, None, None);
         }
     }
 
     /// The log of evidence only grows; a sub-agent's own is not the run's.
-    fn add_facts(&mut self, frame: &FrameId, files: &[FileChange]) {
-        if *frame != FrameId::root() {
+    fn add_facts(&mut self, event: &Event, files: &[FileChange]) {
+        if event.frame != FrameId::root() {
             return;
         }
         for file in files.iter().filter(|file| file.path() == EVIDENCE) {
@@ -370,6 +423,7 @@ impl RunView {
                 FileChange::Appended { content, .. } => self.facts.push(content.clone()),
                 FileChange::Removed { .. } => self.facts.clear(),
             }
+            self.fact_seqs.resize(self.facts.len(), event.seq);
         }
     }
 
@@ -390,7 +444,10 @@ impl RunView {
                 took_ms: *took_ms,
                 seq: event.seq,
             };
-            self.cells.entry(event.frame.clone()).or_default().push(cell);
+            let cells = self.cells.entry(event.frame.clone()).or_default();
+            // What ran in its place was set aside, with all that came after.
+            cells.retain(|before| before.cell < cell.cell);
+            cells.push(cell);
         }
     }
 
@@ -401,7 +458,7 @@ impl RunView {
 
     /// Requests that were sent: answered, failed and tried again, or given up. What the cache answered is not among them.
     pub fn n_paid_calls(&self) -> u64 {
-        self.calls.values().map(|call| call.n_requests).sum()
+        self.n_requests_aside + self.calls.values().map(|call| call.n_requests).sum::<u64>()
     }
 
     /// Calls that have ended, cached ones among them.
@@ -463,11 +520,20 @@ impl TasksView {
 impl FrameView {
     fn opened(strategy: Strategy, question: Text, event: &Event) -> Self {
         let (seq, opened_at_ms) = (event.seq, event.at_ms);
-        Self { strategy, question, state: FrameState::Open, seq, opened_at_ms, closed_at_ms: None }
+        let state = FrameState::Open;
+        Self { strategy, question, state, seq, opened_at_ms, closed_at_ms: None, closed_seq: None }
     }
 
-    fn close(&mut self, outcome: FrameOutcome, at_ms: u64) {
-        self.closed_at_ms = Some(at_ms);
+    /// Whether it ended with all it was asked for.
+    fn is_whole(&self) -> bool {
+        match self.state {
+            FrameState::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
+            FrameState::Open | FrameState::Failed { .. } => false,
+        }
+    }
+
+    fn close(&mut self, outcome: FrameOutcome, event: &Event) {
+        (self.closed_at_ms, self.closed_seq) = (Some(event.at_ms), Some(event.seq));
         self.state = match outcome {
             FrameOutcome::Answered { answer, citations, grounding } => {
                 FrameState::Answered { answer, citations, grounding }
@@ -490,6 +556,7 @@ impl CallView {
             seq: event.seq,
             started_at_ms: event.at_ms,
             settled_at_ms: None,
+            settled_seq: None,
         }
     }
 
@@ -509,11 +576,11 @@ impl CallView {
     }
 
     /// Ends the call and says what it cost. One that has ended keeps its first end.
-    fn settle(&mut self, outcome: CallOutcome, served: Served, at_ms: u64) -> Usage {
+    fn settle(&mut self, outcome: CallOutcome, served: Served, event: &Event) -> Usage {
         if self.state != CallState::Open {
             return Usage::default();
         }
-        self.settled_at_ms = Some(at_ms);
+        (self.settled_at_ms, self.settled_seq) = (Some(event.at_ms), Some(event.seq));
         self.is_awaited = false;
         let (state, usage, is_sent) = match outcome {
             CallOutcome::Replied { reply, usage, .. } => {

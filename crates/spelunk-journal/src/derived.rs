@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::RunId;
 
-use crate::disk::{make_parent_unsynced, private};
+use crate::disk::{make_parent_unsynced, private, stage_in};
 use crate::{JournalError, Workspace};
 
-/// Where a file is written before it takes its place.
-const STAGED: &str = ".staged";
+/// How the name of a file begins that has not taken its place yet.
+const STAGED: &str = ".staged-";
 
 /// A directory of derived files.
 #[derive(Debug, Clone)]
@@ -67,11 +67,13 @@ impl DerivedFiles {
         make_parent_unsynced(&path)?;
         // Readers see the old file or the new one, never half of one.
         // Not beside the file: that name may be another file's.
-        let staged = self.root.join(STAGED);
-        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
-        file.write_all(bytes)?;
+        let (mut file, staged) = stage_in(&self.root, STAGED)?;
+        let written = file.write_all(bytes);
         drop(file);
-        std::fs::rename(&staged, &path)
+        written.and_then(|()| std::fs::rename(&staged, &path)).inspect_err(|_| {
+            // The staged file is worthless; the first error is the one to tell.
+            drop(std::fs::remove_file(&staged));
+        })
     }
 
     fn try_append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

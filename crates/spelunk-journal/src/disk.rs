@@ -35,8 +35,26 @@ pub struct FileDisk {
     root: PathBuf,
 }
 
-/// Counted for the whole process: several disks may be open on one directory, and none may write into another's file.
+/// Counted for the whole process: several disks may be open on one directory.
 static N_STAGED: AtomicU64 = AtomicU64::new(0);
+/// Names that are tried. Processes of two containers may have the same number, and a killed one leaves its files.
+const NAMES_MAX: u32 = 100_000;
+
+/// A file that is written before it takes its place. Its name was nobody's: no two writers ever share one.
+pub(crate) fn stage_in(folder: &Path, prefix: &str) -> io::Result<(File, PathBuf)> {
+    for _ in 0..NAMES_MAX {
+        let n_staged = N_STAGED.fetch_add(1, Ordering::Relaxed);
+        let staged = folder.join(format!("{prefix}{}-{n_staged}", std::process::id()));
+        // Nothing in there outlives its writer: the directory need not be durable.
+        make_parent_unsynced(&staged)?;
+        match private(OpenOptions::new().write(true).create_new(true)).open(&staged) {
+            Ok(file) => return Ok((file, staged)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
 
 impl FileDisk {
     /// The directory is made when first written to.
@@ -51,11 +69,7 @@ impl FileDisk {
 
     /// Writes the bytes under another name and gives them theirs when they are whole.
     fn stage(&self, path: &Path, bytes: &[u8], must_sync: bool) -> io::Result<()> {
-        let n_staged = N_STAGED.fetch_add(1, Ordering::Relaxed);
-        let staged = self.path(&format!("tmp/{}-{n_staged}", std::process::id()));
-        // Nothing in there outlives this call: its directory need not be durable.
-        make_parent_unsynced(&staged)?;
-        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
+        let (mut file, staged) = stage_in(&self.path("tmp"), "")?;
         let mut written = file.write_all(bytes);
         if must_sync {
             written = written.and_then(|()| file.sync_all());

@@ -42,6 +42,8 @@ pub enum JournalError {
     RunExists { run: RunId },
     #[error("the archive `{name}` {what}")]
     Archive { name: String, what: String },
+    #[error("run `{}` is too large for an archive: {what}", run.short())]
+    ArchiveTooLarge { run: RunId, what: String },
     #[error("could not use the workspace `{path}`")]
     Workspace {
         path: String,
@@ -62,7 +64,7 @@ impl Explain for JournalError {
             Self::Ambiguous { .. } => ErrorCode::RunAmbiguous,
             Self::Locked { .. } | Self::WorkspaceBusy => ErrorCode::RunLocked,
             Self::Blob { .. } => ErrorCode::BlobDamaged,
-            Self::RunExists { .. } => ErrorCode::UsageWrong,
+            Self::RunExists { .. } | Self::ArchiveTooLarge { .. } => ErrorCode::UsageWrong,
             Self::Archive { .. } => ErrorCode::ArchiveDamaged,
             Self::Read { .. } | Self::Workspace { .. } | Self::WorkspaceNewer { .. } => {
                 ErrorCode::WorkspaceUnusable
@@ -72,8 +74,13 @@ impl Explain for JournalError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Write { .. } => {
-                Some("free some space, then run `spelunk resume`: nothing acknowledged is lost".into())
+            Self::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some("ask again: what was recorded of the run is gone".into())
+            }
+            Self::Write { source, .. } => {
+                let is_limited = source.kind() == io::ErrorKind::FileTooLarge;
+                let step = if is_limited { "raise `ulimit -f`" } else { "free some space" };
+                Some(format!("{step}, then run `spelunk resume`: nothing acknowledged is lost"))
             }
             Self::Damaged { run, line, .. } => {
                 let short = run.short();
@@ -98,6 +105,9 @@ impl Explain for JournalError {
                 run.short()
             )),
             Self::Archive { .. } => Some("restore it from a backup: nothing was unpacked".into()),
+            Self::ArchiveTooLarge { .. } => {
+                Some("leave the run where it is, or remove it with `spelunk run clean`".into())
+            }
             Self::Blob { .. } => Some("restore the workspace from a backup, or ask again".into()),
             Self::Workspace { .. } => {
                 Some("name a directory you may write to with `--set workspace.path=DIR`".into())

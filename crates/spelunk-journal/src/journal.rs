@@ -1,6 +1,7 @@
 //! The journal: the ordered events of one run, append-only, `seq` contiguous from 1. It has one writer; readers take no
 //! lock and see whole lines only.
 
+use std::io;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -114,14 +115,30 @@ impl Journal {
     fn write(&mut self, lines: &[u8], must_sync: bool) -> Result<(), JournalError> {
         let refused = |source| JournalError::Write { name: self.name.clone(), source };
         if self.broken {
-            return Err(refused(std::io::Error::other("an earlier write did not succeed")));
+            return Err(refused(io::Error::other("an earlier write did not succeed")));
         }
-        let mut written = self.disk.append(&self.name, lines);
+        let mut written = self.prepare().and_then(|()| self.disk.append(&self.name, lines));
         if must_sync && written.is_ok() {
             written = self.disk.sync(&self.name);
         }
         self.broken = written.is_err();
         written.map_err(refused)
+    }
+
+    /// The first line has the file to itself: what a power cut left of one before it is cut off. Later lines go to the
+    /// lines before them, and never into a new file in the place of one that was removed.
+    fn prepare(&self) -> io::Result<()> {
+        if self.seq_last > 0 {
+            let there = self.disk.read_at(&self.name, 0, 1)?;
+            let gone =
+                || io::Error::new(io::ErrorKind::NotFound, "it was removed while the run was under way");
+            return if there.is_some_and(|bytes| !bytes.is_empty()) { Ok(()) } else { Err(gone()) };
+        }
+        match self.disk.read(&self.name)? {
+            Some(bytes) if bytes.contains(&b'\n') => Err(io::ErrorKind::AlreadyExists.into()),
+            Some(bytes) if !bytes.is_empty() => self.disk.truncate(&self.name, 0),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub use disk::{Disk, FileDisk};
 pub use error::JournalError;
 pub use gc::{GcReport, blobs_of, collect_garbage};
 pub use journal::{Journal, Opened, Record};
-pub use lock::{RunLock, is_locked};
+pub use lock::{RunLock, WorkspaceHold, is_locked};
 pub use removal::{archive_bytes, remove_archive, remove_run, run_bytes};
 pub use repair::{RepairReport, repair};
 pub use replies::Replies;

@@ -16,17 +16,29 @@ use crate::{JournalError, Workspace};
 pub struct RunLock {
     /// Dropping the files releases both locks.
     _run: File,
-    _workspace: File,
+    _workspace: WorkspaceHold,
+}
+
+/// Held, with others, while something is written that no run names yet: no garbage is collected.
+#[derive(Debug)]
+pub struct WorkspaceHold {
+    _file: File,
+}
+
+impl WorkspaceHold {
+    pub(crate) fn take(root: &Path) -> Result<Self, JournalError> {
+        let file = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
+        match patiently(|| file.try_lock_shared()) {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
+            Err(TryLockError::Error(source)) => Err(unusable(root, source)),
+        }
+    }
 }
 
 impl RunLock {
     pub(crate) fn take(root: &Path, run: &RunId) -> Result<Self, JournalError> {
-        let workspace = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
-        match patiently(|| workspace.try_lock_shared()) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(JournalError::WorkspaceBusy),
-            Err(TryLockError::Error(source)) => return Err(unusable(root, source)),
-        }
+        let workspace = WorkspaceHold::take(root)?;
         let path = root.join("runs").join(run.as_str()).join("run.lock");
         make_parent(&path).map_err(|source| unusable(root, source))?;
         let mut file = open(&path).map_err(|source| unusable(root, source))?;

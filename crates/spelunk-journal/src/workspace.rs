@@ -5,16 +5,18 @@
     reason = "listing runs reads directories, which is not among the disk's operations"
 )]
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spelunk_types::RunId;
 
-use crate::{Blobs, Disk, FileDisk, Journal, JournalError, Opened, Record, Replies, RunLock};
+use crate::{Blobs, Disk, FileDisk, Journal, JournalError, Opened, Record, Replies, RunLock, WorkspaceHold};
 
 const FORMAT_FILE: &str = "workspace.toml";
 const FORMAT_TEXT: &str = "format = 1\n";
+/// What is read of a journal at once to see whether its first line is whole.
+const LOOK_BYTES: usize = 8192;
 
 /// Where runs live.
 #[derive(Clone)]
@@ -77,6 +79,11 @@ impl Workspace {
         Replies::new(Arc::clone(&self.disk), self.root.clone())
     }
 
+    /// Keeps garbage from being collected for as long as it is held: what is written meanwhile is named by no run yet.
+    pub fn hold(&self) -> Result<Option<WorkspaceHold>, JournalError> {
+        self.root.as_deref().map(WorkspaceHold::take).transpose()
+    }
+
     /// Takes the run for writing; `None` where there are no locks.
     pub fn lock(&self, run: &RunId) -> Result<Option<RunLock>, JournalError> {
         self.root.as_deref().map(|root| RunLock::take(root, run)).transpose()
@@ -110,11 +117,9 @@ impl Workspace {
         for entry in entries {
             let name = entry.map_err(unusable)?.file_name();
             let run = name.to_str().and_then(|name| name.parse::<RunId>().ok());
-            // Without a line in its journal, a run died before its first event: there is nothing to go on with.
-            let has_events = |run: &RunId| {
-                root.join(crate::journal::file_name(run)).metadata().is_ok_and(|journal| journal.len() > 0)
-            };
-            runs.extend(run.filter(has_events));
+            // Without a whole line in its journal, a run died before its first event: there is nothing to go on with.
+            let has_begun = |run: &RunId| is_line_whole(&root.join(crate::journal::file_name(run)));
+            runs.extend(run.filter(has_begun));
         }
         runs.sort();
         Ok(runs)
@@ -131,6 +136,19 @@ impl Workspace {
             0 => Err(JournalError::NotFound { name: name.to_owned() }),
             1 => Ok(runs.remove(0)),
             _ => Err(JournalError::Ambiguous { name: name.to_owned(), runs }),
+        }
+    }
+}
+
+/// Whether the first line of a file is whole.
+fn is_line_whole(path: &Path) -> bool {
+    let Ok(mut file) = std::fs::File::open(path) else { return false };
+    let mut bytes = [0; LOOK_BYTES];
+    loop {
+        match file.read(&mut bytes) {
+            Ok(0) | Err(_) => return false,
+            Ok(n) if bytes.get(..n).is_some_and(|bytes| bytes.contains(&b'\n')) => return true,
+            Ok(_) => {}
         }
     }
 }

@@ -102,7 +102,13 @@ pub enum EventKind {
     },
     /// A later process took the run over.
     #[serde(rename = "run.resumed")]
-    RunResumed { from_seq: u64, bytes_dropped: u64 },
+    RunResumed {
+        from_seq: u64,
+        bytes_dropped: u64,
+        /// A limit that stopped the run was raised: of the events from this one on, only what was paid still counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again_from: Option<u64>,
+    },
     /// A run ended.
     #[serde(rename = "run.finished")]
     RunFinished { outcome: RunOutcome },

@@ -10,6 +10,7 @@ mod doctor;
 mod eval;
 mod gc;
 mod limits;
+mod log;
 mod mcp;
 mod model;
 mod open;
@@ -45,6 +46,7 @@ pub(crate) use resume::recorded_result;
 pub(crate) use run::{STATES, row};
 pub(crate) use scan::source;
 pub(crate) use show::{find as find_run, read_view, state, view_json};
+pub(crate) use watch::files_incomplete;
 pub(crate) use worker::WORD as WORKER;
 
 /// What the help ends with.
@@ -184,6 +186,7 @@ pub(crate) fn main() -> ExitCode {
     if worker::is_meant(&arguments) {
         return worker::worker();
     }
+    app::survive_file_limit();
     let arguments = with_default_command(arguments);
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use spelunk_context::Corpus;
 use spelunk_engine::{EngineError, RunHandle, RunView, Schema};
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{RunId, RunOutcome, Strategy};
+use spelunk_types::{RunId, Strategy};
 
 pub use answer::Answer;
 pub use builder::Builder;
@@ -57,11 +57,12 @@ impl Spelunk {
         self.start_more(run, question).await?.answer().await
     }
 
-    /// Goes on with a run that was cut off, cancelled or stopped at a limit; one that has its answer gives that.
+    /// Continues a run that was cut off, cancelled or stopped at a limit; one that has its whole answer gives that. One that
+    /// a limit stopped continues where that limit is higher now, and is an error that names the limit otherwise.
     pub async fn resume(&self, run: &RunId) -> Result<Answer, Error> {
         let (app, of) = (Arc::clone(&self.app), run.clone());
         let view = blocking(move || Ok(look(&app, &of)?.1)).await?;
-        if view.outcome == Some(RunOutcome::Answered) || view.answer().is_some() {
+        if view.has_whole_answer() {
             return self.answer_of(run).await;
         }
         self.start_again(run).await?.answer().await

@@ -53,6 +53,8 @@ export function emptyRun() {
     warnings: [],
     citations: [],
     limitsReached: [],
+    aside: [],
+    nRequestsAside: 0,
     outcome: null,
     startedAtMs: 0,
     updatedAtMs: 0,
@@ -102,6 +104,7 @@ const STEPS = {
     run.startedAtMs = run.segmentAtMs = whole(event.at_ms);
   },
   'run.resumed': (run, event) => {
+    if (event.again_from !== undefined && event.again_from !== null) setAside(run, whole(event.again_from), event);
     run.outcome = null;
     run.resumed += 1;
     run.segmentAtMs = whole(event.at_ms);
@@ -142,6 +145,7 @@ const STEPS = {
   'tool.ran': addTool,
   'question.added': (run, event) => {
     run.outcome = null;
+    run.limitsReached = [];
     run.question = event.question ?? run.question;
   },
   'value.observed': () => {},
@@ -166,10 +170,11 @@ const STEPS = {
     });
   },
   'citation.checked': (run, event) => {
-    run.citations.push({ citation: event.citation, found: event.found });
+    const { seq, frame, citation, found } = event;
+    run.citations.push({ citation, found, seq, frame });
   },
   'limit.reached': (run, event) => {
-    run.limitsReached.push({ limit: event.limit, value: event.value });
+    run.limitsReached.push({ limit: event.limit, value: event.value, seq: whole(event.seq) });
   },
   'warning.raised': warn,
   'progress.ticked': (run, event) => {
@@ -178,8 +183,37 @@ const STEPS = {
   },
 };
 
+/** What followed from a refusal is open again once the limit is raised. What was paid stays paid. */
+function setAside(run, from, event) {
+  run.aside.push([from, whole(event.seq)]);
+  for (const frame of run.frames.values()) {
+    if (frame.closedSeq === null || frame.closedSeq < from || isWhole(frame)) continue;
+    if (frame.state === 'failed' && frame.strategy === 'analyst' && run.tasks) {
+      run.tasks.failed = Math.max(0, run.tasks.failed - 1);
+    }
+    Object.assign(frame, { state: 'open', closedSeq: null, closedAtMs: null, closedActiveMs: null });
+  }
+  for (const call of run.calls.values()) {
+    if (call.state !== 'failed' || call.settledSeq < from) continue;
+    Object.assign(call, { state: 'open', settledSeq: null, settledAtMs: null, settledActiveMs: null });
+  }
+  const counts = ({ seq, frame }) => seq < from || (run.frames.has(frame) && isWhole(run.frames.get(frame)));
+  run.citations = run.citations.filter(counts);
+  run.limitsReached = run.limitsReached.filter((reached) => reached.seq < from);
+}
+
+function isAside(run, seq) {
+  return run.aside.some(([from, until]) => seq >= from && seq < until);
+}
+
+/** Whether a frame ended with all it was asked for. */
+function isWhole(frame) {
+  return frame.state === 'answered' && frame.grounding?.is !== 'partial';
+}
+
 function openFrame(run, event) {
-  if (run.frames.has(event.frame)) return;
+  const before = run.frames.get(event.frame);
+  if (before && !isAside(run, before.seq)) return;
   run.frames.set(event.frame, {
     id: event.frame,
     strategy: event.strategy,
@@ -191,6 +225,7 @@ function openFrame(run, event) {
     openedActiveMs: activeMs(run),
     closedActiveMs: null,
     closedAtMs: null,
+    closedSeq: null,
     answer: null,
     citations: [],
     grounding: null,
@@ -200,7 +235,7 @@ function openFrame(run, event) {
     tokens: 0,
     cost: 0,
   });
-  twigs(run, parentOf(event.frame)).push({ kind: 'frame', id: event.frame, seq: event.seq });
+  addTwig(run, parentOf(event.frame), { kind: 'frame', id: event.frame, seq: event.seq }, Boolean(before));
 }
 
 function closeFrame(run, event) {
@@ -209,6 +244,7 @@ function closeFrame(run, event) {
   if (frame?.strategy === 'analyst' && outcome.is === 'failed' && run.tasks) run.tasks.failed += 1;
   if (!frame) return;
   frame.closedAtMs = whole(event.at_ms);
+  frame.closedSeq = whole(event.seq);
   frame.closedActiveMs = activeMs(run);
   if (outcome.is === 'answered') {
     frame.state = 'answered';
@@ -225,12 +261,14 @@ function closeFrame(run, event) {
 /** A request is sent where something was set aside for it; a resumed run sends what had no end again. */
 function startCall(run, event) {
   const isSent = Boolean(event.reserved);
-  const known = run.calls.get(event.call);
-  if (known) {
-    known.nRequests += isSent ? 1 : 0;
-    known.isCounted ||= isSent;
+  const before = run.calls.get(event.call);
+  if (before && !isAside(run, before.seq)) {
+    before.nRequests += isSent ? 1 : 0;
+    before.isCounted ||= isSent;
     return;
   }
+  // Another question in its place does not take back what was paid.
+  run.nRequestsAside += before?.nRequests ?? 0;
   run.calls.set(event.call, {
     id: event.call,
     frame: event.frame,
@@ -245,6 +283,7 @@ function startCall(run, event) {
     startedActiveMs: activeMs(run),
     settledAtMs: null,
     settledActiveMs: null,
+    settledSeq: null,
     reply: null,
     usage: null,
     served: null,
@@ -253,7 +292,7 @@ function startCall(run, event) {
     message: '',
     streamed: '',
   });
-  twigs(run, event.frame).push({ kind: 'call', id: event.call, seq: event.seq });
+  addTwig(run, event.frame, { kind: 'call', id: event.call, seq: event.seq }, Boolean(before));
 }
 
 /** One that has ended keeps its first end. */
@@ -262,6 +301,7 @@ function settleCall(run, event) {
   if (!call || call.state !== 'open') return;
   const outcome = event.outcome ?? {};
   call.settledAtMs = whole(event.at_ms);
+  call.settledSeq = whole(event.seq);
   call.settledActiveMs = activeMs(run);
   call.streamed = '';
   const isReplied = outcome.is === 'replied';
@@ -291,8 +331,12 @@ function settleCall(run, event) {
 }
 
 function addCell(run, event) {
-  if (!run.cells.has(event.frame)) run.cells.set(event.frame, []);
-  run.nCells += 1;
+  // What ran in its place was set aside, with all that came after.
+  const before = run.cells.get(event.frame) ?? [];
+  const kept = upTo(before, (cell) => cell.cell < whole(event.cell));
+  const isAgain = kept !== before;
+  run.cells.set(event.frame, kept);
+  run.nCells += 1 + kept.length - before.length;
   const endedActiveMs = activeMs(run);
   run.cells.get(event.frame).push({
     id: `${event.frame}:${whole(event.cell)}`,
@@ -308,16 +352,20 @@ function addCell(run, event) {
     startedActiveMs: Math.max(0, endedActiveMs - whole(event.took_ms)),
     endedActiveMs,
   });
-  twigs(run, event.frame).push({ kind: 'cell', id: `${event.frame}:${whole(event.cell)}`, seq: event.seq });
+  addTwig(run, event.frame, { kind: 'cell', id: `${event.frame}:${whole(event.cell)}`, seq: event.seq }, isAgain);
 }
 
 /** A call of a tool by an agent, on its desk. */
 function addTool(run, event) {
-  if (!run.tools.has(event.frame)) run.tools.set(event.frame, []);
-  run.nTools += 1;
+  const before = run.tools.get(event.frame) ?? [];
+  const kept = upTo(before, (tool) => tool.tool < whole(event.tool));
+  const isAgain = kept !== before;
+  run.tools.set(event.frame, kept);
+  run.nTools += 1 + kept.length - before.length;
   const id = `${event.frame}!${whole(event.tool)}`;
   run.tools.get(event.frame).push({
     id,
+    tool: whole(event.tool),
     frame: event.frame,
     name: String(event.name ?? ''),
     arguments: event.arguments,
@@ -327,7 +375,7 @@ function addTool(run, event) {
     tookMs: whole(event.took_ms),
     seq: event.seq,
   });
-  twigs(run, event.frame).push({ kind: 'tool', id, seq: event.seq });
+  addTwig(run, event.frame, { kind: 'tool', id, seq: event.seq }, isAgain);
 }
 
 /** A resumed run says its warnings again; once is enough for a reader. */
@@ -345,6 +393,19 @@ function tasksOf(run) {
 function twigs(run, frame) {
   if (!run.children.has(frame)) run.children.set(frame, []);
   return run.children.get(frame);
+}
+
+/** The same list where all of it comes before, else the part that does. */
+function upTo(list, isBefore) {
+  return list.length === 0 || isBefore(list.at(-1)) ? list : list.filter(isBefore);
+}
+
+/** One that takes the place of another is shown where it happened. */
+function addTwig(run, frame, twig, isAgain) {
+  const own = twigs(run, frame);
+  const others = isAgain ? own.filter((other) => other.kind !== twig.kind || other.id !== twig.id) : own;
+  others.push(twig);
+  run.children.set(frame, others);
 }
 
 function sum(sums, counts) {
@@ -371,7 +432,7 @@ export function activeMs(run) {
 
 /** Requests that were sent: answered, failed and tried again, or given up. What the cache answered is not among them. */
 export function paidCalls(run) {
-  let n = 0;
+  let n = run.nRequestsAside;
   for (const call of run.calls.values()) n += call.nRequests;
   return n;
 }

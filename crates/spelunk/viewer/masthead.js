@@ -111,10 +111,17 @@ export function masthead({ origin, id, go }) {
   };
 }
 
+/** A partial answer becomes whole where a limit that the run reached is raised. */
+function hasAll(run) {
+  const answer = answerOf(run);
+  if (run.outcome?.is === 'answered') return true;
+  return answer !== null && (answer.grounding?.is !== 'partial' || run.limitsReached.length === 0);
+}
+
 /** A stream that ends before the run does says that nobody is at work on it. */
 function buttons(origin, run, act, id, go, link) {
   const isIdle = run.outcome !== null || link === 'ended';
-  const canResume = isIdle && run.outcome?.is !== 'answered' && !answerOf(run);
+  const canResume = isIdle && !hasAll(run);
   return [
     isIdle ? null : button('Cancel', act(origin.cancel)),
     canResume

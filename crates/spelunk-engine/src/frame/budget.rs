@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use spelunk_model::Prompt;
-use spelunk_types::ErrorCode;
+use spelunk_types::{ErrorCode, Explain};
 
 use super::Frame;
-use crate::{FrameError, estimate};
+use crate::{BudgetExceeded, FrameError, estimate};
 
 impl Frame {
     /// What is left, for the model to read. Not the same each time: go through [`Frame::observe`].
@@ -28,46 +28,53 @@ impl Frame {
     }
 
     /// Whether so little time is left that the frame should come to its end.
-    pub(crate) fn is_time_short(&self) -> bool {
-        let run = self.run();
-        let reserve = Duration::from_millis(self.limits().run_ms_max / 10);
-        tokio::time::Instant::now() + reserve >= run.ends_at
+    fn is_time_short(&self) -> Option<BudgetExceeded> {
+        let value = self.limits().run_ms_max;
+        let is_short = tokio::time::Instant::now() + Duration::from_millis(value / 10) >= self.run().ends_at;
+        is_short.then_some(BudgetExceeded { limit: "run_ms_max", value })
     }
 
-    /// Why the next call must be the last, where money or time is nearly spent. The decision is recorded, so a resumed
-    /// run concludes in the same place and for the same reason.
+    /// Why the next call must be the last, where money or time is nearly spent. On replay it is decided as it was decided
+    /// then, for the same reason.
     pub(crate) async fn must_conclude(&self, next: &Prompt) -> Result<Option<ErrorCode>, FrameError> {
-        const WHAT: &str = "concludes";
-        let code = match self.next_call_was(next) {
-            Some(true) => return Ok(None),
-            // Older journals do not say why.
-            Some(false) if !self.observes_next(WHAT) => return Ok(Some(ErrorCode::CallsExhausted)),
-            Some(false) => ErrorCode::CallsExhausted,
-            None if self.observes_next(WHAT) || !self.affords_calls(2, next) => ErrorCode::CallsExhausted,
-            None if self.is_time_short() => ErrorCode::TimeExhausted,
-            None => return Ok(None),
+        if let Some(was_turn) = self.next_call_was(next) {
+            let recorded = || self.run().replay.limited(self.id()).unwrap_or(ErrorCode::CallsExhausted);
+            return Ok((!was_turn).then(recorded));
+        }
+        let Some(exceeded) = self.unaffordable(2, next).or_else(|| self.is_time_short()) else {
+            return Ok(None);
         };
-        let recorded = self.observe(WHAT, async move { Ok(code.to_string()) }).await?;
-        let is_time = recorded == ErrorCode::TimeExhausted.to_string();
-        Ok(Some(if is_time { ErrorCode::TimeExhausted } else { ErrorCode::CallsExhausted }))
+        self.post_limit(&exceeded).written().await?;
+        Ok(Some(exceeded.code()))
     }
 
     /// Refuses planned work where there is no time for it: what is left is for putting the rest together. A call on
     /// record was made, whatever the clock says now.
-    pub(crate) fn require_time(&self, prompt: &Prompt) -> Result<(), FrameError> {
-        if self.next_call_was(prompt).is_some() || !self.is_time_short() {
+    pub(crate) async fn require_time(&self, prompt: &Prompt) -> Result<(), FrameError> {
+        if self.next_call_was(prompt).is_some() {
             return Ok(());
         }
-        let message = format!("`limits.run_ms_max` is {}", self.limits().run_ms_max);
+        let Some(exceeded) = self.is_time_short() else { return Ok(()) };
+        self.tell_limit(&exceeded).await?;
+        let message = format!("`limits.run_ms_max` is {}", exceeded.value);
         Err(FrameError::Child { frame: self.id().clone(), code: ErrorCode::TimeExhausted, message })
     }
 
-    /// Whether that many calls as long as this prompt could still be paid.
-    pub(crate) fn affords_calls(&self, n_calls: u64, prompt: &Prompt) -> bool {
+    /// The first limit that so many calls as long as this prompt would break.
+    fn unaffordable(&self, n_calls: u64, prompt: &Prompt) -> Option<BudgetExceeded> {
         let (calls, tokens, cost_microusd) = self.run().purse.left();
-        let one = estimate::at_most(self.model().as_ref(), prompt);
-        calls >= n_calls
-            && tokens >= one.tokens().saturating_mul(n_calls)
-            && cost_microusd >= one.cost_microusd.saturating_mul(n_calls)
+        let (limits, one) = (self.limits(), estimate::at_most(self.model().as_ref(), prompt));
+        let wanted = [
+            ("calls_max", limits.calls_max, n_calls, calls),
+            ("tokens_max", limits.tokens_max, one.tokens().saturating_mul(n_calls), tokens),
+            (
+                "cost_microusd_max",
+                limits.cost_microusd_max,
+                one.cost_microusd.saturating_mul(n_calls),
+                cost_microusd,
+            ),
+        ];
+        let (limit, value, ..) = wanted.into_iter().find(|(_, _, wanted, left)| wanted > left)?;
+        Some(BudgetExceeded { limit, value })
     }
 }

@@ -1,6 +1,5 @@
 //! A call from its start to its settlement: replay, gate, cache, purse, record. Who is asked, and how often: `chain.rs`.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use spelunk_journal::JournalError;
@@ -11,7 +10,7 @@ use super::chain::Unsettled;
 use super::{Failure, Frame};
 use crate::purse::{BudgetExceeded, Reservation};
 use crate::run::is_kept;
-use crate::scribe::{Draft, Mark};
+use crate::scribe::{Draft, Mark, Receipt};
 use crate::{FrameError, Stop, estimate, wire};
 
 /// What is asked of whom.
@@ -56,10 +55,11 @@ impl Frame {
         let reasons = run.scribe.mark();
         let model = &ask.model;
         let digest = wire::prompt_digest(model.reference(), &ask.prompt);
-        if run.replay.prompt(&call).is_some_and(|recorded| *recorded != digest) {
+        let was_asked = run.replay.was_asked(&call, &digest);
+        if was_asked == Some(false) {
             return Err(Stop::Diverged { call }.into());
         }
-        if let Some(outcome) = run.replay.settled(&call) {
+        if let Some(outcome) = run.replay.settled(&call).filter(|_| was_asked.is_some()) {
             return self.replay_outcome(call, outcome);
         }
         let key = wire::cache_key(&digest, model.reference());
@@ -156,14 +156,22 @@ impl Frame {
     }
 
     /// Says once for each process that a limit was reached; the run goes on.
-    async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
-        let run = self.run();
-        let is_new = run.limits_told.lock().unwrap_or_else(PoisonError::into_inner).insert(exceeded.limit);
-        if is_new {
-            let (limit, value) = (exceeded.limit.to_owned(), exceeded.value);
-            run.scribe.record(self.id(), EventKind::LimitReached { limit, value }).await?;
+    pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
+        let written = {
+            // Its place is taken before anybody else lives with the same refusal: nothing that follows stands before it.
+            let mut told = self.run().limits_told.lock().unwrap_or_else(PoisonError::into_inner);
+            told.insert(exceeded.limit).then(|| self.post_limit(exceeded))
+        };
+        match written {
+            Some(receipt) => receipt.written().await,
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Puts on record that a limit was reached.
+    pub(super) fn post_limit(&self, exceeded: &BudgetExceeded) -> Receipt {
+        let kind = EventKind::LimitReached { limit: exceeded.limit.to_owned(), value: exceeded.value };
+        self.run().scribe.post(self.id(), Box::new(move |_| Ok(kind)))
     }
 
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
@@ -198,10 +206,8 @@ impl Frame {
     /// Whether the next call of this frame is on record with this prompt. A decision that depends on time or money is
     /// taken on replay as it was taken then.
     pub(crate) fn next_call_was(&self, prompt: &Prompt) -> Option<bool> {
-        let ordinal = self.shared.n_calls.load(Ordering::Relaxed);
-        let call = CallId { frame: self.id().clone(), ordinal };
-        let recorded = self.run().replay.prompt(&call)?;
-        Some(*recorded == wire::prompt_digest(self.model().reference(), prompt))
+        let digest = wire::prompt_digest(self.model().reference(), prompt);
+        self.run().replay.was_asked(&self.next_call(), &digest)
     }
 
     /// Whether a sub-call with this prompt would be answered without asking anybody. On replay it is decided as it was
@@ -210,8 +216,8 @@ impl Frame {
         let run = self.run();
         let model = run.model(crate::run::Role::Sub).reference();
         let digest = wire::prompt_digest(model, prompt);
-        if let Some(recorded) = run.replay.prompt(&self.next_call()) {
-            return *recorded == digest;
+        if let Some(was_asked) = run.replay.was_asked(&self.next_call(), &digest) {
+            return was_asked;
         }
         if self.is_replaying() {
             // What is on record came after a refusal.
@@ -237,7 +243,7 @@ impl Frame {
         ask: &Ask,
         digest: &BlobId,
     ) -> Result<(), Arc<JournalError>> {
-        if self.run().replay.prompt(call).is_some() {
+        if self.run().replay.was_asked(call, digest).is_some() {
             return Ok(());
         }
         let draft = started(call, ask, digest, None);

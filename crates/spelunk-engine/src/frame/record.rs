@@ -128,8 +128,8 @@ impl Frame {
         let call = CallId { frame: self.id().clone(), ordinal: places.calls };
         replay.cell(self.id(), self.shared.n_cells.load(Ordering::Relaxed)).is_some()
             || replay.tool(self.id(), self.shared.n_tools.load(Ordering::Relaxed)).is_some()
-            || replay.prompt(&call).is_some()
-            || replay.opened(&self.id().child(places.children)).is_some()
+            || replay.has_call(&call)
+            || replay.has_frame(&self.id().child(places.children))
             || replay.observed(self.id(), places.observed).is_some()
     }
 

@@ -15,7 +15,7 @@ const CLEARED: [&str; 6] =
     ["scratch", "output", "cache/indexes", "input/attachments", "state/buffers", "tools"];
 /// What the projection itself knows better: it counts every process that worked on the run.
 const OWN: [&str; 1] = ["state/metrics.json"];
-const ANSWERS: [&str; 2] = ["output/answer.md", "final_answer.md"];
+pub(super) const ANSWERS: [&str; 2] = ["output/answer.md", "final_answer.md"];
 
 impl Projection {
     /// The files a root agent begins with. Those of other frames are not shown: they would stand in each other's way.

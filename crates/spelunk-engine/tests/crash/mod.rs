@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spelunk_testkit::{Crash, FaultDisk, Rule, facts, on, status};
+use spelunk_testkit::{Crash, FaultDisk, Rule, facts, on, status, when};
 use spelunk_types::{Event, EventKind, RunOutcome, Strategy, Usage};
 
 use crate::stage::{Stage, engine_on, events, only_run, survey, view};
@@ -281,6 +281,128 @@ async fn a_crash_at_every_write_of_a_fan_out_resumes_to_the_same_report() {
 #[tokio::test]
 async fn a_crash_at_every_write_of_an_agent_resumes_at_the_same_desk() {
     crash_everywhere(&AGENT).await;
+}
+
+/// A run that stopped at a limit with a partial answer, to be resumed under a higher one.
+struct Raised {
+    stage: fn() -> Stage,
+    answer: &'static str,
+    /// How often each call is answered, over both limits: the place of a conclusion is asked twice.
+    calls: &'static [(&'static str, u64)],
+}
+
+const RAISED_LOOP: Raised = Raised {
+    stage: raised_loop_stage,
+    answer: "Alpha Beta Gamma",
+    calls: &[("0#0", 1), ("0#1", 1), ("0#2", 1), ("0#3", 1), ("0#4", 1), ("0#5", 2)],
+};
+
+/// Sub-calls are refused, and the model is asked to conclude.
+fn raised_loop_stage() -> Stage {
+    let asking =
+        "```repl\nsaid = llm_query('first? ' + context['a.md'])\nprint(said, budget()['depth'])\n```";
+    let more =
+        "```repl\nmore = llm_query_batched(['second?', 'third?'])\nprint(len(more), budget()['depth'])\n```";
+    let rules = [
+        when(|prompt| prompt.contains("The budget is used up.")).reply("A part.").usage(100, 10),
+        on("0#0").reply(asking).usage(100, 10),
+        on("0#1").reply("Alpha").usage(100, 10),
+        on("0#2").reply(more).usage(100, 10),
+        on("0#3").reply("Beta").usage(100, 10),
+        on("0#4").reply("Gamma").usage(100, 10),
+        on("0#5").reply("```repl\nFINAL(said + ' ' + ' '.join(more))\n```").usage(100, 10),
+    ];
+    let mut stage = Stage::new(&FILES, rules);
+    stage.limits.calls_max = 4;
+    stage.limits.calls_parallel_max = 1;
+    stage.strategy = Strategy::Repl;
+    stage
+}
+
+const RAISED_MAP: Raised = Raised {
+    stage: raised_map_stage,
+    answer: MAP_REPORT,
+    calls: &[("0.0#0", 1), ("0.1#0", 1), ("0.1#1", 1)],
+};
+
+/// The findings are there, and what they mean cannot be said any more.
+fn raised_map_stage() -> Stage {
+    let mut stage = map_stage();
+    stage.limits.calls_max = 4;
+    stage.limits.calls_parallel_max = 1;
+    stage
+}
+
+#[tokio::test]
+async fn a_crash_at_every_write_under_a_raised_limit_resumes_to_the_whole_answer_of_the_loop() {
+    crash_everywhere_raised(&RAISED_LOOP).await;
+}
+
+#[tokio::test]
+async fn a_crash_at_every_write_under_a_raised_limit_resumes_to_the_whole_report_of_a_fan_out() {
+    crash_everywhere_raised(&RAISED_MAP).await;
+}
+
+async fn crash_everywhere_raised(raised: &Raised) {
+    let mut n_resumed = 0;
+    for n in 1.. {
+        let mut has_died = false;
+        for crash in [Crash::Torn, Crash::LostTail] {
+            let died = crash_raised(raised, n, crash).await;
+            has_died |= died;
+            n_resumed += u32::from(died);
+        }
+        if !has_died {
+            break;
+        }
+    }
+    assert!(n_resumed > 10, "{n_resumed} runs were resumed");
+}
+
+/// Whether the disk died at its n-th write under the raised limit.
+async fn crash_raised(raised: &Raised, n: u64, crash: Crash) -> bool {
+    let mut stage = (raised.stage)();
+    let first = Arc::new(FaultDisk::sound());
+    let stopped = stage.ask(&engine_on(first.clone()), "What is there?").await;
+    assert!(matches!(stopped.outcome, RunOutcome::Partial { .. }), "{:?}", stopped.outcome);
+    assert!(stopped.answer.is_some());
+    let run = stopped.run;
+    stage.limits.calls_max = 50;
+    let dying = FaultDisk::sound();
+    for (name, bytes) in first.files() {
+        dying.put(&name, &bytes);
+    }
+    let dying = Arc::new(dying.dying_at(n));
+    let started = match stage.resume(&engine_on(dying.clone()), &run) {
+        Ok(handle) => Some(handle.join().await),
+        Err(_) => None,
+    };
+    let engine = engine_on(Arc::new(dying.after(crash)));
+    let survived = events(&engine, &run);
+    let answer = if view(&survived).outcome == Some(RunOutcome::Answered) {
+        started.and_then(|result| result.answer)
+    } else {
+        stage
+            .resume(&engine, &run)
+            .unwrap_or_else(|error| panic!("write {n} {crash:?}: {error}"))
+            .join()
+            .await
+            .answer
+    };
+    let answer = answer.map(|answer| answer.text);
+    assert!(answer.is_none() || answer.as_deref() == Some(raised.answer), "write {n} {crash:?}: {answer:?}");
+    let end = view(&events(&engine, &run));
+    assert_eq!(end.outcome, Some(RunOutcome::Answered), "write {n} {crash:?}");
+    // A reply that survived is not asked for again; of the others, at most the one in flight is.
+    let mut n_repeated = 0;
+    for &(call, times) in raised.calls {
+        let served = stage.server.times_served(call);
+        assert!(served >= times, "write {n} {crash:?}: {call} was answered {served} times");
+        n_repeated += served - times;
+    }
+    assert!(n_repeated <= 1, "write {n} {crash:?}: {n_repeated} requests were repeated");
+    assert_eq!(stage.server.unexpected().len(), 0, "write {n} {crash:?}");
+    dying.is_dead()
 }
 
 async fn crash_everywhere(scenario: &Scenario) {

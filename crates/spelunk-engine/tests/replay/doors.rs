@@ -9,7 +9,7 @@ use spelunk_engine::{Engine, SystemClock};
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::Workspace;
 use spelunk_testkit::{FaultDisk, Gate, on};
-use spelunk_types::{ErrorCode, EventKind, Grounding, RunOutcome, Strategy};
+use spelunk_types::{EventKind, Strategy};
 
 use super::FILES;
 use crate::stage::{Stage, engine_on, events};
@@ -185,31 +185,4 @@ async fn a_failure_that_a_cell_has_seen_is_a_fact_once_the_cell_is_on_record() {
     later.strategy = Strategy::Repl;
     let resumed = later.resume(&other, &result.run).unwrap().join().await;
     assert_eq!(resumed.answer.map(|answer| answer.text).as_deref(), Some("nothing"), "{:?}", resumed.error);
-}
-
-/// A frame that concludes because its time is nearly over says so in every process.
-#[tokio::test]
-async fn a_conclusion_for_lack_of_time_keeps_its_reason() {
-    let held = Gate::new();
-    let rules = [
-        on("0#0").reply(cell("print(context['a.md'])")).delay_ms(1_000),
-        on("0#1").reply("Alpha.").gate(&held),
-    ];
-    let mut stage = Stage::new(&FILES, rules);
-    stage.strategy = Strategy::Repl;
-    // Nine tenths of it are over after the first reply.
-    stage.limits.run_ms_max = 1_100;
-    let disk = Arc::new(FaultDisk::sound());
-    let engine = engine_on(disk.clone());
-    let handle = stage.start(&engine, "Which one?").unwrap();
-    let run = handle.run.clone();
-    held.reached(1).await;
-    handle.abandon().await;
-    held.open();
-    // There is time enough now; what was decided stays decided.
-    stage.limits.run_ms_max = 600_000;
-    let result = stage.resume(&engine_on(disk), &run).unwrap().join().await;
-    let stopped_by = ErrorCode::TimeExhausted;
-    assert_eq!(result.outcome, RunOutcome::Partial { stopped_by }, "{:?}", result.error);
-    assert_eq!(result.answer.map(|answer| answer.grounding), Some(Grounding::Partial { stopped_by }));
 }

@@ -1,5 +1,6 @@
 //! Runs, one behaviour each: how they are resumed, what they may spend, how they end, and what they leave on disk.
 
+mod again;
 mod agent;
 mod budget;
 mod cache;

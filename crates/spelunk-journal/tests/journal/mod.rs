@@ -188,3 +188,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_torn_first_line_makes_room_for_the_run_that_begins_again() {
+    let whole = bytes(&written(&[]));
+    let first = whole.iter().position(|b| *b == b'\n').unwrap();
+    // From the first byte to all but the newline, and the zeros that a power cut leaves.
+    for torn in [&whole[..1], &whole[..first / 2], &whole[..first], &[0; 512]] {
+        let disk = on_disk(torn);
+        let mut journal = Journal::create(disk.clone(), &run());
+        journal.append(1, vec![at_root(started())]).unwrap();
+        journal.append(3, vec![at_root(finished())]).unwrap();
+        assert_eq!(bytes(&disk), whole);
+    }
+    // A journal with events is somebody's.
+    let disk = on_disk(&whole);
+    let refused = Journal::create(disk.clone(), &run()).append(1, vec![at_root(started())]).unwrap_err();
+    assert_eq!(refused.to_string(), format!("could not write `{}`", name()));
+    assert_eq!(bytes(&disk), whole);
+}
+
+#[test]
+fn a_journal_that_was_removed_is_not_begun_anew_in_its_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Arc::new(spelunk_journal::FileDisk::new(directory.path()));
+    let mut journal = Journal::create(disk, &run());
+    journal.append(1, vec![at_root(started())]).unwrap();
+    std::fs::remove_dir_all(directory.path().join("runs")).unwrap();
+    let refused = journal.append(2, vec![at_root(warned("a"))]).unwrap_err();
+    let cause = std::error::Error::source(&refused).unwrap().to_string();
+    assert_eq!(cause, "it was removed while the run was under way");
+    assert_eq!(refused.hint().unwrap(), "ask again: what was recorded of the run is gone");
+    assert!(!directory.path().join("runs").exists());
+}

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use spelunk_journal::{
-    GcReport, JournalError, JournalTail, RepairReport, Workspace, collect_garbage, digest, repair,
+    DerivedFiles, GcReport, JournalError, JournalTail, RepairReport, Workspace, collect_garbage, digest,
+    repair,
 };
 use spelunk_types::{EventKind, Explain, RunId, Text};
 
@@ -167,4 +168,70 @@ fn a_reader_follows_whole_lines_without_a_lock() {
     std::fs::write(&path, &after).unwrap();
     let new = tail.read_new().unwrap();
     assert_eq!(new.iter().map(spelunk_journal::Record::seq).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn a_run_without_a_whole_first_line_is_not_there() {
+    let (_directory, workspace) = workspace();
+    write_run(&workspace, &run(), Vec::new());
+    let path = journal_path(&workspace, &run());
+    let whole = std::fs::read(&path).unwrap();
+    for torn in [&whole[..0], &whole[..10], &whole[..whole.len() - 1]] {
+        std::fs::write(&path, torn).unwrap();
+        assert_eq!(workspace.runs().unwrap(), []);
+    }
+    std::fs::write(&path, &whole).unwrap();
+    assert_eq!(workspace.runs().unwrap(), [run()]);
+}
+
+#[test]
+fn a_text_that_no_run_names_yet_is_no_garbage_while_it_is_held() {
+    let (_directory, workspace) = workspace();
+    let hold = workspace.hold().unwrap();
+    let blob = workspace.blobs().put(b"text of a run that is about to begin").unwrap();
+    assert!(matches!(collect_garbage(&workspace, false), Err(JournalError::WorkspaceBusy)));
+    // Others may hold it too, and a run may begin.
+    drop((workspace.hold().unwrap(), workspace.lock(&run()).unwrap()));
+    workspace.blobs().get(&blob).unwrap();
+    drop(hold);
+    assert_eq!(collect_garbage(&workspace, false).unwrap().files_removed, 1);
+}
+
+#[test]
+fn writers_of_derived_files_never_share_a_staging_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |letter: u8| {
+        let files = DerivedFiles::within(directory.path());
+        let (name, bytes) = (format!("{}.txt", letter as char), vec![letter; 20_000]);
+        for _ in 0..200 {
+            files.replace(&name, &bytes).unwrap();
+            assert!(
+                std::fs::read(directory.path().join(&name)).unwrap() == bytes,
+                "{name} holds another's bytes"
+            );
+        }
+    };
+    std::thread::scope(|scope| {
+        for letter in *b"abcd" {
+            scope.spawn(move || write(letter));
+        }
+    });
+    let mut names: Vec<_> =
+        std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["a.txt", "b.txt", "c.txt", "d.txt"]);
+}
+
+#[test]
+fn a_staging_file_that_another_writer_left_is_not_written_into() {
+    let (_directory, workspace) = workspace();
+    let tmp = workspace.root().unwrap().join("tmp");
+    std::fs::create_dir_all(&tmp).unwrap();
+    // As a process of the same number left them, in another container or before it was killed.
+    for n in 0..50 {
+        touch(&tmp.join(format!("{}-{n}", std::process::id())), "somebody's");
+    }
+    workspace.blobs().put(b"mine").unwrap();
+    let names = std::fs::read_dir(&tmp).unwrap().map(|entry| entry.unwrap().path());
+    assert!(names.map(|path| std::fs::read_to_string(path).unwrap()).all(|text| text == "somebody's"));
 }

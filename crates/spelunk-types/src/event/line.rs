@@ -8,13 +8,19 @@ use crate::{
     Text,
 };
 
+/// Values that are shown in a line; of longer ones, only the size is.
+const VALUE_BYTES_MAX: usize = 200;
+
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let frame = &self.frame;
         write!(f, "{:<16} ", self.kind.name())?;
         match &self.kind {
             EventKind::RunStarted { strategy, model, .. } => write!(f, "{strategy} {model}"),
-            EventKind::RunResumed { bytes_dropped, .. } => write!(f, "bytes_dropped={bytes_dropped}"),
+            EventKind::RunResumed { bytes_dropped, again_from, .. } => {
+                write!(f, "bytes_dropped={bytes_dropped}")?;
+                again_from.map_or(Ok(()), |seq| write!(f, " again_from={seq}"))
+            }
             EventKind::RunFinished { outcome } => write!(f, "{outcome}"),
             EventKind::SourceScanned { documents, bytes, skipped, redacted, .. } => {
                 write!(f, "documents={documents} bytes={bytes}")?;
@@ -49,12 +55,11 @@ impl fmt::Display for Event {
                 files.iter().try_for_each(|file| write!(f, " {file}"))
             }
             EventKind::QuestionAdded { .. } => write!(f, "{frame}"),
-            EventKind::ValueObserved { what, value: Text::Inline { text }, .. } => {
-                write!(f, "{frame} {what} {text}")
-            }
-            EventKind::ValueObserved { what, value: Text::Blob { bytes, .. }, .. } => {
-                write!(f, "{frame} {what} bytes={bytes}")
-            }
+            EventKind::ValueObserved { what, value, .. } => match value {
+                Text::Inline { text } if text.len() <= VALUE_BYTES_MAX => write!(f, "{frame} {what} {text}"),
+                Text::Inline { text } => write!(f, "{frame} {what} bytes={}", text.len()),
+                Text::Blob { bytes, .. } => write!(f, "{frame} {what} bytes={bytes}"),
+            },
             EventKind::TasksPlanned { tasks, documents, by_type } => {
                 write!(f, "{frame} tasks={tasks} documents={documents}")?;
                 by_type.iter().try_for_each(|(name, n)| write!(f, " {name}={n}"))

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
@@ -14,6 +14,7 @@ use spelunk_sandbox::Sandbox;
 use spelunk_types::{Explain, Limits};
 
 use crate::cli::limits::LimitFlags;
+use crate::cli::log::LogWriter;
 use crate::cli::{Common, ModelFlags};
 use crate::config::{self, ColorChoice, FlagValue, Origin, ProviderChoice, SandboxChoice, Settings};
 use crate::env::{self, Environment};
@@ -61,6 +62,8 @@ pub(crate) struct App {
     embedder: SharedEmbedder,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
+    /// Where a server says things: a thread of its own, so that no reader can hold it up.
+    log: OnceLock<LogWriter>,
     /// Colours on stdout.
     pub(crate) paint: Paint,
     /// Colours on stderr.
@@ -116,6 +119,7 @@ impl App {
             embedder: SharedEmbedder::default(),
             json: false,
             quiet: true,
+            log: OnceLock::new(),
             paint,
             paint_errors,
         }
@@ -189,8 +193,26 @@ impl App {
 
     /// Says something to the person, unless they want quiet.
     pub(crate) fn say(&self, text: &str) {
-        if !self.quiet {
-            drop(writeln!(io::stderr().lock(), "{text}"));
+        if self.quiet {
+            return;
+        }
+        match self.log.get() {
+            Some(log) => log.say(text),
+            None => drop(writeln!(io::stderr().lock(), "{text}")),
+        }
+    }
+
+    /// From here on nothing that is said waits for a reader.
+    pub(crate) fn say_without_waiting(&self) {
+        if let Ok(log) = LogWriter::to_stderr() {
+            drop(self.log.set(log));
+        }
+    }
+
+    /// Waits for what was said to be written, for a moment.
+    pub(crate) fn close_log(&self) {
+        if let Some(log) = self.log.get() {
+            log.close();
         }
     }
 
@@ -214,6 +236,22 @@ impl App {
 pub(crate) fn print(text: &str) {
     let mut out = io::stdout().lock();
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// The signal of a file that grew beyond the limit of the operating system (`ulimit -f`).
+#[cfg(unix)]
+const FILE_TOO_LARGE: i32 = 25;
+
+/// Has a write that goes beyond that limit fail, and say so, where it would end the program without a word.
+pub(crate) fn survive_file_limit() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
+        let _entered = runtime.enter();
+        // Once caught, it stays caught; nobody listens to it.
+        drop(signal(SignalKind::from_raw(FILE_TOO_LARGE)));
+    }
 }
 
 /// Runs a command that waits for the network.

@@ -37,7 +37,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     args.model.check(app).await?;
     let (workspace, run) = find(app, args.run.as_deref())?;
     let view = read_view(&workspace, &run)?;
-    if view.outcome == Some(RunOutcome::Answered) || view.answer().is_some() {
+    if view.has_whole_answer() {
         app.say(&format!("run {} has its answer already", run.short()));
         let result = recorded_result(&workspace, run, &view)?;
         return watch::show_result(app, &result, &view, false);
@@ -47,6 +47,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
             format!("run `{}` died before its first event: there is nothing to go on with", run.short());
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     }
+    view.check_resumable(&run, &app.settings.limits)?;
     let request = request_of(app, &args.model, &run, &view).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);

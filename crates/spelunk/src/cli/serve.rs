@@ -73,6 +73,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
         hint: "name another address or port with `--listen`".into(),
     })?;
     let bound = listener.local_addr().unwrap_or(address);
+    app.say_without_waiting();
     app.say(&format!("listening on http://{bound}"));
     let recovering = Arc::clone(&server);
     let n_recovered = blocking(move || recovering.runs.recover(&recovering)).await?;
@@ -83,6 +84,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     listen(listener, router(&server), Arc::clone(&server), stop).await;
     server.runs.stop().await;
     state.shut_down().await;
+    app.close_log();
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use spelunk_engine::{Projector, RunHandle, RunResult, RunView};
+use spelunk_engine::{Projector, RunHandle, RunResult, RunView, raising_flag};
 use spelunk_journal::Record;
 use spelunk_model::models_loading;
-use spelunk_types::{Blame, ErrorCode, EventKind};
+use spelunk_types::{Blame, ErrorCode, EventKind, RunId};
 
 use super::app::{App, Failure, print};
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
@@ -73,9 +73,16 @@ pub(crate) async fn follow(
     let projected = projector.map_or(Ok(()), Projector::finish);
     // A run that ended badly has its own error, and most often the same one.
     if let Err(error) = projected.or_else(|error| if result.error.is_some() { Ok(()) } else { Err(error) }) {
-        app.say(&format!("warning: the files of the run are not complete: {error}"));
+        app.say(&format!("warning: {}", files_incomplete(&result.run, &error)));
     }
     Ok((result, view))
+}
+
+/// What is said of files beside a journal that could not be written. The journal is whole, so they can be made again.
+pub(crate) fn files_incomplete(run: &RunId, error: &dyn std::error::Error) -> String {
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let again = format!("write them again with `spelunk run export {} --format workspace`", run.short());
+    format!("the files of run {} are not complete: {error}{cause}; {again}", run.short())
 }
 
 enum Next {
@@ -175,7 +182,10 @@ pub(crate) fn show_result(
         }
         (Some(code), None) => {
             app.say(&format!("this answer is partial: {}", code.meaning().trim_end_matches('.')));
-            if let Some(hint) = code.hint() {
+            if let Some(reached) = view.limits_reached.last() {
+                let flag = raising_flag(&reached.limit, reached.value);
+                app.say(&format!("hint: continue with a higher limit: `spelunk resume {short} {flag}`"));
+            } else if let Some(hint) = code.hint() {
                 app.say(&format!("hint: {hint}"));
             }
             ExitCode::from(PARTIAL)

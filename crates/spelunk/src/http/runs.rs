@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Clock as _, Engine, EngineError, SystemClock};
 use spelunk_journal::{JournalError, digest, remove_run};
-use spelunk_types::{Limits, RunId, RunOutcome};
+use spelunk_types::{Limits, RunId};
 
 pub(crate) use blobs::NamedBlobs;
 pub(crate) use keep::model;
@@ -242,13 +242,13 @@ async fn resume(
     request: Request,
 ) -> Answer {
     let sent = if has_body(request.headers()) { receive(request, &server).await?.request } else { json!({}) };
-    let mut arguments = fields(sent)?;
+    let mut arguments = fields(sent.clone())?;
     let limits = read_limits(&server.mcp, &mut arguments)?;
     arguments.finish()?;
     let promising = Arc::clone(&server);
     let run = work(move || {
         let found = find(&promising, &id)?;
-        go_on(&promising, client, found, limits)
+        go_on(&promising, client, found, &limits, sent)
     })
     .await?;
     server.runs.pump(&server);
@@ -260,7 +260,13 @@ fn has_body(headers: &HeaderMap) -> bool {
     length.is_some_and(|length| length != "0") || headers.contains_key(header::TRANSFER_ENCODING)
 }
 
-fn go_on(server: &Shared, client: Client, found: Found, limits: Limits) -> Result<RunId, Problem> {
+fn go_on(
+    server: &Shared,
+    client: Client,
+    found: Found,
+    limits: &Limits,
+    request: Value,
+) -> Result<RunId, Problem> {
     let Found { run, workspace, settled } = found;
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
@@ -274,21 +280,38 @@ fn go_on(server: &Shared, client: Client, found: Found, limits: Limits) -> Resul
         return Ok(run);
     };
     let view = read_view(&workspace, &run)?;
-    if view.outcome == Some(RunOutcome::Answered) {
-        return Err(EngineError::Finished { run }.into());
-    }
+    view.check_resumable(&run, limits).map_err(|error| not_resumable(server, error))?;
     keep::resume_request(server, &run, &view, Some(limits.clone()))?;
     let ticket = Ticket {
         run: run.clone(),
         client: client.name,
         at_ms,
-        progress: Progress::Begun,
+        progress: Progress::Again { after_seq: view.seq_last },
         key: None,
-        request: Value::Null,
+        request,
         uploads: Vec::new(),
     };
-    server.runs.promise(&ticket, JobKind::GoOnWithin(Box::new(limits)), 0)?;
+    server.runs.promise(&ticket, JobKind::GoOn, 0)?;
     Ok(run)
+}
+
+/// The request makes sense; it is the run that has all it can come to.
+fn not_resumable(server: &Shared, error: EngineError) -> Problem {
+    let mut hint = None;
+    if let EngineError::LimitNotRaised { limit, value, .. } = &error {
+        let most = server.app.settings.limits.get(limit).unwrap_or(u64::MAX);
+        hint = Some(if most > *value {
+            let higher = value.saturating_mul(2).clamp(1, most);
+            format!("send `{}`", json!({ "limits": { limit.as_str(): higher } }))
+        } else {
+            format!("raise `limits.{limit}` in the settings of the server: a request can only lower it")
+        });
+    }
+    let problem = Problem::from(error).with_status(StatusCode::CONFLICT);
+    match hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
 }
 
 /// `DELETE /v1/runs/{id}`.

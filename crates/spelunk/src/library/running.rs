@@ -9,7 +9,7 @@ use spelunk_journal::{JournalError, Record};
 use spelunk_types::{Event, RunId};
 
 use super::{Answer, Error};
-use crate::cli::{App, Failure};
+use crate::cli::{App, Failure, files_incomplete};
 use crate::mcp::blocking;
 use crate::spans;
 
@@ -67,10 +67,12 @@ impl Running {
         let result = handle.join().await;
         spans::export(&app, &result.run).await;
         let answer = blocking(move || {
-            // The journal is the truth, and it is whole: files beside it that could not be written cost nothing.
+            // The journal is the truth, and it is whole: files beside it can be made again.
             let written: Result<(), JournalError> = projector.map_or(Ok(()), Projector::finish);
-            drop(written);
-            Ok(Answer::of(result, &view, &app.workspace()?.blobs())?)
+            let mut answer = Answer::of(result, &view, &app.workspace()?.blobs())?;
+            let unwritten = written.err().map(|error| files_incomplete(&answer.run, &error));
+            answer.warnings.extend(unwritten);
+            Ok(answer)
         });
         Ok(answer.await?)
     }

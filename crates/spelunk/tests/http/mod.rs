@@ -1,6 +1,7 @@
 //! `spelunk serve` over real HTTP on loopback, against a scripted model.
 
 mod access;
+mod again;
 mod agents;
 mod along;
 pub(crate) mod client;

@@ -24,7 +24,7 @@ fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_roo
         error: could not write `blobs/30/HASH`
           caused by: File too large (os error 27)
 
-        hint: free some space, then run `spelunk resume`: nothing acknowledged is lost
+        hint: raise `ulimit -f`, then run `spelunk resume`: nothing acknowledged is lost
         resume with: spelunk resume SHORT
         --- exit 1
     "#]]);
@@ -35,10 +35,11 @@ fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_roo
 }
 
 #[test]
-fn a_process_that_dies_of_a_full_disk_is_a_crash_like_any_other() {
+fn the_signal_of_a_file_that_is_too_large_is_an_error_with_words_too() {
     let (scene, server) = (Scene::new(&NOTE), server());
     let ran = scene.after_shell("ulimit -f 64", ["ask", QUESTION, "notes"]).server(&server).run();
-    assert_eq!((ran.code, ran.stdout.as_str()), (-1, ""));
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("caused by: File too large"), "{}", ran.stderr);
     let resumed = scene.spelunk(["resume"]).run();
     assert_eq!((resumed.code, resumed.stdout.len()), (0, REPLY_BYTES), "{}", resumed.stderr);
     assert_eq!(n_calls(&server), 2);

@@ -8,4 +8,5 @@ mod disk_full;
 mod interrupt;
 mod moments;
 mod money;
+pub(crate) mod raised;
 mod strategies;

@@ -280,3 +280,30 @@ fn settings_come_from_the_project_unless_it_is_isolated() {
         assert!(!project.ask(note().path("spelunk.toml")).await.unwrap().success);
     });
 }
+
+#[test]
+fn a_run_that_a_limit_stopped_continues_where_the_program_allows_more() {
+    let gate = Gate::new();
+    gate.open();
+    let (scene, server) = (Scene::new(&NOTE), crate::kill::raised::explorer(&gate));
+    let question = || {
+        let budget = Budget { calls_max: Some(2), ..Budget::default() };
+        Question::new(QUESTION).path("notes").strategy(Strategy::Repl).budget(budget)
+    };
+    let worker = env!("CARGO_BIN_EXE_spelunk");
+    block_on(async {
+        let strict = builder(&scene, &server).worker(worker).set("limits.calls_max", "2").build().unwrap();
+        let stopped = strict.ask(question()).await.unwrap();
+        assert_eq!(stopped.answer.as_deref(), Some("I saw a part."));
+        let refused = strict.resume(&stopped.run).await.unwrap_err();
+        let short = stopped.run.short();
+        let words = format!(
+            "run `{short}` has a partial answer: it stopped at `limits.calls_max` = 2, and that limit is 2 now"
+        );
+        assert_eq!(refused.to_string(), words);
+        let generous = builder(&scene, &server).worker(worker).build().unwrap();
+        let whole = generous.resume(&stopped.run).await.unwrap();
+        assert_eq!((whole.answer.as_deref(), whole.outcome.clone()), (Some("42"), RunOutcome::Answered));
+        assert_eq!((whole.errors.len(), whole.metrics.calls, n_calls(&server)), (0, 3, 3));
+    });
+}

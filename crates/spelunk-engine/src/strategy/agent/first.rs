@@ -51,7 +51,7 @@ pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
 
 /// Lays out the desk and writes the first message.
 pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<First, FrameError> {
-    let (task, limits) = (task.clone(), frame.limits().clone());
+    let (task, limits) = (task.clone(), frame.limits_at_start().clone());
     let models = (frame.model_reference(), frame.sub_model_reference());
     let frame_id = frame.id().clone();
     // Reading attachments and a preview keeps a core busy; the executor has other calls to serve.

@@ -27,6 +27,8 @@ pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return Err(not_found().into());
     }
+    // Looked at before the journals: a run that begins or ends meanwhile has one by then.
+    let promised = server.runs.names();
     let workspace = server.app.existing_workspace()?;
     let exact: Option<RunId> = name.parse().ok();
     let mut runs = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
@@ -36,9 +38,7 @@ pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
     };
     runs.retain(is_meant);
     let with_journal = runs.len();
-    let at_work = server.runs.all().into_iter().map(|live| live.run.clone());
-    let settled = server.runs.settled().into_iter().map(|ticket| ticket.run);
-    for run in at_work.chain(settled).filter(is_meant) {
+    for run in promised.into_iter().filter(is_meant) {
         if !runs.contains(&run) {
             runs.push(run);
         }
@@ -56,13 +56,13 @@ pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
 
 /// How a run stands, in the words of the list. Blocking.
 pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
-    if let Some(live) = server.runs.find(run) {
+    let (live, settled) = server.runs.standing(run);
+    if let Some(live) = live {
         return Ok(if live.is_waiting() { "queued" } else { "running" }.to_owned());
     }
     let workspace = server.app.existing_workspace()?;
     let has_journal =
         workspace.as_ref().is_some_and(|workspace| workspace.runs().is_ok_and(|runs| runs.contains(run)));
-    let settled = server.runs.settled_as(run);
     if let (Some(workspace), true) = (workspace, has_journal) {
         return match settled.map(|ticket| ticket.progress) {
             Some(Progress::Refused(refusal)) if refusal.is_of_question => {
@@ -80,6 +80,10 @@ pub(super) fn settled_word(ticket: &Ticket) -> String {
     match &ticket.progress {
         Progress::Refused(refusal) => format!("failed: {}", refusal.code),
         Progress::Withdrawn => "cancelled".to_owned(),
-        Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Ended => "open".to_owned(),
+        Progress::Waiting
+        | Progress::Begun
+        | Progress::More { .. }
+        | Progress::Again { .. }
+        | Progress::Ended => "open".to_owned(),
     }
 }

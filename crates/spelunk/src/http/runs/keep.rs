@@ -18,8 +18,8 @@ use super::request::Wanted;
 use super::service::{Job, JobKind, Live, Phase, Piece};
 use super::tickets::{Progress, Refusal, Ticket};
 use crate::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
-use crate::cli::{Failure, read_view};
-use crate::mcp::{Arguments, blocking};
+use crate::cli::{Failure, files_incomplete, read_view};
+use crate::mcp::{Arguments, blocking, read_limits};
 use crate::provider::{self, Chosen};
 use crate::render::progress::run_status;
 use crate::spans;
@@ -116,9 +116,7 @@ async fn put_away(server: &Shared, ticket: Ticket) -> Result<(), Failure> {
 async fn begin(server: &Shared, ticket: &Ticket, kind: JobKind) -> Result<RunHandle, Failure> {
     match kind {
         JobKind::Begin => start(server, ticket).await,
-        JobKind::More => go_on(server, &ticket.run, Further::More).await,
-        JobKind::GoOn => go_on(server, &ticket.run, Further::AsBefore).await,
-        JobKind::GoOnWithin(limits) => go_on(server, &ticket.run, Further::Within(limits)).await,
+        JobKind::More | JobKind::GoOn => go_on(server, &ticket.run, kind).await,
     }
 }
 
@@ -160,31 +158,22 @@ fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, Journal
     numbered.map(of).collect()
 }
 
-/// How a run goes on.
-enum Further {
-    /// Under the limits it had.
-    AsBefore,
-    /// Under these.
-    Within(Box<Limits>),
-    /// With the question of its ticket, and the limits that came with it.
-    More,
-}
-
-async fn go_on(server: &Shared, run: &RunId, further: Further) -> Result<RunHandle, Failure> {
+/// Goes on with a run: with the question of its ticket, under the limits that came with that, or as it was.
+async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle, Failure> {
     let (server, run) = (Arc::clone(server), run.clone());
     let runtime = tokio::runtime::Handle::current();
     blocking(move || {
         let app = &server.app;
         let view = read_view(&app.workspace()?, &run)?;
-        let (limits, question) = match further {
-            Further::AsBefore => (None, None),
-            Further::Within(limits) => (Some(*limits), None),
-            Further::More => {
-                let ticket = server.runs.tickets.read(&run)?;
-                let arguments = Arguments::new(ticket.request.as_object().cloned());
-                let More { question, limits } = More::read(&server, arguments)?;
-                (Some(limits), Some(question))
-            }
+        let ticket = server.runs.tickets.read(&run)?;
+        let mut arguments = Arguments::new(ticket.request.as_object().cloned());
+        let (limits, question) = if kind == JobKind::More {
+            let More { question, limits } = More::read(&server, arguments)?;
+            (Some(limits), Some(question))
+        } else if matches!(ticket.progress, Progress::Again { .. }) {
+            (Some(read_limits(&server.mcp, &mut arguments)?), None)
+        } else {
+            (None, None)
         };
         let request = resume_request(&server, &run, &view, limits)?;
         let _entered = runtime.enter();
@@ -265,8 +254,7 @@ async fn follow(
     handle.join().await;
     let finished = blocking(move || Ok(projector.map_or(Ok(()), Projector::finish)?)).await;
     if let Err(failure) = finished {
-        let run = live.run.short();
-        server.app.say(&format!("warning: the files of run {run} are not complete: {}", failure.0));
+        server.app.say(&format!("warning: {}", files_incomplete(&live.run, failure.0.as_ref())));
     }
     Some(view)
 }
@@ -281,6 +269,10 @@ fn can_be_stopped(live: &Live, handle: &RunHandle) {
 
 /// From here on the journal has all that the run needs.
 async fn begun(server: &Shared, ticket: &mut Ticket) {
+    if matches!(ticket.progress, Progress::Again { .. }) {
+        // Only the ticket has the limits.
+        return;
+    }
     ticket.progress = Progress::Begun;
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let app = Arc::clone(&server.app);

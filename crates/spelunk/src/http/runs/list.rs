@@ -88,14 +88,16 @@ async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<V
 }
 
 fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
+    // Looked at before the journals: a run that begins or ends meanwhile has one by then.
+    let (at_work, settled) = (server.runs.all(), server.runs.settled());
     let workspace = server.app.existing_workspace()?;
     let with_journal = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
     let mut runs: HashMap<RunId, Option<Value>> = with_journal.into_iter().map(|run| (run, None)).collect();
-    for live in server.runs.all() {
+    for live in at_work {
         let row = without_journal(&live.run, "queued", &live.question);
         runs.entry(live.run.clone()).or_insert(Some(row));
     }
-    for ticket in server.runs.settled() {
+    for ticket in settled {
         let row = without_journal(&ticket.run, &settled_word(&ticket), ticket.question());
         runs.entry(ticket.run).or_insert(Some(row));
     }
@@ -197,17 +199,28 @@ fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
         return view_json(workspace, run, &read_view(workspace, run)?);
     }
     // All of the question is only on disk.
-    let question = server.runs.tickets.read(run)?.question().to_owned();
-    let mut shown = view_json(&server.app.workspace()?, run, &RunView::default())?;
+    let ticket = server.runs.tickets.read(run);
+    let workspace = server.app.workspace()?;
+    if workspace.runs()?.contains(run) {
+        // It has begun meanwhile, and the ticket has done its work.
+        return view_json(&workspace, run, &read_view(&workspace, run)?);
+    }
+    let question = ticket?.question().to_owned();
+    let mut shown = view_json(&workspace, run, &RunView::default())?;
     shown["question"] = json!(question);
     shown["outcome"] = match settled.as_ref().map(|ticket| &ticket.progress) {
         Some(Progress::Refused(refusal)) => {
             json!({ "is": "failed", "code": refusal.code, "message": refusal.message })
         }
         Some(Progress::Withdrawn) => json!({ "is": "cancelled" }),
-        Some(Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Ended) | None => {
-            Value::Null
-        }
+        Some(
+            Progress::Waiting
+            | Progress::Begun
+            | Progress::More { .. }
+            | Progress::Again { .. }
+            | Progress::Ended,
+        )
+        | None => Value::Null,
     };
     Ok(shown)
 }

@@ -73,16 +73,14 @@ pub(super) struct Job {
 }
 
 /// What is to be done.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobKind {
     /// It has no journal yet.
     Begin,
     /// It is asked what its ticket says.
     More,
-    /// It goes on under the limits it had.
+    /// It goes on, under the limits of its ticket or those it had.
     GoOn,
-    /// It goes on under these.
-    GoOnWithin(Box<spelunk_types::Limits>),
 }
 
 /// A run that waits or is under way.
@@ -199,6 +197,18 @@ impl RunService {
 
     pub(super) fn settled_as(&self, run: &RunId) -> Option<Ticket> {
         self.table().settled.get(run).cloned()
+    }
+
+    /// Every run that waits, is under way, never began or could not go on.
+    pub(super) fn names(&self) -> Vec<RunId> {
+        let table = self.table();
+        table.live.keys().chain(table.settled.keys()).cloned().collect()
+    }
+
+    /// A run as this server knows it, at one moment.
+    pub(super) fn standing(&self, run: &RunId) -> (Option<Arc<Live>>, Option<Ticket>) {
+        let table = self.table();
+        (table.live.get(run).cloned(), table.settled.get(run).cloned())
     }
 
     /// The run that was promised under this key, if what is asked is the same.
@@ -398,7 +408,7 @@ impl RunService {
                     self.tickets.remove(&run);
                 }
             }
-            Progress::Waiting | Progress::Begun | Progress::More { .. } => {}
+            Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {}
         }
         Ok(())
     }
@@ -427,12 +437,14 @@ fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Left {
     match &ticket.progress {
         Progress::Ended | Progress::Refused(_) | Progress::Withdrawn => Left::Settled,
         Progress::Waiting if !has_journal => Left::Job(JobKind::Begin),
-        Progress::Begun | Progress::More { .. } if !has_journal => Left::Gone,
+        Progress::Begun | Progress::More { .. } | Progress::Again { .. } if !has_journal => Left::Gone,
         Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => Left::Job(JobKind::More),
-        Progress::Waiting | Progress::Begun | Progress::More { .. } => {
+        Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {
             // A journal that cannot be read is for a person to look at: going on with it will say why.
             let view = read_view(workspace, &ticket.run).unwrap_or_default();
-            if view.outcome.is_some() { Left::Ended } else { Left::Job(JobKind::GoOn) }
+            let is_untouched =
+                matches!(ticket.progress, Progress::Again { after_seq } if view.seq_last <= after_seq);
+            if view.outcome.is_some() && !is_untouched { Left::Ended } else { Left::Job(JobKind::GoOn) }
         }
     }
 }

@@ -27,6 +27,8 @@ pub(super) enum Progress {
     Begun,
     /// It has its answer and is to be asked more: nothing in its journal behind this event says so yet.
     More { after_seq: u64 },
+    /// It is to be resumed under the limits of its request: nothing in its journal after this event says so yet.
+    Again { after_seq: u64 },
     /// It has ended; only the key is remembered.
     Ended,
     /// It could not begin, or not go on.
@@ -65,7 +67,7 @@ pub(super) struct Ticket {
     pub(super) progress: Progress,
     /// The client's own name for the request, and the digest of what it asked under that name.
     pub(super) key: Option<Key>,
-    /// What was asked, as it was sent; nothing for a run that is only resumed.
+    /// What was asked, as it was sent; for a run that is resumed, its limits.
     pub(super) request: Value,
     /// Names of the files that came with it.
     pub(super) uploads: Vec<String>,
@@ -97,12 +99,13 @@ impl Ticket {
             Progress::Waiting => ("waiting", None),
             Progress::Begun => ("begun", None),
             Progress::More { .. } => ("more", None),
+            Progress::Again { .. } => ("again", None),
             Progress::Ended => ("ended", None),
             Progress::Refused(refusal) => ("refused", Some(refusal.json())),
             Progress::Withdrawn => ("withdrawn", None),
         };
         let after_seq = match self.progress {
-            Progress::More { after_seq } => Some(after_seq),
+            Progress::More { after_seq } | Progress::Again { after_seq } => Some(after_seq),
             Progress::Waiting
             | Progress::Begun
             | Progress::Ended
@@ -134,6 +137,7 @@ impl Ticket {
             "waiting" => Progress::Waiting,
             "begun" => Progress::Begun,
             "more" => Progress::More { after_seq: value["after_seq"].as_u64()? },
+            "again" => Progress::Again { after_seq: value["after_seq"].as_u64()? },
             "ended" => Progress::Ended,
             "withdrawn" => Progress::Withdrawn,
             "refused" => Progress::Refused(Box::new(Refusal {
@@ -271,6 +275,7 @@ mod tests {
             Progress::Waiting,
             Progress::Begun,
             Progress::More { after_seq: 7 },
+            Progress::Again { after_seq: 9 },
             Progress::Ended,
             Progress::Withdrawn,
             Progress::Refused(Box::new(refusal)),

@@ -1,0 +1,168 @@
+//! Again: a run that a limit on spending stopped continues under a higher one. The first refusal is no fact any more, and
+//! neither is what followed from it: the strategy runs again from there. Nothing is paid twice: a reply still counts
+//! where the same is asked at the same place, and a whole answer where a frame has the same task.
+
+use std::ops::Range;
+
+use spelunk_types::{
+    CallOutcome, ErrorCode, Event, EventKind, FrameOutcome, Grounding, Limits, RunId, RunOutcome, Strategy,
+};
+
+use crate::{EngineError, RunView};
+
+/// The events of a journal that a raised limit set aside.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Aside(Vec<Range<u64>>);
+
+impl Aside {
+    pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut aside = Self::default();
+        for event in events {
+            aside.apply(event);
+        }
+        aside
+    }
+
+    /// Takes one event in.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        if let EventKind::RunResumed { again_from: Some(from), .. } = event.kind {
+            self.0.push(from..event.seq);
+        }
+    }
+
+    /// Whether the event with this number was set aside.
+    pub(crate) fn holds(&self, seq: u64) -> bool {
+        self.0.iter().any(|seqs| seqs.contains(&seq))
+    }
+}
+
+/// Whether an event that was set aside still counts: it was paid, or says nothing about what came of it.
+pub(crate) fn still_counts(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::CallSettled { outcome, .. } => matches!(outcome, CallOutcome::Replied { .. }),
+        EventKind::FrameClosed { outcome } => is_whole(outcome),
+        EventKind::CellRan { .. }
+        | EventKind::DeskLaid { .. }
+        | EventKind::ToolRan { .. }
+        | EventKind::ValueObserved { .. }
+        | EventKind::FindingsRecalled { .. }
+        | EventKind::CitationChecked { .. }
+        | EventKind::LimitReached { .. }
+        | EventKind::RunFinished { .. } => false,
+        EventKind::RunStarted { .. }
+        | EventKind::RunResumed { .. }
+        | EventKind::SourceScanned { .. }
+        | EventKind::FrameOpened { .. }
+        | EventKind::PassagesChosen { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::CallRetried { .. }
+        | EventKind::CallWasted { .. }
+        | EventKind::QuestionAdded { .. }
+        | EventKind::TasksPlanned { .. }
+        | EventKind::TaskReported { .. }
+        | EventKind::WarningRaised { .. }
+        | EventKind::CallStreamed { .. }
+        | EventKind::ProgressTicked { .. } => true,
+    }
+}
+
+/// Whether a frame ended with all it was asked for.
+pub(crate) fn is_whole(outcome: &FrameOutcome) -> bool {
+    match outcome {
+        FrameOutcome::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
+        FrameOutcome::Failed { .. } => false,
+    }
+}
+
+impl RunView {
+    /// The event from which on the run is done again under these limits: the first refusal by one that is higher now.
+    pub(crate) fn again_from(&self, now: &Limits) -> Option<u64> {
+        let mut reached = self.limits_reached.iter();
+        reached.find(|reached| now.get(&reached.limit) > Some(reached.value)).map(|reached| reached.seq)
+    }
+
+    /// Whether the run has all that it was asked for.
+    pub fn has_whole_answer(&self) -> bool {
+        let is_partial = |grounding| matches!(grounding, Grounding::Partial { .. });
+        self.outcome == Some(RunOutcome::Answered)
+            || self.answer().is_some_and(|(_, _, grounding)| !is_partial(grounding))
+    }
+
+    /// Refuses a run that has all that it can come to under these limits, and says what would change that.
+    pub fn check_resumable(&self, run: &RunId, now: &Limits) -> Result<(), EngineError> {
+        let run = run.clone();
+        if self.outcome == Some(RunOutcome::Answered) {
+            return Err(EngineError::Finished { run });
+        }
+        let Some((_, _, Grounding::Partial { stopped_by })) = self.answer() else { return Ok(()) };
+        if self.outcome.is_none() || self.again_from(now).is_some() {
+            return Ok(());
+        }
+        if !is_about_spending(stopped_by) {
+            return Err(EngineError::PartForGood { run, stopped_by, limit: self.path_limit(stopped_by) });
+        }
+        // Older journals do not say where a limit was reached: there is no place to continue from.
+        let Some(reached) = self.limits_reached.last() else { return Err(EngineError::Finished { run }) };
+        let now = now.get(&reached.limit).unwrap_or(reached.value);
+        Err(EngineError::LimitNotRaised { run, limit: reached.limit.clone(), value: reached.value, now })
+    }
+
+    /// The limit that shaped the path of the run and ended it, and its value.
+    fn path_limit(&self, stopped_by: ErrorCode) -> Option<(&'static str, u64)> {
+        let limit = if stopped_by == ErrorCode::CellsExhausted {
+            "cells_max"
+        } else if stopped_by == ErrorCode::TurnsExhausted {
+            if self.strategy == Some(Strategy::Agent) { "agent_turns_max" } else { "turns_max" }
+        } else {
+            return None;
+        };
+        Some((limit, self.limits.as_ref()?.get(limit)?))
+    }
+}
+
+fn is_about_spending(code: ErrorCode) -> bool {
+    [
+        ErrorCode::CallsExhausted,
+        ErrorCode::TokensExhausted,
+        ErrorCode::CostExhausted,
+        ErrorCode::TimeExhausted,
+    ]
+    .contains(&code)
+}
+
+/// How a user raises a limit: twice as high, with the flag that people use.
+pub fn raising_flag(limit: &str, value: u64) -> String {
+    let higher = value.saturating_mul(2).max(1);
+    match limit {
+        "calls_max" => format!("--max-calls {higher}"),
+        "tokens_max" => format!("--max-tokens {higher}"),
+        "cost_microusd_max" => {
+            let cents = format!("{}.{:06}", higher / 1_000_000, higher % 1_000_000);
+            format!("--max-cost {}", cents.trim_end_matches('0').trim_end_matches('.'))
+        }
+        "run_ms_max" => format!("--max-time {}s", higher.div_ceil(1000)),
+        _ => format!("--set limits.{limit}={higher}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_raised_with_the_flag_that_people_use() {
+        let flags = [
+            ("calls_max", 5, "--max-calls 10"),
+            ("calls_max", 0, "--max-calls 1"),
+            ("tokens_max", 1_000, "--max-tokens 2000"),
+            ("cost_microusd_max", 5_000, "--max-cost 0.01"),
+            ("cost_microusd_max", 5_000_000, "--max-cost 10"),
+            ("cost_microusd_max", 1, "--max-cost 0.000002"),
+            ("run_ms_max", 1_200, "--max-time 3s"),
+            ("frame_ms_max", 7, "--set limits.frame_ms_max=14"),
+        ];
+        for (limit, value, flag) in flags {
+            assert_eq!(raising_flag(limit, value), flag);
+        }
+    }
+}

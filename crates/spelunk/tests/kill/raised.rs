@@ -1,0 +1,81 @@
+//! A run that a limit stopped, resumed under a higher one, killed in the middle of that and resumed again; a workspace that is
+//! removed under a run.
+
+use expect_test::expect;
+use spelunk_testkit::{Gate, ModelServer, when};
+
+use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, n_calls, to_all, wait_at, wait_for};
+
+/// A model that looks, answers, and says what it has when it is asked to conclude. Its answer waits at the gate.
+pub(crate) fn explorer(gate: &Gate) -> ModelServer {
+    ModelServer::start_blocking([
+        when(|prompt| prompt.contains("The budget is used up.")).reply("I saw a part.").usage(100, 20),
+        when(|prompt| prompt.contains("Output:"))
+            .reply("```repl\nFINAL('42')\n```")
+            .usage(100, 20)
+            .gate(gate),
+        to_all().reply("```repl\nprint(context)\n```").usage(100, 20),
+    ])
+}
+
+#[test]
+fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhile() {
+    let gate = Gate::new();
+    let (scene, server) = (Scene::new(&NOTE), explorer(&gate));
+    let ask = ["ask", QUESTION, "notes", "--strategy", "repl", "--max-calls", "2"];
+    scene.spelunk(ask).server(&server).run().check(&expect![[r#"
+        I saw a part.
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B explored in 1 cell · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
+        this answer is partial: The run has made all the calls it may
+        hint: continue with a higher limit: `spelunk resume SHORT --max-calls 4`
+        --- exit 3
+    "#]]);
+    scene.spelunk(["resume", "--max-calls", "2"]).server(&server).run().check(&expect![[r#"
+        --- stderr
+        error: run `SHORT` has a partial answer: it stopped at `limits.calls_max` = 2, and that limit is 2 now
+
+        hint: raise it to continue: `spelunk resume SHORT --max-calls 4`
+        --- exit 3
+    "#]]);
+    let mut resuming = scene.spelunk(["resume", "--max-calls", "4"]).server(&server).start();
+    wait_for("the answer", || (n_calls(&server) == 3).then_some(()));
+    gate.reached_blocking(1);
+    resuming.kill().unwrap();
+    resuming.wait().unwrap();
+    gate.open();
+    scene.spelunk(["resume", "--max-calls", "4"]).server(&server).run().check(&expect![[r#"
+        42
+        --- stderr
+        resuming run SHORT after event 15: 2 settled calls not made again
+        1 file · 35 B explored in 2 cells · 3 calls · 360 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+    // The look, the conclusion, the answer that was lost with its process, and the answer.
+    assert_eq!(n_calls(&server), 4);
+    let again = scene.spelunk(["resume"]).server(&server).run();
+    assert_eq!((again.code, again.stdout.as_str()), (0, "42\n"), "{}", again.stderr);
+}
+
+#[test]
+fn a_workspace_that_is_removed_under_a_run_ends_it_with_a_word() {
+    let gate = Gate::new();
+    let server = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20).gate(&gate)]);
+    let scene = Scene::new(&NOTE);
+    let asking = scene.ask(&server).start();
+    wait_at(&gate, &server);
+    std::fs::remove_dir_all(scene.path(".spelunk")).unwrap();
+    gate.open();
+    Ran::of(&scene, asking.wait_with_output().unwrap()).check(&expect![[r#"
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+        error: could not write `runs/RUN/journal.jsonl`
+          caused by: it was removed while the run was under way
+
+        hint: ask again: what was recorded of the run is gone
+        --- exit 1
+    "#]]);
+    assert!(!scene.exists(".spelunk/runs"));
+}
