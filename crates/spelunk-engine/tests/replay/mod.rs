@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use spelunk_engine::{Clock, RunResult, SystemClock};
 use spelunk_testkit::{Crash, FaultDisk, on, status};
-use spelunk_types::{EventKind, FrameId, RunId, Strategy};
+use spelunk_types::{Event, EventKind, FrameId, RunId, RunOutcome, Strategy};
 
 use crate::stage::{Dice, PATIENCE, Stage, engine_on, events, only_run};
 use program::Cells;
@@ -19,6 +19,7 @@ use program::Cells;
 const N_FIXED_SEEDS: u64 = 40;
 const N_FRESH_SEEDS: u64 = 5;
 const N_CRASHES_MAX: u64 = 3;
+const CALLS_MAX: u64 = 1_000;
 const FILES: [(&str, &str); 2] =
     [("a.md", "Alpha is first.\nAlpha is red.\n"), ("b.md", "Beta is second.\nBeta is blue.\n")];
 
@@ -32,33 +33,43 @@ async fn a_program_of_every_door_never_diverges_and_its_journal_alone_gives_its_
             (0..N_FIXED_SEEDS).chain((0..N_FRESH_SEEDS).map(|idx| now_ms * N_FRESH_SEEDS + idx)).collect()
         }
     };
-    let mut n_crashes = 0;
+    let (mut n_crashes, mut n_limits) = (0, 0);
     for seed in &seeds {
         let played = AssertUnwindSafe(play(*seed)).catch_unwind().await;
-        n_crashes += played.unwrap_or_else(|_| {
+        let (n_died, n_stopped) = played.unwrap_or_else(|_| {
             panic!("reproduce with: SPELUNK_SEED={seed} cargo test -p spelunk-engine replay::a_program")
         });
+        (n_crashes, n_limits) = (n_crashes + n_died, n_limits + n_stopped);
     }
-    // Processes do die, or this shows nothing.
-    assert!(n_crashes >= seeds.len() / 2 || seeds.len() == 1, "{n_crashes} crashes in {} runs", seeds.len());
+    // Processes do die and limits do stop them, or this shows nothing.
+    let is_enough = n_crashes >= seeds.len() / 2 && n_limits >= seeds.len() / 10;
+    assert!(is_enough || seeds.len() == 1, "{n_crashes} crashes, {n_limits} limits in {} runs", seeds.len());
 }
 
-/// Runs one seed through its crashes; says how often the process died.
-async fn play(seed: u64) -> usize {
+/// Runs one seed through its crashes; says how often the process died, and how often a limit stopped it.
+async fn play(seed: u64) -> (usize, usize) {
     let mut dice = Dice(seed);
     let cells = Cells::roll(&mut dice);
     let mut disk = FaultDisk::sound();
     // Kept to the end: the journal names the documents of the process that began the run.
-    let (mut stages, mut n_died) = (Vec::new(), 0);
-    for _ in 0..=dice.below(N_CRASHES_MAX) {
+    let (mut stages, mut n_died, mut n_stopped) = (Vec::new(), 0, 0);
+    for n_before in 0..=dice.below(N_CRASHES_MAX) {
         let dying = Arc::new(disk.dying_at(1 + dice.below(60)));
         let known = only_run(&dying.files());
-        let process = stage(&cells, &mut dice);
+        let calls_max = if dice.below(2) == 0 { 3 * (n_before + 1) + dice.below(4) } else { 500 };
+        let process = stage(&cells, &mut dice, calls_max);
         let ended = go_on(&process, &dying, known.as_ref()).await;
         stages.push(process);
         if !dying.is_dead() {
-            check(&cells, &dying, ended.expect("it was started")).await;
-            return n_died;
+            let ended = ended.expect("it was started");
+            if matches!(ended.outcome, RunOutcome::Partial { .. }) {
+                // A limit stopped it; the next process has a higher one.
+                n_stopped += 1;
+                disk = copy_of(&dying);
+                continue;
+            }
+            check(&cells, &dying, ended, calls_max).await;
+            return (n_died, n_stopped);
         }
         n_died += 1;
         disk = dying.after(if dice.below(2) == 0 { Crash::Torn } else { Crash::LostTail });
@@ -68,18 +79,18 @@ async fn play(seed: u64) -> usize {
     }
     let disk = Arc::new(disk);
     let known = only_run(&disk.files());
-    let ended = go_on(&stage(&cells, &mut dice), &disk, known.as_ref()).await;
-    check(&cells, &disk, ended.expect("a sound disk refuses nothing")).await;
-    n_died
+    let ended = go_on(&stage(&cells, &mut dice, CALLS_MAX), &disk, known.as_ref()).await;
+    check(&cells, &disk, ended.expect("a sound disk refuses nothing"), CALLS_MAX).await;
+    (n_died, n_stopped)
 }
 
 /// A process with delays, replies and a budget of its own.
-fn stage(cells: &Cells, dice: &mut Dice) -> Stage {
+fn stage(cells: &Cells, dice: &mut Dice, calls_max: u64) -> Stage {
     let mut stage = Stage::new(&FILES, cells.rules(dice));
     stage.strategy = Strategy::Repl;
     stage.limits.cell_ms_max = 200;
     stage.limits.calls_parallel_max = 1 + dice.below(6);
-    stage.limits.calls_max = 500 + dice.below(500);
+    stage.limits.calls_max = calls_max;
     stage.limits.retries_max = 0;
     stage
 }
@@ -107,21 +118,17 @@ fn copy_of(disk: &FaultDisk) -> FaultDisk {
 }
 
 /// It has its answer, and the journal without its end leads to the same one when nobody answers any more.
-async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult) {
+async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult, calls_max: u64) {
     let answer = match (ended.answer, ended.error) {
         (Some(answer), _) => answer,
         (None, error) => panic!("{error:?}\n{}", cells.code()),
     };
     let written = events(&engine_on(disk.clone()), &ended.run);
-    let facts = written.iter().filter(|event| {
-        let is_end = match &event.kind {
-            EventKind::RunFinished { .. } => true,
-            EventKind::FrameClosed { .. } => event.frame == FrameId::root(),
-            _ => false,
-        };
-        !is_end
-    });
-    let facts = facts.map(|event| (event.frame.clone(), event.kind.clone())).collect();
+    let is_end = |event: &Event| {
+        event.frame == FrameId::root() && matches!(event.kind, EventKind::FrameClosed { .. })
+    };
+    let end = written.iter().rposition(is_end).expect("an answer closes the root");
+    let facts = written[..end].iter().map(|event| (event.frame.clone(), event.kind.clone())).collect();
     let name = format!("runs/{}/journal.jsonl", ended.run);
     let bare = FaultDisk::sound();
     for (name, bytes) in disk.files().iter().filter(|(other, _)| **other != name) {
@@ -131,6 +138,8 @@ async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult) {
     engine.workspace().create_journal(&ended.run).append(written[0].at_ms, facts).unwrap();
     let mut silent = Stage::new(&FILES, [on("*").always(status(400))]);
     silent.strategy = Strategy::Repl;
+    // A higher one would let it ask what was refused.
+    silent.limits.calls_max = calls_max;
     let result = silent.resume(&engine, &ended.run).unwrap().join().await;
     let text = result.answer.map(|answer| answer.text);
     assert_eq!(text.as_deref(), Some(answer.text.as_str()), "{:?}\n{}", result.error, cells.code());
