@@ -9,7 +9,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use spelunk_engine::{Clock, RunResult, SystemClock};
+use spelunk_engine::{Clock, EngineError, RunResult, SystemClock};
 use spelunk_testkit::{Crash, FaultDisk, on, status};
 use spelunk_types::{Event, EventKind, FrameId, RunId, RunOutcome, Strategy};
 
@@ -61,14 +61,22 @@ async fn play(seed: u64) -> (usize, usize) {
         let ended = go_on(&process, &dying, known.as_ref()).await;
         stages.push(process);
         if !dying.is_dead() {
-            let ended = ended.expect("it was started");
-            if matches!(ended.outcome, RunOutcome::Partial { .. }) {
-                // A limit stopped it; the next process has a higher one.
-                n_stopped += 1;
-                disk = copy_of(&dying);
-                continue;
+            match ended {
+                Ok(ended) if matches!(ended.outcome, RunOutcome::Partial { .. }) => {
+                    // A limit stopped it; a later process has a higher one.
+                    n_stopped += 1;
+                    disk = copy_of(&dying);
+                    continue;
+                }
+                Ok(ended) => check(&cells, &dying, ended, calls_max).await,
+                Err(EngineError::LimitNotRaised { .. }) => {
+                    disk = copy_of(&dying);
+                    continue;
+                }
+                // It died after its end.
+                Err(EngineError::Finished { .. }) => {}
+                Err(error) => panic!("{error}\n{}", cells.code()),
             }
-            check(&cells, &dying, ended, calls_max).await;
             return (n_died, n_stopped);
         }
         n_died += 1;
@@ -79,8 +87,13 @@ async fn play(seed: u64) -> (usize, usize) {
     }
     let disk = Arc::new(disk);
     let known = only_run(&disk.files());
-    let ended = go_on(&stage(&cells, &mut dice, CALLS_MAX), &disk, known.as_ref()).await;
-    check(&cells, &disk, ended.expect("a sound disk refuses nothing"), CALLS_MAX).await;
+    let last = stage(&cells, &mut dice, CALLS_MAX);
+    let ended = go_on(&last, &disk, known.as_ref()).await;
+    match ended {
+        Ok(ended) => check(&cells, &disk, ended, CALLS_MAX).await,
+        Err(EngineError::Finished { .. }) => {}
+        Err(error) => panic!("{error}\n{}", cells.code()),
+    }
     (n_died, n_stopped)
 }
 
@@ -95,13 +108,13 @@ fn stage(cells: &Cells, dice: &mut Dice, calls_max: u64) -> Stage {
     stage
 }
 
-async fn go_on(stage: &Stage, disk: &Arc<FaultDisk>, run: Option<&RunId>) -> Option<RunResult> {
+async fn go_on(stage: &Stage, disk: &Arc<FaultDisk>, run: Option<&RunId>) -> Result<RunResult, EngineError> {
     let engine = engine_on(disk.clone());
     let handle = match run {
         Some(run) => stage.resume(&engine, run),
         None => stage.start(&engine, "What is there?"),
     };
-    Some(tokio::time::timeout(PATIENCE, handle.ok()?.join()).await.expect("a run ends"))
+    Ok(tokio::time::timeout(PATIENCE, handle?.join()).await.expect("a run ends"))
 }
 
 fn journal_is_empty(disk: &FaultDisk) -> bool {
@@ -124,9 +137,8 @@ async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult, calls_max
         (None, error) => panic!("{error:?}\n{}", cells.code()),
     };
     let written = events(&engine_on(disk.clone()), &ended.run);
-    let is_end = |event: &Event| {
-        event.frame == FrameId::root() && matches!(event.kind, EventKind::FrameClosed { .. })
-    };
+    let is_end =
+        |event: &Event| event.frame == FrameId::root() && matches!(event.kind, EventKind::FrameClosed { .. });
     let end = written.iter().rposition(is_end).expect("an answer closes the root");
     let facts = written[..end].iter().map(|event| (event.frame.clone(), event.kind.clone())).collect();
     let name = format!("runs/{}/journal.jsonl", ended.run);

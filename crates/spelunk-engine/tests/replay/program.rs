@@ -90,7 +90,9 @@ impl Cells {
 
     /// How one process finds the outside: when replies come, and what they are.
     pub(super) fn rules(&self, dice: &mut Dice) -> Vec<Rule> {
-        let mut rules: Vec<Rule> = self.cells.iter().enumerate().map(|(idx, code)| turn(idx, code)).collect();
+        let turns = self.cells.iter().enumerate();
+        let mut rules = vec![when(|prompt| prompt.contains("The budget is used up.")).reply("Some of it.")];
+        rules.extend(turns.map(|(idx, code)| turn(idx, self.cells.len() - 1, code)));
         for Asked { words, kind } in &self.asked {
             rules.extend(replies(words, *kind, dice));
         }
@@ -98,12 +100,13 @@ impl Cells {
     }
 }
 
-/// The root is told apart by its question, and its turns by the cells it has written.
-fn turn(idx: usize, code: &str) -> Rule {
+/// The root is told apart by its question, and its turns by the cells it has written. The last one is written again where
+/// a busy machine stopped it.
+fn turn(idx: usize, last: usize, code: &str) -> Rule {
     let (this, before) = (format!("# cell {idx}\n"), idx.checked_sub(1).map(|idx| format!("# cell {idx}\n")));
     let is_turn = move |prompt: &str| {
         prompt.contains("What is there?")
-            && !prompt.contains(&this)
+            && (idx == last || !prompt.contains(&this))
             && before.as_ref().is_none_or(|before| prompt.contains(before))
     };
     when(is_turn).reply(format!("```repl\n{code}\n```"))
