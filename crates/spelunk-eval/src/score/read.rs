@@ -82,7 +82,7 @@ fn alone(text: &str) -> Option<String> {
             && !line.starts_with(['#', '-', '|'])
             && !line.ends_with([':', '?', '.', '!'])
     };
-    let last = text.lines().last().filter(|_| text.lines().count() > 1).filter(is_value);
+    let last = text.lines().next_back().filter(|_| text.lines().count() > 1).filter(is_value);
     let first = || text.split_once("\n\n").map(|(first, _)| first).filter(|first| !first.contains('\n'));
     last.or_else(|| first().filter(is_value)).map(clean)
 }
