@@ -57,12 +57,14 @@ impl Spelunk {
         self.start_more(run, question).await?.answer().await
     }
 
-    /// Continues a run that was cut off, cancelled or stopped at a limit; one that has its whole answer gives that. One that
-    /// a limit stopped continues where that limit is higher now, and is an error that names the limit otherwise.
+    /// Continues a run that was cut off, cancelled or stopped at a limit; one that can come to no more gives what it
+    /// has. One that a limit stopped continues where that limit is higher now, and is an error that names the limit otherwise.
     pub async fn resume(&self, run: &RunId) -> Result<Answer, Error> {
         let (app, of) = (Arc::clone(&self.app), run.clone());
         let view = blocking(move || Ok(look(&app, &of)?.1)).await?;
-        if view.has_whole_answer() {
+        let resumable = view.check_resumable(run, &self.app.settings.limits);
+        let is_over = matches!(resumable, Err(EngineError::PartForGood { .. } | EngineError::Finished { .. }));
+        if is_over || view.has_whole_answer() {
             return self.answer_of(run).await;
         }
         self.start_again(run).await?.answer().await

@@ -47,7 +47,8 @@ impl LogWriter {
                 // A reader that has gone away is not an error: it has seen enough.
                 drop(out.write_all(format!("{report}{line}\n").as_bytes()));
             }
-            drop(done.send(()));
+            // Nobody may be waiting, which is fine.
+            let _unheard = done.send(());
         };
         std::thread::Builder::new().name("log".to_owned()).spawn(write)?;
         Ok(Self { queue: Mutex::new(Some(queue)), n_dropped, written: Mutex::new(written) })
@@ -66,7 +67,7 @@ impl LogWriter {
     pub(crate) fn close(&self) {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(written.recv_timeout(FAREWELL_MAX));
+        let _written = written.recv_timeout(FAREWELL_MAX);
     }
 }
 
@@ -82,7 +83,7 @@ mod tests {
 
     impl Write for Stalled {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            drop(self.read.recv());
+            let _let = self.read.recv();
             self.text.lock().unwrap().push_str(std::str::from_utf8(bytes).unwrap());
             Ok(bytes.len())
         }

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use spelunk_engine::{Answer, ResumeRequest, RunResult, RunView};
+use spelunk_engine::{Answer, EngineError, ResumeRequest, RunResult, RunView};
 use spelunk_journal::Workspace;
-use spelunk_types::{RunId, RunOutcome};
+use spelunk_types::{Explain as _, RunId, RunOutcome};
 
 use super::app::{App, Failure, Usage};
 use super::limits::LimitFlags;
@@ -37,17 +37,25 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     args.model.check(app).await?;
     let (workspace, run) = find(app, args.run.as_deref())?;
     let view = read_view(&workspace, &run)?;
+    let resumable = view.check_resumable(&run, &app.settings.limits);
     if view.has_whole_answer() {
         app.say(&format!("run {} has its answer already", run.short()));
         let result = recorded_result(&workspace, run, &view)?;
         return watch::show_result(app, &result, &view, false);
+    }
+    if let Err(error @ (EngineError::PartForGood { .. } | EngineError::Finished { .. })) = &resumable {
+        app.say(&error.to_string());
+        let result = recorded_result(&workspace, run, &view)?;
+        let shown = watch::show_result(app, &result, &view, false)?;
+        app.say(&format!("hint: {}", error.hint().unwrap_or_default()));
+        return Ok(shown);
     }
     if view.model.is_none() {
         let message =
             format!("run `{}` died before its first event: there is nothing to go on with", run.short());
         return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
     }
-    view.check_resumable(&run, &app.settings.limits)?;
+    resumable?;
     let request = request_of(app, &args.model, &run, &view).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
