@@ -1,9 +1,10 @@
 //! Citations held against their source. A quote matches where the same words stand in the same order; any run of
-//! whitespace equals any other, so a quote may span lines. Letters, case and punctuation must be the same.
+//! whitespace equals any other, so a quote may span lines. Letters, case and punctuation must be the same. The source is a
+//! view where code could read all of it, and what was shown where a model saw no more than that.
 
 use spelunk_types::{Citation, Found};
 
-use crate::{DocEntry, SourceError, View};
+use crate::{DocEntry, View};
 
 /// The citation with its document's own name and its true line, and how it was found. A document that is not in the
 /// view, or cannot be read any more, makes it `Missing`.
@@ -12,26 +13,77 @@ pub fn check_citation(view: &View, citation: &Citation) -> (Citation, Found) {
     checked.unwrap_or_else(|| (citation.clone(), Found::Missing))
 }
 
-/// The same for many: each document is read once.
-pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Found)> {
-    check_citations_in(view, citations, |document| view.read_owned(document))
+/// Text that was put before a model: runs of lines, each of one document.
+#[derive(Debug, Clone, Default)]
+pub struct Shown {
+    runs: Vec<Run>,
 }
 
-/// The same for a reader that may have the texts at hand.
-pub fn check_citations_in<T: AsRef<str>>(
-    view: &View,
-    citations: &[Citation],
-    mut read: impl FnMut(&DocEntry) -> Result<T, SourceError>,
-) -> Vec<(Citation, Found)> {
+#[derive(Debug, Clone)]
+struct Run {
+    document: String,
+    line_start: u64,
+    /// Every line ends with a newline.
+    text: String,
+    n_lines: u64,
+}
+
+impl Shown {
+    /// Adds lines that stand one after the other in a document; `line_start` is the number of the first.
+    pub fn add(&mut self, document: &str, line_start: u64, text: &str) {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let (lines, n_lines) = (format!("{text}\n"), text.split('\n').count() as u64);
+        match self.runs.last_mut() {
+            Some(run) if run.document == document && run.line_start + run.n_lines == line_start => {
+                run.text.push_str(&lines);
+                run.n_lines += n_lines;
+            }
+            Some(_) | None => {
+                self.runs.push(Run { document: document.to_owned(), line_start, text: lines, n_lines });
+            }
+        }
+    }
+
+    /// Whether a line of a document was shown.
+    pub fn has_line(&self, document: &str, line: u64) -> bool {
+        self.runs_of(document).any(|run| (run.line_start..run.line_start + run.n_lines).contains(&line))
+    }
+
+    /// The citation with its document's own name and its true line, and how it was found. What stands in the document
+    /// but was not shown is `Missing`.
+    pub fn check(&self, citation: &Citation) -> (Citation, Found) {
+        let found_in = |run: &Run| {
+            let wanted = citation.line.saturating_sub(run.line_start).saturating_add(1);
+            let line = nearest_line(&run.text, &citation.quote, wanted)?;
+            Some((run.line_start + line - 1, run.document.clone()))
+        };
+        let nearest = self
+            .runs_of(&citation.document)
+            .filter_map(found_in)
+            .min_by_key(|(line, _)| (line.abs_diff(citation.line), *line));
+        let Some((line, document)) = nearest else { return (citation.clone(), Found::Missing) };
+        let found = if line == citation.line { Found::Exact } else { Found::Moved };
+        (Citation { document, line, quote: citation.quote.clone() }, found)
+    }
+
+    fn runs_of<'a>(&'a self, document: &'a str) -> impl Iterator<Item = &'a Run> {
+        let is_named = self.runs.iter().any(|run| run.document == document);
+        let name = if is_named { document } else { plain_name(document) };
+        self.runs.iter().filter(move |run| run.document == name)
+    }
+}
+
+/// The same as `check_citation` for many: each document is read once.
+pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Found)> {
     let mut order: Vec<usize> = (0..citations.len()).collect();
     order.sort_by(|&a, &b| citations[a].document.cmp(&citations[b].document));
     let mut checked: Vec<(Citation, Found)> =
         citations.iter().map(|citation| (citation.clone(), Found::Missing)).collect();
     for group in order.chunk_by(|&a, &b| citations[a].document == citations[b].document) {
         let Some(document) = find(view, &citations[group[0]].document) else { continue };
-        let Ok(text) = read(document) else { continue };
+        let Ok(text) = view.read_owned(document) else { continue };
         for &idx in group {
-            checked[idx] = look_up(&document.name, text.as_ref(), &citations[idx]);
+            checked[idx] = look_up(&document.name, &text, &citations[idx]);
         }
     }
     checked

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use spelunk_types::BlobId;
 pub use spelunk_types::ScanOptions;
@@ -54,8 +55,11 @@ pub struct DocEntry {
     pub idx: u32,
     /// A relative path with `/` between its parts; unique in the corpus, and safe to print.
     pub name: String,
-    /// The size on disk; decoded text may be longer or shorter.
+    /// The size on disk when it was scanned; decoded text may be longer or shorter. What is appended to the file later is
+    /// not part of the document.
     pub bytes: u64,
+    /// When its file was last written before it was scanned.
+    pub modified: Option<SystemTime>,
     /// BLAKE3 of the raw bytes at its origin; of a large file, of samples of it (see `sample.rs`). Secrets are hashed as they are, whether or not they are given out.
     pub digest: BlobId,
     /// Where the bytes are.
@@ -273,13 +277,15 @@ fn admit(
 ) -> Result<Option<DocEntry>, SourceError> {
     let Candidate { name, origin, named_by, redacts, extract, .. } = candidate;
     match (reading, named_by) {
-        (Reading::Text { bytes, digest, moved_to, secrets }, NamedBy::User | NamedBy::Walk) => {
+        (Reading::Text { bytes, digest, modified, moved_to, secrets }, NamedBy::User | NamedBy::Walk) => {
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
             let has_secrets = secrets.is_unknown || !secrets.counts.is_empty();
             let (origin, extracted) = (moved_to.map_or(origin, Origin::File), extract.is_some());
-            let entry = DocEntry { idx: 0, name, bytes, digest, origin, extracted, redacts, has_secrets };
+            let idx = 0;
+            let entry =
+                DocEntry { idx, name, bytes, modified, digest, origin, extracted, redacts, has_secrets };
             return Ok(Some(entry));
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),

@@ -4,11 +4,12 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Seek as _, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
+use std::time::SystemTime;
 
 use spelunk_types::BlobId;
 
@@ -52,6 +53,7 @@ pub(crate) enum Reading {
     Text {
         bytes: u64,
         digest: BlobId,
+        modified: Option<SystemTime>,
         moved_to: Option<PathBuf>,
         secrets: SecretTally,
     },
@@ -113,13 +115,12 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
 
 /// The text of a document as it is given out: decoded, and without its secrets unless they are allowed.
 pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
-    let DocEntry { name, bytes, digest, origin, redacts, has_secrets, .. } = document;
-    let raw = read_again(name, origin, *bytes, digest)?;
+    let raw = read_again(document)?;
     // The scan looked for secrets in these very bytes: the hash says so. Only where decoding replaces a broken
     // character could the text hold one that the bytes do not, so the text is looked through again.
-    let is_looked_through = !has_secrets && str::from_utf8(&raw).is_ok();
+    let is_looked_through = !document.has_secrets && str::from_utf8(&raw).is_ok();
     let text = decode::decode(raw);
-    if !redacts || is_looked_through {
+    if !document.redacts || is_looked_through {
         return Ok(text);
     }
     let (redacted, _) = secrets::redact(&text);
@@ -129,43 +130,61 @@ pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
     })
 }
 
-/// The raw bytes of a document, if they are still those that were scanned.
-pub(crate) fn read_again(
-    name: &str,
-    origin: &Origin,
-    bytes: u64,
-    digest: &BlobId,
-) -> Result<Vec<u8>, SourceError> {
-    let changed = || SourceError::Changed { name: name.to_owned() };
-    let path = match origin {
+/// The raw bytes of a document, if they are still those that were scanned. What was appended to its file since then is
+/// not read.
+fn read_again(document: &DocEntry) -> Result<Vec<u8>, SourceError> {
+    let path = match &document.origin {
         Origin::Text(bytes) => return Ok(bytes.to_vec()),
         Origin::File(path) => path,
     };
-    let content = match read_at_most(path, bytes.saturating_add(1)) {
-        Ok(content) => content,
-        Err(error) if error::is_absence(&error) => return Err(changed()),
-        Err(error) => return Err(SourceError::from_io(path, error)),
-    };
-    let digest_now = if bytes > sample::WHOLE_BYTES_MAX {
-        open_regular(path)
-            .and_then(|file| sample::digest(&file))
-            .map_err(|error| SourceError::from_io(path, error))?
-    } else {
-        BlobId::from_hash(*blake3::hash(&content).as_bytes())
-    };
-    let is_same = content.len() as u64 == bytes && digest_now == *digest;
-    if is_same { Ok(content) } else { Err(changed()) }
+    let reading = open_regular(path).and_then(|file| {
+        let content = read_at_most(&file, document.bytes)?;
+        let is_same = if is_sampled(document) {
+            sampled_now(document, &file)? == document.digest
+        } else {
+            BlobId::from_hash(*blake3::hash(&content).as_bytes()) == document.digest
+        };
+        Ok((is_same && content.len() as u64 == document.bytes).then_some(content))
+    });
+    match reading {
+        Ok(Some(content)) => Ok(content),
+        Err(error) if !error::is_absence(&error) => Err(SourceError::from_io(path, error)),
+        Ok(None) | Err(_) => Err(SourceError::Changed { name: document.name.clone() }),
+    }
 }
 
-fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
+/// Whether a file begins with the bytes that were scanned. Reads them, or samples of them where there are many.
+pub(crate) fn begins_as_scanned(document: &DocEntry, mut file: &File) -> io::Result<bool> {
+    if is_sampled(document) {
+        return Ok(sampled_now(document, file)? == document.digest);
+    }
+    file.rewind()?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(file.take(document.bytes))?;
+    Ok(hasher.count() == document.bytes
+        && BlobId::from_hash(*hasher.finalize().as_bytes()) == document.digest)
+}
+
+fn is_sampled(document: &DocEntry) -> bool {
+    document.bytes > sample::WHOLE_BYTES_MAX
+}
+
+/// The digest of the samples of a document as they are now. Its time counts as long as nothing was appended.
+fn sampled_now(document: &DocEntry, file: &File) -> io::Result<BlobId> {
+    let metadata = file.metadata()?;
+    let has_grown = metadata.len() > document.bytes;
+    let modified = if has_grown { document.modified } else { metadata.modified().ok() };
+    sample::digest(file, document.bytes, modified)
+}
+
+fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::with_capacity(usize::try_from(bytes_max).unwrap_or(0));
     file.take(bytes_max).read_to_end(&mut content)?;
     Ok(content)
 }
 
 /// Opens only what is still a regular file: a pipe that took its place would block for ever.
-fn open_regular(path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
@@ -185,11 +204,9 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
         let reading = match (&candidate.origin, candidate.extract) {
             (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
             (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
-            (Origin::File(path), None) if candidate.bytes > sample::WHOLE_BYTES_MAX => open_regular(path)
-                .and_then(|file| sample_one(&file, candidate))
-                .inspect(|_| tick(candidate.bytes)),
-            (Origin::File(path), None) => open_regular(path)
-                .and_then(|mut file| read_one(&mut file, candidate.redacts, &mut buffer, &mut tick)),
+            (Origin::File(path), None) => {
+                open_regular(path).and_then(|file| read_file(&file, candidate, &mut buffer, &mut tick))
+            }
         };
         let reading = reading.unwrap_or_else(Reading::Unreadable);
         match reading {
@@ -203,6 +220,25 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
         }
     }
     drop(sender.send(handful));
+}
+
+/// The length that is seen here is the document's, whatever is appended to the file later.
+fn read_file(
+    file: &File,
+    candidate: &Candidate,
+    buffer: &mut [u8],
+    tick: &mut dyn FnMut(u64),
+) -> io::Result<Reading> {
+    let metadata = file.metadata()?;
+    let (bytes, seen) = (metadata.len(), metadata.modified().ok());
+    if bytes > sample::WHOLE_BYTES_MAX {
+        return sample_one(file, bytes, seen, candidate.redacts).inspect(|_| tick(bytes));
+    }
+    let mut reading = read_one(&mut file.take(sample::WHOLE_BYTES_MAX), candidate.redacts, buffer, tick)?;
+    if let Reading::Text { modified, .. } = &mut reading {
+        *modified = seen;
+    }
+    Ok(reading)
 }
 
 fn read_one(
@@ -238,26 +274,31 @@ fn read_one(
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
     let secrets = watch.map(SecretWatch::finish).unwrap_or_default();
-    Ok(Reading::Text { bytes, digest, moved_to: None, secrets })
+    Ok(Reading::Text { bytes, digest, modified: None, moved_to: None, secrets })
 }
 
 /// A file that is too large to be read before anything is asked: its head says whether it is text.
-fn sample_one(mut file: &File, candidate: &Candidate) -> io::Result<Reading> {
+fn sample_one(
+    mut file: &File,
+    bytes: u64,
+    modified: Option<SystemTime>,
+    redacts: bool,
+) -> io::Result<Reading> {
     let mut head = vec![0; HEAD_BYTES];
     let n_read = fill(&mut file, &mut head)?;
     if let Err(why) = decode::sniff(&head[..n_read]) {
         return Ok(Reading::NotText(why));
     }
-    let (bytes, digest) = (candidate.bytes, sample::digest(file)?);
-    let secrets = SecretTally { is_unknown: candidate.redacts, ..SecretTally::default() };
-    Ok(Reading::Text { bytes, digest, moved_to: None, secrets })
+    let digest = sample::digest(file, bytes, modified)?;
+    let secrets = SecretTally { is_unknown: redacts, ..SecretTally::default() };
+    Ok(Reading::Text { bytes, digest, modified, moved_to: None, secrets })
 }
 
 /// The document is read as a whole, and its text written to a scratch file.
 fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> io::Result<Reading> {
     let bytes = match &candidate.origin {
         Origin::Text(bytes) => bytes.to_vec(),
-        Origin::File(path) => read_at_most(path, extract::INPUT_BYTES_MAX + 1)?,
+        Origin::File(path) => read_at_most(&open_regular(path)?, extract::INPUT_BYTES_MAX + 1)?,
     };
     if bytes.is_empty() {
         return Ok(Reading::Empty);
@@ -283,6 +324,7 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
     Ok(Reading::Text {
         bytes: text.len() as u64,
         digest: BlobId::from_hash(*blake3::hash(text.as_bytes()).as_bytes()),
+        modified: None,
         moved_to: Some(path),
         secrets: watch.map(SecretWatch::finish).unwrap_or_default(),
     })

@@ -6,6 +6,7 @@ mod cite;
 mod corpus;
 mod decode;
 mod digest;
+mod drift;
 mod error;
 mod extract;
 mod grep;
@@ -32,9 +33,10 @@ mod testing;
 mod text;
 mod view;
 
-pub use cite::{check_citation, check_citations, check_citations_in};
+pub use cite::{Shown, check_citation, check_citations};
 pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput, compare_files};
 pub use digest::ScanProgress;
+pub use drift::Drift;
 pub use error::{Nearest, NotText, SourceError};
 pub use extract::{ExtractError, ExtractKind, extract};
 pub use grep::{

@@ -1,6 +1,7 @@
 //! The plan: exactly how a view would be cut into analyst tasks, known before anything is spent. A manifest row per
 //! document, a task per chunk and per batch of small documents, and how many analysts of each kind the tasks keep busy.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -51,6 +52,8 @@ pub struct Plan {
     pub analysts: Vec<AnalystShare>,
     /// How the definitions of code were found.
     pub code_rule: CodeRule,
+    /// The targets that it was cut by.
+    pub limits: Limits,
     /// Documents that could not be read, and why.
     pub unreadable: Vec<(String, SourceError)>,
     /// What a person should know before starting.
@@ -181,6 +184,12 @@ impl Plan {
         self.tasks.iter().map(|task| task.tokens_estimate).sum()
     }
 
+    /// How many parts each document is cut into; none of one without text. A small one is a part of its own.
+    pub fn parts(&self) -> BTreeMap<&str, u64> {
+        let parts = |row: &ManifestRow| if row.bytes == 0 { 0 } else { row.n_chunks.max(1) };
+        self.manifest.iter().map(|row| (row.name.as_str(), parts(row))).collect()
+    }
+
     /// How many batches there are.
     pub fn n_batches(&self) -> u64 {
         self.tasks.iter().filter(|task| matches!(task.work, Work::Batch(_))).count() as u64
@@ -208,7 +217,8 @@ pub fn plan(view: &View, options: &PlanOptions) -> Plan {
         batch_small(&manifest, &options.limits).into_iter().map(|batch| batch_task(&manifest, batch)),
     );
     let analysts = AnalystShare::of(&tasks);
-    let mut plan = Plan { manifest, tasks, analysts, code_rule, unreadable, warnings: Vec::new() };
+    let limits = options.limits.clone();
+    let mut plan = Plan { manifest, tasks, analysts, code_rule, limits, unreadable, warnings: Vec::new() };
     plan.warnings = warnings(&plan, options, code_bytes);
     plan
 }

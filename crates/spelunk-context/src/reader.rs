@@ -51,24 +51,22 @@ impl Reader {
 
     /// Opens a file after a look at its first bytes. An empty file is a text of no lines; a missing one is an error.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let raw = Raw::open(path)?;
-        let name = name::printable_text(&path.to_string_lossy());
-        let revision = raw.revision();
+        Self::over_file(name::printable_text(&path.to_string_lossy()), Raw::open(path)?)
+    }
+
+    fn over_file(name: String, raw: Raw) -> Result<Self, ReadError> {
+        let (revision, raw_bytes) = (raw.revision(), raw.bytes());
         let mut head = vec![0; HEAD_BYTES];
         let n_read = raw.read_at(0, &mut head)?;
-        head.truncate(n_read);
+        head.truncate(n_read.min(usize::try_from(raw_bytes).unwrap_or(usize::MAX)));
         decode::sniff(&head).map_err(|why| ReadError::NotText { name: name.clone(), why })?;
         if !is_utf16(&head) {
             return Ok(Self::over(name, raw, revision, mark_bytes(&head)));
         }
-        if revision.bytes > Self::UTF16_BYTES_MAX {
-            return Err(ReadError::TooLarge {
-                name,
-                bytes: revision.bytes,
-                bytes_max: Self::UTF16_BYTES_MAX,
-            });
+        if raw_bytes > Self::UTF16_BYTES_MAX {
+            return Err(ReadError::TooLarge { name, bytes: raw_bytes, bytes_max: Self::UTF16_BYTES_MAX });
         }
-        let mut bytes = vec![0; usize::try_from(revision.bytes).unwrap_or(usize::MAX)];
+        let mut bytes = vec![0; usize::try_from(raw_bytes).unwrap_or(usize::MAX)];
         if raw.read_at(0, &mut bytes)? < bytes.len() {
             return Err(ReadError::Changed { name });
         }
@@ -86,8 +84,9 @@ impl Reader {
         Self::over(name.to_owned(), Raw::Memory(bytes), revision, mark_bytes)
     }
 
-    /// Reads a document of a view, and keeps back what the view does. A file must have the size it was scanned with;
-    /// its hash is not checked, because that would read it through. A document of another view has changed, too.
+    /// Reads a document of a view, and keeps back what the view does. A file is read as far as it was scanned, even if it
+    /// is longer by now; a shorter one has changed, and so has a document of another view. The hash of a file that has
+    /// its size is not checked, because that would read it through.
     pub fn of_document(view: &View, document: &DocEntry) -> Result<Self, ReadError> {
         let changed = || ReadError::Changed { name: document.name.clone() };
         if view.find(&document.name).is_none() {
@@ -95,13 +94,13 @@ impl Reader {
         }
         let reader = match &document.origin {
             Origin::Text(bytes) => Self::of_bytes(&document.name, Arc::clone(bytes)),
-            Origin::File(path) => match Self::open(path) {
-                Ok(reader) if reader.revision.bytes == document.bytes => reader,
-                Ok(_) | Err(ReadError::NotFound { .. }) => return Err(changed()),
+            Origin::File(path) => match Raw::open_scanned(path, document) {
+                Ok(Some(raw)) => Self::over_file(document.name.clone(), raw)?,
+                Ok(None) | Err(ReadError::NotFound { .. }) => return Err(changed()),
                 Err(error) => return Err(error),
             },
         };
-        Ok(Self { name: document.name.clone(), redact: document.redacts, ..reader })
+        Ok(Self { redact: document.redacts, ..reader })
     }
 
     /// Whether secrets are taken out of what is given. On unless a person asked for this document as it is.

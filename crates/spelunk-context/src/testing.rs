@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the files that sources read")]
 
 use std::fs;
+use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +24,11 @@ pub(crate) fn put(directory: &Path, name: impl AsRef<Path>, bytes: &[u8]) {
     let path = directory.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
+}
+
+pub(crate) fn append(directory: &Path, name: &str, bytes: &[u8]) {
+    let mut file = fs::File::options().append(true).open(directory.join(name)).unwrap();
+    file.write_all(bytes).unwrap();
 }
 
 pub(crate) fn remove(directory: &Path, name: &str) {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use spelunk_context::{Analyst, SourceError};
 use spelunk_model::{Message, Prompt};
 use spelunk_types::{
-    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Found, Grounding, Limits, StopReason,
+    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Grounding, Limits, StopReason,
 };
 
 pub(crate) use self::material::Texts;
@@ -31,22 +31,21 @@ const REPAIR: &str = include_str!("prompts/analyst-repair.md");
 const FOCUS: &str = include_str!("prompts/analyst-focus.md");
 pub(crate) const PROMPTS: [&str; 7] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR, FOCUS];
 
-/// Reads one part: ask, read the reply, have it corrected once, hold its quotes against the source.
+/// Reads one part: ask, read the reply, hold its quotes against what was shown, have it corrected once.
 pub(crate) async fn solve(
     frame: &Frame,
     task: &Task,
     analysis: &Arc<Analysis>,
 ) -> Result<Answer, FrameError> {
     let (material, prompt) = read_material(frame, task, analysis).await?;
-    let (bytes, of_bytes) = (material.bytes(), task.view.bytes());
+    let (bytes, of_bytes) = (analysis.bytes(), task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents: analysis.n_begun(), bytes, of_bytes }).await?;
-    let report = match ask(frame, analysis, prompt).await {
+    let report = match ask(frame, analysis, &material, prompt).await {
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             ask_in_halves(frame, task, analysis, material, error).await?
         }
         report => report?,
     };
-    let report = check_quotes(frame, task, report).await;
     let label = analysis.label();
     frame.note(reported(analysis, label, &report)).await?;
     let citations = cited(&report);
@@ -148,25 +147,44 @@ fn worded(
     limits: &Limits,
     reader: Reader,
 ) -> Prompt {
-    let findings_max = findings_max(limits, reader);
-    let system = system_prompt(analysis, limits.evidence_chars_max, findings_max);
+    let Words { system, schema, output_tokens_max } = Words::of(analysis, limits, reader);
     let user = material.render(&analysis.assignment(), question);
-    let (tokens_max, schema) = if reader.is_small() {
-        (SMALL_OUTPUT_TOKENS_MAX, form::schema_of_few(analysis.analyst, findings_max))
-    } else {
-        (u64::MAX, form::schema(analysis.analyst))
-    };
-    let mut prompt = Prompt::single(system, user, limits.analyst_output_tokens_max.min(tokens_max));
+    let mut prompt = Prompt::single(system, user, output_tokens_max);
     prompt.schema = Some(schema);
     prompt
 }
 
-async fn ask(frame: &Frame, analysis: &Analysis, prompt: Prompt) -> Result<AnalystReport, FrameError> {
-    let limits = frame.limits();
+/// What an analyst is told besides the text, and how much it may write.
+pub(crate) struct Words {
+    pub(crate) system: String,
+    pub(crate) schema: Arc<serde_json::Value>,
+    pub(crate) output_tokens_max: u64,
+}
+
+impl Words {
+    pub(crate) fn of(analysis: &Analysis, limits: &Limits, reader: Reader) -> Self {
+        let findings_max = findings_max(limits, reader);
+        let system = system_prompt(analysis, limits.evidence_chars_max, findings_max);
+        let (tokens_max, schema) = if reader.is_small() {
+            (SMALL_OUTPUT_TOKENS_MAX, form::schema_of_few(analysis.analyst, findings_max))
+        } else {
+            (u64::MAX, form::schema(analysis.analyst))
+        };
+        Self { system, schema, output_tokens_max: limits.analyst_output_tokens_max.min(tokens_max) }
+    }
+}
+
+async fn ask(
+    frame: &Frame,
+    analysis: &Analysis,
+    material: &Material,
+    prompt: Prompt,
+) -> Result<AnalystReport, FrameError> {
+    let (limits, shown) = (frame.limits(), material.shown());
     frame.require_time(&prompt).await?;
     let prompt = Arc::new(prompt);
     let reply = frame.ask_sub(Arc::clone(&prompt)).await?;
-    let faults = match parse(&reply.text, analysis, limits, Reading::First) {
+    let faults = match parse(&reply.text, analysis, &shown, limits, Reading::First) {
         Ok(report) => return Ok(report),
         Err(faults) if reply.stop == StopReason::Length => {
             let cut = "it was cut at its end because it is too long: report fewer findings, in fewer words";
@@ -180,7 +198,7 @@ async fn ask(frame: &Frame, analysis: &Analysis, prompt: Prompt) -> Result<Analy
     let text = REPAIR.replace("{faults}", &list.join("\n"));
     prompt.messages.push(Message::user(text));
     let reply = frame.ask_sub(prompt).await?;
-    parse(&reply.text, analysis, limits, Reading::Last).map_err(|faults| FrameError::Child {
+    parse(&reply.text, analysis, &shown, limits, Reading::Last).map_err(|faults| FrameError::Child {
         frame: frame.id().clone(),
         code: ErrorCode::ReportInvalid,
         message: format!("the analyst's report cannot be used: {}", faults.join("; ")),
@@ -198,8 +216,8 @@ async fn ask_in_halves(
     let Some((first, second)) = material.halves() else { return Err(error) };
     let prompt =
         |half: &Material| worded(half, analysis, task.question_shown(), frame.limits(), frame.reader());
-    let mut report = ask(frame, analysis, prompt(&first)).await?;
-    let second = ask(frame, analysis, prompt(&second)).await?;
+    let mut report = ask(frame, analysis, &first, prompt(&first)).await?;
+    let second = ask(frame, analysis, &second, prompt(&second)).await?;
     report.relevant |= second.relevant;
     report.summary = format!("{} {}", report.summary, second.summary);
     report.answer = match (report.answer, second.answer) {
@@ -215,32 +233,6 @@ async fn ask_in_halves(
     Ok(report)
 }
 
-/// Holds what findings quote against the source; a wrong line is put right, a quote that is not there is marked.
-async fn check_quotes(frame: &Frame, task: &Task, mut report: AnalystReport) -> AnalystReport {
-    let quoted: Vec<usize> =
-        (0..report.findings.len()).filter(|&idx| !report.findings[idx].evidence.is_empty()).collect();
-    if quoted.is_empty() {
-        return report;
-    }
-    let (texts, view) = (Arc::clone(frame.texts()), task.view.clone());
-    let claim = |&idx: &usize| {
-        let finding = &report.findings[idx];
-        let line = finding.location.line_start.unwrap_or(1);
-        Citation { document: finding.location.file.clone(), line, quote: finding.evidence.clone() }
-    };
-    let claims: Vec<Citation> = quoted.iter().map(claim).collect();
-    let checked = frame.texts().readers.have(move || texts.check(&view, &claims)).await;
-    for (idx, (citation, found)) in quoted.into_iter().zip(checked) {
-        let finding = &mut report.findings[idx];
-        let had_line = finding.location.line_start.is_some();
-        if found != Found::Missing && finding.location.line_start != Some(citation.line) {
-            (finding.location.line_start, finding.location.line_end) = (Some(citation.line), None);
-        }
-        finding.quote = Some(if found == Found::Moved && !had_line { Found::Exact } else { found });
-    }
-    report
-}
-
 fn reported(analysis: &Analysis, label: String, report: &AnalystReport) -> EventKind {
     let mut findings = std::collections::BTreeMap::new();
     for finding in &report.findings {
@@ -251,7 +243,7 @@ fn reported(analysis: &Analysis, label: String, report: &AnalystReport) -> Event
     EventKind::TaskReported { task, of, label, relevant, findings }
 }
 
-/// What of a report was found in the source.
+/// What of a report was found in the text that was shown.
 fn cited(report: &AnalystReport) -> Vec<Citation> {
     report.findings.iter().filter_map(crate::report::citation).collect()
 }

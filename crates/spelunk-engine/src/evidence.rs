@@ -1,7 +1,8 @@
-//! Evidence: what a reply claims to have found where, held against the sources. A claim that is not there is dropped
-//! and counted; an answer never carries a citation that was not found.
+//! Evidence: what a reply claims to have found where, held against what it could know. A model that was shown passages can
+//! cite these and nothing else; where code of the run read the sources, all of them count. A claim that is not there is
+//! dropped and counted; an answer never carries a citation that was not found.
 
-use spelunk_context::{View, check_citation};
+use spelunk_context::{Shown, View, check_citations};
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
 use crate::{Answer, Frame, FrameError};
@@ -10,7 +11,7 @@ use crate::{Answer, Frame, FrameError};
 const CLAIMS_MAX: usize = 50;
 const QUOTE_BYTES_MAX: usize = 2000;
 
-/// Splits a reply into answer and evidence and checks the evidence.
+/// Splits the reply of a model that worked with code into answer and evidence and checks the evidence.
 pub(crate) async fn check(frame: &Frame, view: &View, reply: &str) -> Result<Answer, FrameError> {
     check_claims(frame, view, reply, Vec::new()).await
 }
@@ -22,14 +23,37 @@ pub(crate) async fn check_claims(
     reply: &str,
     beside: Vec<Citation>,
 ) -> Result<Answer, FrameError> {
-    let (text, in_text) = split(reply);
-    let claims: Vec<Citation> = beside.into_iter().chain(in_text).take(CLAIMS_MAX).collect();
+    let (text, claims) = claims(reply, beside);
     let view = view.clone();
     // Looking quotes up reads documents.
-    let looking = tokio::task::spawn_blocking(move || {
-        claims.iter().map(|claim| check_citation(&view, claim)).collect::<Vec<_>>()
-    });
+    let looking = tokio::task::spawn_blocking(move || check_citations(&view, &claims));
     let checked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    settle(frame, text, checked, "what the answer quotes is not in the sources").await
+}
+
+/// The same for a model that was shown this and nothing else.
+pub(crate) async fn check_shown(
+    frame: &Frame,
+    shown: &Shown,
+    reply: &str,
+    beside: Vec<Citation>,
+) -> Result<Answer, FrameError> {
+    let (text, claims) = claims(reply, beside);
+    let checked = claims.iter().map(|claim| shown.check(claim)).collect();
+    settle(frame, text, checked, "what the answer quotes is not in the text that the model was shown").await
+}
+
+fn claims(reply: &str, beside: Vec<Citation>) -> (String, Vec<Citation>) {
+    let (text, in_text) = split(reply);
+    (text, beside.into_iter().chain(in_text).take(CLAIMS_MAX).collect())
+}
+
+async fn settle(
+    frame: &Frame,
+    text: String,
+    checked: Vec<(Citation, Found)>,
+    none_found: &str,
+) -> Result<Answer, FrameError> {
     let n_claims = checked.len();
     let mut citations: Vec<Citation> = Vec::new();
     for (citation, found) in checked {
@@ -45,8 +69,8 @@ pub(crate) async fn check_claims(
     }
     let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
     if n_claims > 0 && citations.is_empty() {
-        let message = "what the answer quotes is not in the sources".to_owned();
-        frame.warn(message, "do not rely on this answer without checking it".to_owned()).await?;
+        let hint = "do not rely on this answer without checking it".to_owned();
+        frame.warn(none_found.to_owned(), hint).await?;
     }
     Ok(Answer { text, citations, grounding })
 }

@@ -1,15 +1,16 @@
 //! The finder: passages of a run's text by words and by meaning, through an index that is kept beside the runs. It is
 //! made when the first search asks for it. Where there is no place for one, the text is read each time instead.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use spelunk_context::{Detector, View};
+use spelunk_context::{Detector, Drift, SourceError, View};
 use spelunk_index::{
-    EmbedError, Embedder, Hit, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Query,
-    RankOptions, UpdateOptions, rank,
+    EmbedError, Embedder, Hit, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Passage, Query,
+    RankOptions, Texts, UpdateOptions, rank,
 };
 
 use crate::Frame;
@@ -77,17 +78,22 @@ pub(crate) enum Opened {
 
 impl Finder {
     /// The best passages of a view. Brings the index level first; `progress` is told how far that is. Where meaning
-    /// cannot be asked for and need not be, words are looked for, and a notice says so.
+    /// cannot be asked for and need not be, words are looked for, and a notice says so. `texts` are what searches of the
+    /// same view have read before.
     pub(crate) fn find(
         &self,
         view: &View,
         text: &str,
         mode: Mode,
         hits_max: usize,
+        texts: &mut Texts,
         progress: &mut dyn FnMut(IndexProgress),
     ) -> Result<FoundPassages, IndexError> {
-        let without =
-            |notices: Vec<Notice>| FoundPassages { passages: by_reading(view, text, hits_max), notices };
+        let without = |notices: Vec<Notice>| {
+            let mut found = by_reading(view, text, hits_max);
+            found.notices.extend(notices);
+            found
+        };
         let Some(directory) = &self.directory else { return Ok(without(Vec::new())) };
         let mut opened = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let mut notices = Vec::new();
@@ -110,7 +116,7 @@ impl Finder {
             Opened::NotYet => return Ok(without(Vec::new())),
         };
         let query = Query { mode, hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(text) };
-        let found = index.search(view, &query)?;
+        let found = index.search_with(view, &query, texts)?;
         notices.extend(found.notices);
         Ok(FoundPassages { passages: found.hits.into_iter().map(FoundPassage::from).collect(), notices })
     }
@@ -152,7 +158,7 @@ impl FrameFinder {
     ) -> Result<Vec<FoundPassage>, IndexError> {
         let mut show = self.frame.show_indexing();
         let FoundPassages { passages, notices } =
-            self.frame.finder().find(view, text, mode, hits_max, &mut show)?;
+            self.frame.finder().find(view, text, mode, hits_max, &mut Texts::default(), &mut show)?;
         self.untold.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
         Ok(passages)
     }
@@ -199,12 +205,11 @@ impl Finder {
     }
 }
 
-/// The best passages by words alone, without an index. A document that cannot be read any more has no passages.
-pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundPassage> {
+/// The best passages by words alone, without an index.
+pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> FoundPassages {
     let options = RankOptions::new(hits_max as u64, RANKED_BYTES_MAX);
-    let ranking = rank(view, text, &options, &mut |_| {});
-    let passages = ranking.map(|ranking| ranking.passages).unwrap_or_default();
-    passages
+    let (passages, notices) = rank_readable(view, text, &options);
+    let passages = passages
         .into_iter()
         .map(|passage| FoundPassage {
             document: passage.document,
@@ -214,7 +219,29 @@ pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> Vec<FoundP
             score: passage.score,
             similarity: None,
         })
-        .collect()
+        .collect();
+    FoundPassages { passages, notices }
+}
+
+/// The best passages of the documents that can be read, and the names of those that cannot be read any more.
+pub(crate) fn rank_readable(view: &View, text: &str, options: &RankOptions) -> (Vec<Passage>, Vec<Notice>) {
+    let (mut view, mut lost) = (view.clone(), BTreeSet::new());
+    loop {
+        let error = match rank(&view, text, options, &mut |_| {}) {
+            Ok(ranking) => {
+                return (ranking.passages, lost.into_iter().map(Notice::Unreadable).collect());
+            }
+            Err(error) => error,
+        };
+        let drifted = view.drifts().into_iter().filter(|(_, drift)| !matches!(drift, Drift::Grew { .. }));
+        let mut names: BTreeSet<String> = drifted.map(|(document, _)| document.name.clone()).collect();
+        let SourceError::Changed { name } = &error else {
+            return (Vec::new(), vec![Notice::Unreadable(error.to_string())]);
+        };
+        names.insert(name.clone());
+        view = view.narrow(|document| !names.contains(&document.name));
+        lost.extend(names);
+    }
 }
 
 #[cfg(test)]

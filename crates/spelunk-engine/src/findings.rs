@@ -74,6 +74,10 @@ pub struct CountedValues {
 pub struct ReportCoverage {
     /// Documents of the corpus.
     pub documents: u64,
+    /// Those that were read and answered; by analysts, those that were read whole.
+    pub documents_read: u64,
+    /// Bytes that were put before a model and answered by it.
+    pub bytes_read: u64,
     /// Tasks of analysts.
     pub tasks: u64,
     /// Those with a report.
@@ -84,7 +88,7 @@ pub struct ReportCoverage {
     pub units_recalled: u64,
     /// Findings that could not be used.
     pub rejected: u64,
-    /// Findings whose quote is not in the source.
+    /// Findings whose quote is not in the text that their analyst was shown.
     pub unverified: u64,
 }
 
@@ -269,6 +273,8 @@ impl Fold {
             .collect();
         let coverage = ReportCoverage {
             documents: view.n_documents,
+            documents_read: view.documents_read,
+            bytes_read: view.bytes_read,
             tasks: tasks.planned,
             tasks_done: tasks.done,
             failed,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use spelunk_context::Detector;
+use spelunk_context::{Detector, DocEntry, Drift};
 use spelunk_journal::{Blobs, JournalError, Replies};
 use spelunk_model::{Model, Reply};
 use spelunk_sandbox::Sandbox;
@@ -203,6 +203,8 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
     };
     let outcome = outcome_of(answer.as_ref(), error.as_ref());
     trim_cache(&run);
+    // A journal that cannot be written says so with the end of the run.
+    drop(warn_of_drift(&run).await);
     let recorded = record_end(&run, error.as_ref(), outcome.clone()).await;
     let (outcome, error) = match recorded {
         Ok(()) => (outcome, error),
@@ -234,6 +236,27 @@ async fn solve_within(
             Err(Stop::Limit(BudgetExceeded { limit: "run_ms_max", value }).into())
         }
     }
+}
+
+/// Files that are told one by one.
+const DRIFTS_TOLD_MAX: usize = 20;
+
+/// Names the files that were written to since they were scanned, whatever came of the run.
+async fn warn_of_drift(run: &Run) -> Result<(), Arc<JournalError>> {
+    let view = run.finder.whole.clone();
+    let looking = tokio::task::spawn_blocking(move || {
+        let told = |(document, drift): (&DocEntry, Drift)| format!("`{}` {drift}", document.name);
+        view.drifts().into_iter().map(told).collect::<Vec<_>>()
+    });
+    let mut told = looking.await.unwrap_or_default();
+    let n_more = told.len().saturating_sub(DRIFTS_TOLD_MAX);
+    told.truncate(DRIFTS_TOLD_MAX);
+    told.extend((n_more > 0).then(|| format!("{n_more} more files were written to while they were read")));
+    for message in told {
+        let hint = "ask again to have it read as it is now".to_owned();
+        run.scribe.record(&FrameId::root(), EventKind::WarningRaised { message, hint }).await?;
+    }
+    Ok(())
 }
 
 fn outcome_of(answer: Option<&Answer>, error: Option<&FrameError>) -> RunOutcome {

@@ -20,7 +20,9 @@ pub(crate) const PROMPTS: [&str; 3] = [TYPE, MERGE, CROSS];
 /// Places of a finding that are listed.
 const PLACES_MAX: usize = 5;
 /// Rounds of putting summaries together; each makes them several times fewer.
-const ROUNDS_MAX: usize = 8;
+pub(crate) const ROUNDS_MAX: usize = 8;
+/// The longest instruction, with the name of a type in it.
+pub(crate) const SYSTEM_BYTES_MAX: u64 = 4_000;
 
 /// What is put together, line by line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,7 +156,7 @@ fn item_line(item: &Item, number: usize) -> String {
         line += &format!(" | “{}”", one_line(&finding.evidence));
     }
     if finding.quote == Some(Found::Missing) {
-        line += " | these words are not in the source";
+        line += " | these words are not in the text that was shown";
     }
     if item.places.len() > 1 {
         let others = item.places.iter().skip(1).take(PLACES_MAX);

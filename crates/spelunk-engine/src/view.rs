@@ -2,6 +2,7 @@
 //! prefix of a journal gives a view.
 
 mod aside;
+mod reading;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,7 @@ use spelunk_types::{
     Text, Usage,
 };
 
+use self::reading::Reading;
 use crate::again::Aside;
 use crate::findings::{ReportError, error_of};
 
@@ -44,10 +46,11 @@ pub struct RunView {
     pub skipped: BTreeMap<String, u64>,
     /// Secrets that were blacked out, by rule.
     pub redacted: BTreeMap<String, u64>,
-    /// Bytes of documents that were put before a model.
+    /// Bytes of documents that were put before a model, and answered by it.
     pub bytes_read: u64,
-    /// Documents of which something was put before a model.
+    /// Documents that were read so; by analysts, those that were read whole.
     pub documents_read: u64,
+    reading: Reading,
     /// The tree.
     pub frames: BTreeMap<FrameId, FrameView>,
     /// The calls.
@@ -300,13 +303,13 @@ impl RunView {
             }
             EventKind::FrameClosed { outcome } => {
                 self.count_failed_task(event, outcome);
+                self.count_read(event, outcome);
                 if let Some(frame) = self.frames.get_mut(&event.frame) {
                     frame.close(outcome.clone(), event);
                 }
             }
             EventKind::PassagesChosen { documents, bytes, .. } => {
-                self.documents_read = self.documents_read.saturating_add(*documents);
-                self.bytes_read = self.bytes_read.saturating_add(*bytes);
+                self.reading.show(&event.frame, *documents, *bytes);
             }
             EventKind::CallStarted { call, model, text, reserved, .. } => {
                 let is_taken = self.calls.get(call).is_some_and(|call| !self.aside.holds(call.seq));
@@ -432,6 +435,16 @@ impl RunView {
         if let (true, FrameOutcome::Failed { .. }, Some(tasks)) = (is_task, outcome, &mut self.tasks) {
             tasks.failed += 1;
         }
+    }
+
+    fn count_read(&mut self, event: &Event, outcome: &FrameOutcome) {
+        if matches!(outcome, FrameOutcome::Failed { .. }) {
+            return;
+        }
+        let Some((before, after)) = self.reading.answer(&event.frame) else { return };
+        let change = |sum: u64, before: u64, after: u64| sum.saturating_sub(before).saturating_add(after);
+        self.documents_read = change(self.documents_read, before.0, after.0);
+        self.bytes_read = change(self.bytes_read, before.1, after.1);
     }
 
     fn add_cell(&mut self, event: &Event) {

@@ -97,14 +97,6 @@ pub(crate) fn windows(
     Ok(())
 }
 
-/// The text of one window of a document, as it was when it was cut.
-pub(crate) fn window(view: &View, document: &DocEntry, window: u64) -> Result<String, SourceError> {
-    if document.bytes <= WHOLE_BYTES_MAX {
-        return view.read_owned(document);
-    }
-    Large::open(view, document)?.window(window)
-}
-
 /// Where a window begins in its document.
 pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
@@ -116,13 +108,13 @@ pub(crate) fn detect(detector: &Detector, document: &DocEntry, text: &str) -> De
 }
 
 /// A document that is not held.
-struct Large {
+pub(crate) struct Large {
     reader: Reader,
     name: String,
 }
 
 impl Large {
-    fn open(view: &View, document: &DocEntry) -> Result<Self, SourceError> {
+    pub(crate) fn open(view: &View, document: &DocEntry) -> Result<Self, SourceError> {
         let name = document.name.clone();
         match Reader::of_document(view, document) {
             Ok(reader) => Ok(Self { reader, name }),
@@ -135,7 +127,7 @@ impl Large {
     }
 
     /// From the first line that begins in the window to the end of the last such line.
-    fn window(&self, window: u64) -> Result<String, SourceError> {
+    pub(crate) fn window(&self, window: u64) -> Result<String, SourceError> {
         let start = window.saturating_mul(WINDOW_BYTES);
         let end = start.saturating_add(WINDOW_BYTES);
         let mut text = self.slice(start..end)?;

@@ -16,6 +16,7 @@ use crate::files;
 use crate::query::Query;
 use crate::rows::Rows;
 use crate::search::{Found, search};
+use crate::texts::Texts;
 use crate::update::{Update, version_of, would_rebuild};
 use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
 use crate::{EmbedError, Embedder, IndexError};
@@ -187,12 +188,17 @@ impl Index {
     /// The passages of the view that have to do with a query, the best first. What the view does not hold, or holds in
     /// another version than was indexed, is not found.
     pub fn search(&self, view: &View, query: &Query) -> Result<Found, IndexError> {
+        self.search_with(view, query, &mut Texts::default())
+    }
+
+    /// The same for several searches of one view one after the other: what one of them read the others need not read.
+    pub fn search_with(&self, view: &View, query: &Query, texts: &mut Texts) -> Result<Found, IndexError> {
         match &self.state {
             State::Empty => Ok(Found::nothing(query, view)),
             State::Damaged(why) => Err(self.damaged(why.clone())),
             State::Ready(snapshot) => {
                 // A file that is damaged while it is mapped can make the library panic.
-                let found = catch_unwind(AssertUnwindSafe(|| search(self, snapshot, view, query)));
+                let found = catch_unwind(AssertUnwindSafe(|| search(self, snapshot, view, query, texts)));
                 found.unwrap_or_else(|_| Err(self.damaged("a file changed while it was open".to_owned())))
             }
         }

@@ -31,6 +31,7 @@ mod tally;
 mod terms;
 #[cfg(test)]
 mod testing;
+mod texts;
 mod update;
 mod words;
 mod words_index;
@@ -45,3 +46,4 @@ pub use query::{Mode, Query};
 pub use rank::{RankOptions, RankProgress, Ranking, rank};
 pub use reading::search_by_reading;
 pub use search::{Found, Hit};
+pub use texts::Texts;

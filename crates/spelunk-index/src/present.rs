@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use spelunk_context::{DocEntry, View};
 
 use crate::IndexError;
-use crate::cut::{window, window_start};
+use crate::cut::window_start;
 use crate::fold::Gist;
 use crate::mark::mark_text;
 use crate::query::{Parsed, Phrase};
@@ -14,10 +14,9 @@ use crate::question::Question;
 use crate::search::{Candidate, Hit, Scope};
 use crate::tally::WordSet;
 use crate::terms::terms;
+use crate::texts::{Texts, Unreadable};
 use crate::words::Form;
-
-/// Texts that are kept for the next candidates of the same documents.
-const TEXTS_MAX: usize = 4;
+use crate::words_index::Place;
 
 /// Documents that could not be read are named up to this many.
 const UNREADABLE_MAX: usize = 16;
@@ -35,8 +34,9 @@ pub(crate) struct Presenter<'a> {
     scope: &'a Scope<'a>,
     hits_max: usize,
     question: Question,
-    /// The latest first.
-    texts: Vec<((u32, u64), Option<String>)>,
+    texts: &'a mut Texts,
+    /// Where candidates are, by document and window.
+    places: HashMap<(u64, u64), Vec<Place>>,
     gists: Vec<Gist>,
     by_fingerprint: HashMap<u64, usize>,
     pub(crate) hits: Vec<Hit>,
@@ -45,14 +45,21 @@ pub(crate) struct Presenter<'a> {
 }
 
 impl<'a> Presenter<'a> {
-    pub(crate) fn new(view: &'a View, parsed: &'a Parsed, scope: &'a Scope<'a>, hits_max: usize) -> Self {
+    pub(crate) fn new(
+        view: &'a View,
+        parsed: &'a Parsed,
+        scope: &'a Scope<'a>,
+        hits_max: usize,
+        texts: &'a mut Texts,
+    ) -> Self {
         Self {
             view,
             parsed,
             scope,
             hits_max,
             question: Question::of(&parsed.asked),
-            texts: Vec::new(),
+            texts,
+            places: HashMap::new(),
             gists: Vec::new(),
             by_fingerprint: HashMap::new(),
             hits: Vec::new(),
@@ -67,6 +74,10 @@ impl<'a> Presenter<'a> {
         candidates: Vec<Candidate>,
         describe: impl Fn(&Candidate) -> Result<Described, IndexError>,
     ) -> Result<(), IndexError> {
+        for Candidate { passage, .. } in &candidates {
+            let window = (passage.document, passage.place.window);
+            self.places.entry(window).or_default().push(passage.place);
+        }
         for candidate in candidates {
             if let Some(&idx) = self.by_fingerprint.get(&candidate.passage.fingerprint) {
                 self.fold_into(idx);
@@ -106,21 +117,16 @@ impl<'a> Presenter<'a> {
 
     fn text_of(&mut self, document: &DocEntry, candidate: &Candidate) -> Option<String> {
         let place = candidate.passage.place;
-        let key = (document.idx, place.window);
-        if let Some(idx) = self.texts.iter().position(|(known, _)| *known == key) {
-            let latest = self.texts.remove(idx);
-            self.texts.insert(0, latest);
-        } else {
-            let read = window(self.view, document, place.window);
-            if read.is_err() && self.unreadable.len() < UNREADABLE_MAX {
-                self.unreadable.push(document.name.clone());
+        let likely = self.places.get(&(candidate.passage.document, place.window));
+        match self.texts.get(self.view, document, place, likely.map(Vec::as_slice).unwrap_or_default()) {
+            Ok(text) => text,
+            Err(Unreadable) => {
+                if self.unreadable.len() < UNREADABLE_MAX && !self.unreadable.contains(&document.name) {
+                    self.unreadable.push(document.name.clone());
+                }
+                None
             }
-            self.texts.insert(0, (key, read.ok()));
-            self.texts.truncate(TEXTS_MAX);
         }
-        let (_, text) = self.texts.first()?;
-        let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        text.as_ref()?.get(to_usize(place.start)..to_usize(place.end)).map(str::to_owned)
     }
 
     /// Whether every phrase is there and nothing that is not wanted. The index saw to it for words, not for meaning.

@@ -20,6 +20,7 @@ use crate::present::{Described, Presenter};
 use crate::query::{Mode, Parsed, Query};
 use crate::refine::{Refined, refine};
 use crate::rows::Quantised;
+use crate::texts::Texts;
 use crate::update::version_of;
 use crate::words_index::{Bits, StoredPassage, passages};
 
@@ -102,6 +103,7 @@ pub(crate) fn search(
     snapshot: &Snapshot,
     view: &View,
     query: &Query,
+    texts: &mut Texts,
 ) -> Result<Found, IndexError> {
     let held = &snapshot.catalogue.documents;
     let is_kind = |record: &DocumentRecord, kind: &str| {
@@ -144,7 +146,7 @@ pub(crate) fn search(
     loop {
         let candidates = looking.candidates(found.mode, n_candidates)?;
         let n_found = candidates.len();
-        let mut presenter = Presenter::new(view, &parsed, &scope, hits_max);
+        let mut presenter = Presenter::new(view, &parsed, &scope, hits_max, texts);
         presenter.take(candidates, |candidate| looking.describe(candidate))?;
         let is_short = presenter.hits.len() < hits_max && presenter.n_folded > 0 && n_found >= n_candidates;
         if !is_short || n_candidates >= CANDIDATES_MAX {
@@ -152,7 +154,7 @@ pub(crate) fn search(
             found.notices.extend(presenter.unreadable.into_iter().map(Notice::Unreadable));
             return Ok(found);
         }
-        n_candidates = (n_candidates * 5).min(CANDIDATES_MAX);
+        n_candidates = CANDIDATES_MAX;
     }
 }
 

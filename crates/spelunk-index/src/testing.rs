@@ -18,6 +18,20 @@ pub(crate) fn view<N: AsRef<str>, T: AsRef<str>>(texts: &[(N, T)]) -> View {
     View::of(Arc::new(Corpus::scan(&sources, &ScanOptions::default(), &mut |_| {}).unwrap()))
 }
 
+/// The files of a directory.
+pub(crate) fn view_of(directory: &Path) -> View {
+    let sources = [SourceInput::Path(directory.to_owned())];
+    View::of(Arc::new(Corpus::scan(&sources, &ScanOptions::default(), &mut |_| {}).unwrap()))
+}
+
+/// Bytes that this thread has read so far. What is mapped is not counted.
+#[cfg(target_os = "linux")]
+pub(crate) fn bytes_read() -> u64 {
+    let counts = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    let read = counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
+    read.parse().unwrap()
+}
+
 pub(crate) fn ranked(view: &View, question: &str) -> Ranking {
     rank(view, question, &RankOptions::new(10, 100_000), &mut |_| {}).unwrap()
 }

@@ -115,8 +115,8 @@ limits! {
     path synthesis_tokens_max = 30_000;
     /// Context larger than this gets a warning.
     path corpus_tokens_warn = 10_000_000;
-    /// Files an analysis takes; 0 takes all.
-    path files_max = 20;
+    /// Files that are read at most; 0 reads all.
+    path files_max = 0;
     /// Files up to this long are analysed in batches.
     path small_lines_max = 1500;
     /// Lines of a chunk of code.

@@ -39,7 +39,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use crate::asking::{decide, keep};
 use crate::provider;
 pub(crate) use app::{App, Failure, Usage, model_values};
-pub(crate) use plan::{left_out, reader};
+pub(crate) use plan::{LeftOut, left_out};
 pub(crate) use repl::Nobody;
 pub(crate) use report::{Format, render as render_report};
 pub(crate) use resume::recorded_result;

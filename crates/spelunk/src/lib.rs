@@ -49,6 +49,7 @@ mod http;
 mod library;
 mod local;
 mod mcp;
+mod planning;
 mod provider;
 mod pull;
 mod render;

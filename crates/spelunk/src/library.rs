@@ -9,8 +9,8 @@ mod running;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use spelunk_context::Corpus;
-use spelunk_engine::{EngineError, RunHandle, RunView, Schema};
+use spelunk_context::{Corpus, ScanOptions};
+use spelunk_engine::{EngineError, RunHandle, RunSettings, RunView, Schema};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{RunId, Strategy};
 
@@ -63,7 +63,8 @@ impl Spelunk {
         let (app, of) = (Arc::clone(&self.app), run.clone());
         let view = blocking(move || Ok(look(&app, &of)?.1)).await?;
         let resumable = view.check_resumable(run, &self.app.settings.limits);
-        let is_over = matches!(resumable, Err(EngineError::PartForGood { .. } | EngineError::Finished { .. }));
+        let is_over =
+            matches!(resumable, Err(EngineError::PartForGood { .. } | EngineError::Finished { .. }));
         if is_over || view.has_whole_answer() {
             return self.answer_of(run).await;
         }
@@ -95,8 +96,9 @@ impl Spelunk {
             }
             let mut limits = app.settings.limits.clone();
             manner.budget.apply(&mut limits);
-            let corpus = Corpus::scan(&asked.along, &manner.scan, &mut |_| {})?;
-            let sources = Sources { named: Named::Now(asked.along), options: manner.scan, corpus };
+            let options = ScanOptions { files_max: limits.files_max, ..manner.scan };
+            let corpus = Corpus::scan(&asked.along, &options, &mut |_| {})?;
+            let sources = Sources { named: Named::Now(asked.along), options, corpus };
             let asking = Asking {
                 question: asked.question,
                 sources,

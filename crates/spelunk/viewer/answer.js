@@ -113,11 +113,11 @@ function tasksSoFar(run) {
         : 'not relevant';
   const underWayToo = openCalls(run) > 0 ? `; ${count(openCalls(run), 'call')} under way` : '';
   return [
-    el('p', {}, `Analysts have read ${done + failed} of ${count(planned, 'part')}${underWayToo}.`),
+    el('p', {}, `Analysts have read ${done} of ${count(planned, 'part')}${failed ? `; ${failed} failed` : ''}${underWayToo}.`),
     el('progress', {
       max: String(Math.max(1, planned)),
       value: String(done + failed),
-      'aria-label': 'Parts that were read',
+      'aria-label': 'Parts that are done, read or failed',
     }),
     el(
       'ul',

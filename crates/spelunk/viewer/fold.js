@@ -40,6 +40,9 @@ export function emptyRun() {
     redacted: {},
     bytesRead: 0,
     documentsRead: 0,
+    /** What frames were shown, by frame: waiting for its answer, or answered. */
+    shown: new Map(),
+    read: new Map(),
     frames: new Map(),
     children: new Map(),
     calls: new Map(),
@@ -121,8 +124,7 @@ const STEPS = {
   'frame.opened': openFrame,
   'frame.closed': closeFrame,
   'passages.chosen': (run, event) => {
-    run.documentsRead += whole(event.documents);
-    run.bytesRead += whole(event.bytes);
+    run.shown.set(event.frame, { documents: whole(event.documents), bytes: whole(event.bytes) });
   },
   'call.started': startCall,
   'call.retried': (run, event) => {
@@ -238,9 +240,26 @@ function openFrame(run, event) {
   addTwig(run, parentOf(event.frame), { kind: 'frame', id: event.frame, seq: event.seq }, Boolean(before));
 }
 
+/** Text counts once the frame that was shown it has its answer; a frame knows better than the sum of those below it. */
+function countRead(run, id, strategy) {
+  const own = run.shown.get(id);
+  if (!own) return;
+  run.shown.delete(id);
+  const below = strategy === 'analyst' ? [] : Array.from(run.read.keys()).filter((other) => other.startsWith(`${id}.`));
+  for (const other of [id, ...below]) {
+    run.documentsRead -= run.read.get(other)?.documents ?? 0;
+    run.bytesRead -= run.read.get(other)?.bytes ?? 0;
+    run.read.delete(other);
+  }
+  run.read.set(id, own);
+  run.documentsRead += own.documents;
+  run.bytesRead += own.bytes;
+}
+
 function closeFrame(run, event) {
   const frame = run.frames.get(event.frame);
   const outcome = event.outcome ?? {};
+  if (outcome.is === 'answered') countRead(run, event.frame, frame?.strategy);
   if (frame?.strategy === 'analyst' && outcome.is === 'failed' && run.tasks) run.tasks.failed += 1;
   if (!frame) return;
   frame.closedAtMs = whole(event.at_ms);

@@ -108,6 +108,7 @@ export function newRun({ origin, go }) {
   const showPlan = () =>
     ask(async (wanted) => {
       const plan = await origin.planOf({
+        question: wanted.question,
         paths: wanted.paths ?? [],
         include: wanted.include,
         exclude: wanted.exclude,
@@ -274,10 +275,10 @@ function capitalised(text) {
 
 function planLine(plan) {
   const files = plan.manifest ?? [];
-  const usage = plan.usage_at_most ?? {};
+  const [least, most] = [plan.usage_at_least ?? {}, plan.usage_at_most ?? {}];
   const size = files.reduce((sum, file) => sum + whole(file.bytes), 0);
   const costs = Object.entries(plan.cost_microusd_at_most ?? {}).map(
-    ([model, cost]) => `${model} ${dollars(whole(cost))}`,
+    ([model, cost]) => `${model} ${dollars(whole(plan.cost_microusd_at_least?.[model]))} to ${dollars(whole(cost))}`,
   );
   return [
     el(
@@ -287,10 +288,11 @@ function planLine(plan) {
         count(files.length, 'document'),
         bytes(size),
         count((plan.tasks ?? []).length, 'task'),
-        `at most ${tokens(whole(usage.input_tokens))} tokens sent`,
+        `${whole(plan.calls_at_least)} to ${count(whole(plan.calls_at_most), 'call')}`,
+        `${tokens(whole(least.input_tokens))} to ${tokens(whole(most.input_tokens))} tokens sent`,
       ].join(' · '),
     ),
-    costs.length > 0 ? el('p', { class: 'hint' }, `At most: ${costs.join(', ')}`) : null,
+    costs.length > 0 ? el('p', { class: 'hint' }, `Cost: ${costs.join(', ')}`) : null,
     (plan.warnings ?? []).map((warning) => el('p', { class: 'warning' }, warning)),
   ];
 }

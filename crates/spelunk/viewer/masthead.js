@@ -156,6 +156,7 @@ function factList(id, run) {
     ['Strategy', run.strategy ?? ''],
     ['Focus', run.focus === 'general' ? '' : run.focus],
     ['Corpus', `${count(run.documents, 'file')}, ${bytes(run.corpusBytes)}`],
+    ['Read', run.tasks ? `${run.documentsRead} of ${count(run.documents, 'file')}, ${bytes(run.bytesRead)}` : ''],
     ['Left out', head(listed(run.skipped), 120)],
     ['Secrets blacked out', head(listed(run.redacted), 120)],
     ['Frames', run.frames.size > 1 ? String(run.frames.size) : ''],

@@ -105,3 +105,43 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_was_not_shown_is_no_evidence() {
+    let mut shown = Shown::default();
+    shown.add("a.md", 1, "import os\n");
+    shown.add("a.md", 10, "the tenth line\nfirst of two\n");
+    shown.add("a.md", 12, "second of two");
+    shown.add("b.md", 1, "another document\n");
+    let check = |document: &str, line: u64, quote: &str| {
+        let (citation, found) = shown.check(&cite(document, line, quote));
+        (format!("{}:{}", citation.document, citation.line), found)
+    };
+    assert_eq!(check("a.md", 10, "tenth line"), ("a.md:10".into(), Found::Exact));
+    assert_eq!(check("./a.md", 3000, "tenth line"), ("a.md:10".into(), Found::Moved));
+    assert_eq!(check("a.md", 11, "of two second"), ("a.md:11".into(), Found::Exact));
+    // Lines that do not follow each other in the document are no text.
+    assert_eq!(check("a.md", 1, "os the tenth"), ("a.md:1".into(), Found::Missing));
+    assert_eq!(check("a.md", 1, "another document"), ("a.md:1".into(), Found::Missing));
+    assert_eq!(check("c.md", 1, "another document"), ("c.md:1".into(), Found::Missing));
+    let lines: Vec<u64> = (0..20).filter(|&line| shown.has_line("a.md", line)).collect();
+    assert_eq!(lines, [1, 10, 11, 12]);
+}
+
+proptest! {
+    #[test]
+    fn a_part_of_a_document_gives_no_other_citation_than_the_whole(
+        lines in prop::collection::vec("[ab]{0,2}", 1..12), first in 0_usize..12, n_lines in 0_usize..12,
+        quote in "[ab]{1,2}", line in 0_u64..14,
+    ) {
+        let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let part: Vec<&str> = lines.iter().skip(first).take(n_lines).map(String::as_str).collect();
+        let mut shown = Shown::default();
+        shown.add("a.md", first as u64 + 1, &part.join("\n"));
+        let (citation, found) = shown.check(&cite("a.md", line, &quote));
+        if found != Found::Missing {
+            prop_assert!(shown.has_line("a.md", citation.line));
+            prop_assert_eq!(look_up("a.md", &text, &citation).1, Found::Exact);
+        }
+    }
+}

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::testing::{put, remove, scan, scan_on, tree};
+use crate::testing::{append, put, remove, scan, scan_on, tree};
 
 #[test]
 fn a_file_longer_than_the_buffer_has_the_hash_of_its_bytes() {
@@ -41,6 +41,37 @@ fn a_document_that_changed_since_the_scan_is_not_read() {
             "`a.txt` changed since it was scanned"
         );
     }
+}
+
+#[test]
+fn what_was_appended_since_the_scan_is_not_read() {
+    let root = tree(&[("a.log", "one\ntwo\n")]);
+    let view = crate::View::of(Arc::new(scan(&[root.path()]).unwrap()));
+    let document = view.find("a.log").unwrap();
+    append(root.path(), "a.log", b"three\n");
+    assert_eq!(view.read_owned(document).unwrap(), "one\ntwo\n");
+}
+
+#[test]
+fn of_a_large_file_what_was_appended_is_not_read_and_a_cut_or_rewritten_one_has_changed() {
+    let root = tree(&[]);
+    let line = b"0123456789abcde\n";
+    let text = line.repeat(usize::try_from(sample::WHOLE_BYTES_MAX).unwrap() / line.len() + 1);
+    put(root.path(), "a.log", &text);
+    let view = crate::View::of(Arc::new(scan(&[root.path()]).unwrap()));
+    let document = view.find("a.log").unwrap();
+    append(root.path(), "a.log", b"more\n");
+    assert_eq!(view.read_owned(document).unwrap().len(), text.len());
+    assert_eq!(view.drifts()[0].1, crate::Drift::Grew { bytes: text.len() as u64 });
+    put(
+        root.path(),
+        "a.log",
+        &[line.to_ascii_uppercase().repeat(text.len() / line.len()), b"more\n".to_vec()].concat(),
+    );
+    assert_eq!(view.read_owned(document).unwrap_err().to_string(), "`a.log` changed since it was scanned");
+    assert_eq!(view.drifts()[0].1, crate::Drift::Rewritten);
+    put(root.path(), "a.log", &text[1..]);
+    assert_eq!(view.read_owned(document).unwrap_err().to_string(), "`a.log` changed since it was scanned");
 }
 
 #[test]

@@ -303,3 +303,45 @@ fn a_document_of_a_view_is_read_under_its_name_and_only_at_its_size() {
     let document = inline.find("note").unwrap();
     assert_eq!(Reader::of_document(&inline, document).unwrap().load(9).unwrap(), "hello");
 }
+
+#[test]
+fn a_log_is_read_as_far_as_it_was_scanned_while_it_grows() {
+    let directory = tree(&[("a.log", "one\ntwo\n")]);
+    let documents = crate::View::of(Arc::new(crate::testing::scan(&[directory.path()]).unwrap()));
+    let document = documents.find("a.log").unwrap();
+    let opened_before = Reader::of_document(&documents, document).unwrap();
+    crate::testing::append(directory.path(), "a.log", b"three\n");
+    let opened_after = Reader::of_document(&documents, document).unwrap();
+    crate::testing::append(directory.path(), "a.log", b"four\n");
+    for text in [opened_before, opened_after] {
+        assert_eq!((text.bytes(), text.n_lines().unwrap(), text.is_stale()), (8, 2, false));
+        assert_eq!(text.load(100).unwrap(), "one\ntwo\n");
+        assert_eq!(text.tail(1, 100).unwrap().text, "two");
+        assert_eq!(text.slice(4..100).unwrap(), "two\n");
+    }
+}
+
+#[test]
+fn a_log_that_was_rotated_or_rewritten_is_not_read() {
+    let changes: [fn(&Path); 3] = [
+        |path| {
+            fs::rename(path, path.with_extension("old")).unwrap();
+            fs::write(path, "the next one, and longer\n").unwrap();
+        },
+        |path| fs::write(path, "").unwrap(),
+        |path| fs::write(path, "ONE\nTWO\nTHREE\nFOUR\n").unwrap(),
+    ];
+    for change in changes {
+        let directory = tree(&[("a.log", "one\ntwo\n")]);
+        let documents = crate::View::of(Arc::new(crate::testing::scan(&[directory.path()]).unwrap()));
+        let document = documents.find("a.log").unwrap();
+        let opened_before = Reader::of_document(&documents, document).unwrap();
+        crate::testing::append(directory.path(), "a.log", b"three\n");
+        assert_eq!(opened_before.load(100).unwrap(), "one\ntwo\n");
+        change(&directory.path().join("a.log"));
+        let errors = [opened_before.load(100).map(drop), Reader::of_document(&documents, document).map(drop)];
+        for error in errors {
+            assert_eq!(error.unwrap_err().to_string(), "`a.log` changed while it was open");
+        }
+    }
+}

@@ -5,14 +5,11 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use spelunk_context::{Chunk, DocEntry, SourceError, Span, View, check_citations_in, render};
-use spelunk_types::{Citation, Found};
+use spelunk_context::{Chunk, DocEntry, Shown, SourceError, Span, View, render};
 
 use super::Analysis;
 use super::readers::Readers;
 
-/// Documents up to this stay in memory while a model reads them; longer ones are read again to check what it quotes.
-const HELD_BYTES_MAX: usize = 128 * 1024;
 /// Texts below which nobody looks for those that are let go of.
 const IN_USE_MIN: usize = 256;
 /// Room for the marks around documents.
@@ -55,21 +52,12 @@ impl Texts {
         state.last = Some((document.idx, Arc::clone(&text)));
         Ok(text)
     }
-
-    /// Holds citations against the text of their documents, which are most often still here.
-    pub(super) fn check(&self, view: &View, claims: &[Citation]) -> Vec<(Citation, Found)> {
-        check_citations_in(view, claims, |document| self.get(view, document))
-    }
 }
 
 /// Text that is ready to be shown.
 #[derive(Debug)]
 pub(super) struct Material {
     sections: Vec<Section>,
-    /// What of it is the parts' own.
-    bytes: u64,
-    /// Keeps short documents at hand until what is said of them is checked.
-    held: Vec<Arc<str>>,
 }
 
 /// Lines of one document.
@@ -78,29 +66,26 @@ struct Section {
     name: String,
     /// Each line with its number before it and a newline behind it.
     lines: String,
-    n_lines: usize,
+    /// The number of each; 0 where it is not a line of the document.
+    numbers: Vec<u64>,
 }
 
 /// Reads the parts of a task.
 pub(super) fn read(texts: &Texts, view: &View, analysis: &Analysis) -> Result<Material, SourceError> {
-    let (mut sections, mut bytes, mut held) = (Vec::new(), 0, Vec::new());
+    let mut sections = Vec::new();
     for part in &analysis.parts {
         let Some(document) = view.find(&part.name) else {
             return Err(SourceError::Changed { name: part.name.to_string() });
         };
         let text = texts.get(view, document)?;
-        bytes += part.chunk.as_ref().map_or(text.len() as u64, |chunk| chunk.span.end - chunk.span.start);
-        let mut section = Section { name: part.name.to_string(), lines: String::new(), n_lines: 0 };
+        let mut section = Section { name: part.name.to_string(), lines: String::new(), numbers: Vec::new() };
         match &part.chunk {
             Some(chunk) => section.add_chunk(chunk, &text),
             None => section.add_numbered(1, &text),
         }
         sections.push(section);
-        if text.len() <= HELD_BYTES_MAX {
-            held.push(text);
-        }
     }
-    Ok(Material { sections, bytes, held })
+    Ok(Material { sections })
 }
 
 impl Section {
@@ -128,11 +113,11 @@ impl Section {
 
     /// Its first lines, and the others.
     fn cut(mut self, n_first: usize) -> (Self, Self) {
-        let n_first = n_first.min(self.n_lines);
+        let n_first = n_first.min(self.numbers.len());
         let at = self.lines.split_inclusive('\n').take(n_first).map(str::len).sum();
-        let (lines, n_lines) = (self.lines.split_off(at), self.n_lines - n_first);
-        let rest = Self { name: self.name.clone(), lines, n_lines };
-        (Self { n_lines: n_first, ..self }, rest)
+        let (lines, numbers) = (self.lines.split_off(at), self.numbers.split_off(n_first));
+        let rest = Self { name: self.name.clone(), lines, numbers };
+        (self, rest)
     }
 
     fn add(&mut self, number: Option<u64>, line: &str) {
@@ -141,7 +126,14 @@ impl Section {
         }
         self.lines.push_str(line);
         self.lines.push('\n');
-        self.n_lines += 1;
+        self.numbers.push(number.unwrap_or(0));
+    }
+
+    fn add_to(&self, shown: &mut Shown) {
+        for (line, number) in self.lines.lines().zip(&self.numbers).filter(|(_, number)| **number > 0) {
+            let n_digits = number.ilog10() as usize + 1;
+            shown.add(&self.name, *number, line.get(n_digits + "| ".len()..).unwrap_or_default());
+        }
     }
 }
 
@@ -171,25 +163,28 @@ impl Material {
         text
     }
 
-    /// How much text of the documents it is, without what is shown twice.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+    /// What of the documents is in it: what an analyst can quote.
+    pub(super) fn shown(&self) -> Shown {
+        let mut shown = Shown::default();
+        for section in &self.sections {
+            section.add_to(&mut shown);
+        }
+        shown
     }
 
     /// The same text in two, cut at a line; nothing where there is only one line.
     pub(super) fn halves(self) -> Option<(Self, Self)> {
-        let n_lines: usize = self.sections.iter().map(|section| section.n_lines).sum();
+        let n_lines: usize = self.sections.iter().map(|section| section.numbers.len()).sum();
         if n_lines < 2 {
             return None;
         }
         let (mut left, mut right, mut n_left) = (Vec::new(), Vec::new(), n_lines / 2);
         for section in self.sections {
             let (first, rest) = section.cut(n_left);
-            n_left -= first.n_lines;
-            left.extend((first.n_lines > 0).then_some(first));
-            right.extend((rest.n_lines > 0).then_some(rest));
+            n_left -= first.numbers.len();
+            left.extend((!first.numbers.is_empty()).then_some(first));
+            right.extend((!rest.numbers.is_empty()).then_some(rest));
         }
-        let half = |sections| Self { sections, bytes: self.bytes / 2, held: self.held.clone() };
-        Some((half(left), half(right)))
+        Some((Self { sections: left }, Self { sections: right }))
     }
 }

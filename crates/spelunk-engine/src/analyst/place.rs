@@ -1,38 +1,55 @@
-//! Where a finding says it is: the file must be one of the task's own, and the line one that was shown.
+//! Where a finding says it is: the file must be one of the task's own, the line one that was shown, and what it quotes must
+//! stand in the text that was shown.
 
 use serde_json::{Map, Value};
-use spelunk_types::Location;
+use spelunk_context::Shown;
+use spelunk_types::{Citation, Found, Location};
 
 use super::{Analysis, Part};
 
-/// The location of a finding, or what is wrong with it.
-pub(super) fn location(fields: &Map<String, Value>, analysis: &Analysis) -> Result<Location, String> {
+/// The location of a finding and what became of its quote, or what is wrong with it. A wrong line is put right where the
+/// quote is found; where it is not, a line that was not shown is taken away.
+pub(super) fn location(
+    fields: &Map<String, Value>,
+    analysis: &Analysis,
+    shown: &Shown,
+    evidence: &str,
+) -> Result<(Location, Option<Found>), String> {
     let part = part_of(fields, analysis)?;
     let text = |names: &[&str]| {
         let found = names.iter().find_map(|name| fields.get(*name).and_then(Value::as_str));
         found.map(|text| text.chars().take(200).collect::<String>()).filter(|text| !text.is_empty())
     };
-    let (line_start, line_end) = lines(fields);
-    let has_evidence = fields.get("evidence").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    // A wrong line is put right where there is a quote to look for.
-    let line_start = match line_start {
-        Some(line) if !part.shows(line) && !has_evidence => {
+    let (claimed, line_end) = lines(fields);
+    let is_shown = |line: &u64| shown.has_line(&part.name, *line);
+    let (line_start, quote) = if evidence.is_empty() {
+        if let Some(line) = claimed.filter(|line| !is_shown(line)) {
             let (first, last) = (part.lines.start(), part.lines.end());
             return Err(format!(
                 "line {line} of `{}` was not given; lines {first} to {last} were",
                 part.name
             ));
         }
-        line => line,
+        (claimed, None)
+    } else {
+        let (document, line) = (part.name.to_string(), claimed.unwrap_or(1));
+        match shown.check(&Citation { document, line, quote: evidence.to_owned() }) {
+            (_, Found::Missing) => (claimed.filter(is_shown), Some(Found::Missing)),
+            // A line that was not claimed is not moved.
+            (citation, Found::Moved) if claimed.is_none() => (Some(citation.line), Some(Found::Exact)),
+            (citation, found) => (Some(citation.line), Some(found)),
+        }
     };
-    Ok(Location {
+    let line_end = line_end.filter(|end| line_start == claimed && Some(*end) > line_start && is_shown(end));
+    let location = Location {
         file: part.name.to_string(),
         line_start,
-        line_end: line_end.filter(|end| Some(*end) > line_start),
+        line_end,
         column: text(&["column"]),
         scope: text(&["scope"]),
         json_path: text(&["path", "json_path"]),
-    })
+    };
+    Ok((location, quote))
 }
 
 /// The part that a finding names. A task with one document needs no name; a name that is not the task's is refused,
@@ -85,14 +102,4 @@ fn lines(fields: &Map<String, Value>) -> (Option<u64>, Option<u64>) {
     let (later, _) = field(&["line_end", "end_line"]);
     let at_least_one = |line: Option<u64>| line.filter(|line| *line > 0);
     (at_least_one(start), at_least_one(end.or(later)))
-}
-
-impl Part {
-    /// Whether an analyst was shown this line.
-    fn shows(&self, line: u64) -> bool {
-        let before = self.chunk.as_ref().map_or(0, |chunk| chunk.overlap_lines);
-        let prelude = self.chunk.as_ref().and_then(|chunk| chunk.prelude.as_ref());
-        let own = self.lines.start().saturating_sub(before)..=*self.lines.end();
-        own.contains(&line) || prelude.is_some_and(|prelude| prelude.lines.contains(&line))
-    }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use spelunk_context::Shown;
 use spelunk_types::{AnalystReport, Finding, Limits, Severity};
 
 use super::place::location;
@@ -30,6 +31,7 @@ pub(super) enum Reading {
 pub(super) fn parse(
     reply: &str,
     analysis: &Analysis,
+    shown: &Shown,
     limits: &Limits,
     reading: Reading,
 ) -> Result<AnalystReport, Vec<String>> {
@@ -40,7 +42,7 @@ pub(super) fn parse(
     let (mut findings, mut faults) = (Vec::new(), Vec::new());
     let mut rejected = items.len().saturating_sub(findings_max) as u64;
     for (idx, item) in items.into_iter().take(findings_max).enumerate() {
-        match finding(&item, analysis, limits, reading) {
+        match finding(&item, analysis, shown, limits, reading) {
             Ok(finding) => findings.push(finding),
             Err(fault) => {
                 rejected += 1;
@@ -106,7 +108,13 @@ fn shape(json: Value) -> Result<Shape, Vec<String>> {
     }
 }
 
-fn finding(item: &Value, analysis: &Analysis, limits: &Limits, reading: Reading) -> Result<Finding, String> {
+fn finding(
+    item: &Value,
+    analysis: &Analysis,
+    shown: &Shown,
+    limits: &Limits,
+    reading: Reading,
+) -> Result<Finding, String> {
     let Value::Object(fields) = item else { return Err("it is not an object".to_owned()) };
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default().trim();
     let summary: String = text("summary").chars().take(SUMMARY_CHARS_MAX).collect();
@@ -114,19 +122,23 @@ fn finding(item: &Value, analysis: &Analysis, limits: &Limits, reading: Reading)
         return Err("`summary` is missing".to_owned());
     }
     let evidence_chars_max = usize::try_from(limits.evidence_chars_max).unwrap_or(usize::MAX);
+    let evidence = evidence(text("evidence"), evidence_chars_max);
+    let kind = kind(text("type"), analysis, reading)?;
+    let severity = severity(fields.get("severity"), reading)?;
+    let (location, quote) = location(fields, analysis, shown, &evidence)?;
     Ok(Finding {
-        kind: kind(text("type"), analysis, reading)?,
+        kind,
         summary,
-        evidence: evidence(text("evidence"), evidence_chars_max),
-        quote: None,
-        severity: severity(fields.get("severity"), reading)?,
+        evidence,
+        quote,
+        severity,
         confidence: fields.get("confidence").and_then(Value::as_f64).map(|number| number.clamp(0.0, 1.0)),
-        location: location(fields, analysis)?,
+        location,
         distribution: distribution(fields),
         total: ["total", "total_rows", "total_objects"]
             .iter()
             .find_map(|name| fields.get(*name).and_then(Value::as_u64)),
-        value: fields.get("value").and_then(shown),
+        value: fields.get("value").and_then(as_text),
     })
 }
 
@@ -179,7 +191,7 @@ fn distribution(fields: &Map<String, Value>) -> BTreeMap<String, u64> {
     counts.take(VALUES_MAX).collect()
 }
 
-fn shown(value: &Value) -> Option<String> {
+fn as_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),

@@ -29,7 +29,9 @@ pub(crate) struct Part {
     pub(crate) name: Arc<str>,
     /// What the document holds.
     pub(crate) digest: BlobId,
-    /// The lines that are this part's own, from 1.
+    /// The text that is this part's own.
+    pub(crate) bytes: u64,
+    /// The lines that it lies on, from 1.
     pub(crate) lines: RangeInclusive<u64>,
     /// Nothing where it is the whole document.
     pub(crate) chunk: Option<Box<Chunk>>,
@@ -42,6 +44,7 @@ impl Analysis {
             document_idx: chunk.document_idx,
             name: Arc::clone(&chunk.document),
             digest: digest(view, &chunk.document),
+            bytes: chunk.span.end - chunk.span.start,
             lines: chunk.lines.clone(),
             chunk: Some(Box::new(chunk.clone())),
         };
@@ -55,6 +58,7 @@ impl Analysis {
             document_idx: row.document_idx,
             name: row.name.as_str().into(),
             digest: digest(view, &row.name),
+            bytes: row.bytes,
             lines: 1..=row.lines.max(1),
             chunk: None,
         };
@@ -148,6 +152,11 @@ impl Analysis {
         }
     }
 
+    /// The text that is this task's own.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
     /// Documents that begin in this task: over all tasks, each is counted once.
     pub(super) fn n_begun(&self) -> u64 {
         let begins = |part: &&Part| part.chunk.as_ref().is_none_or(|chunk| chunk.index == 0);
@@ -173,6 +182,22 @@ fn digest(view: &View, name: &str) -> BlobId {
 }
 
 impl Part {
+    /// The most bytes that it is shown as: with its prelude, what overlaps, and the numbers of its lines.
+    pub(crate) fn shown_bytes_max(&self) -> u64 {
+        let chunk = self.chunk.as_deref();
+        let prelude = chunk.and_then(|chunk| chunk.prelude.as_ref());
+        let prelude_bytes = prelude.map_or(0, |prelude| prelude.span.end - prelude.span.start);
+        let prelude_lines = prelude.map_or(0, |prelude| prelude.lines.end() + 1 - prelude.lines.start());
+        let overlap_bytes = chunk.map_or(0, |chunk| chunk.overlap.end - chunk.overlap.start);
+        let overlap_lines = chunk.map_or(0, |chunk| chunk.overlap_lines);
+        let shell_bytes = chunk.and_then(|chunk| chunk.shell.as_ref());
+        let shell_bytes = shell_bytes.map_or(0, |shell| (shell.open.len() + shell.close.len()) as u64);
+        let n_lines = self.n_lines() + prelude_lines + overlap_lines + 4;
+        let number_bytes = u64::from(self.lines.end().checked_ilog10().unwrap_or(0)) + 4;
+        let name_bytes = self.name.len() as u64;
+        self.bytes + prelude_bytes + overlap_bytes + shell_bytes + name_bytes + n_lines * number_bytes
+    }
+
     fn n_lines(&self) -> u64 {
         (self.lines.end() + 1).saturating_sub(*self.lines.start())
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use spelunk_context::{Analyst, ContentType, Detector};
-use spelunk_types::{AnalystReport, Focus, Limits};
+use spelunk_context::{Analyst, ContentType, Detector, Shown};
+use spelunk_types::{AnalystReport, Focus, Found, Limits};
 
 use super::reply::{Reading, parse};
 use super::{Analysis, Part, system_prompt};
@@ -15,6 +15,7 @@ fn analysis(names: &[&str]) -> Analysis {
         document_idx: 0,
         name: Arc::from(*name),
         digest: spelunk_journal::digest(name.as_bytes()),
+        bytes: 1000,
         lines: 1..=50,
         chunk: None,
     };
@@ -27,6 +28,26 @@ fn analysis(names: &[&str]) -> Analysis {
         parts: names.iter().map(part).collect(),
         schema: None,
     }
+}
+
+/// Fifty lines of each document of a task.
+fn text_of(analysis: &Analysis) -> Shown {
+    let mut shown = Shown::default();
+    for part in &analysis.parts {
+        let lines: Vec<String> = (1..=50).map(|line| format!("let x{line} = fn x();")).collect();
+        shown.add(&part.name, 1, &lines.join("\n"));
+    }
+    shown
+}
+
+fn read(
+    reply: &str,
+    names: &[&str],
+    limits: &Limits,
+    reading: Reading,
+) -> Result<AnalystReport, Vec<String>> {
+    let analysis = analysis(names);
+    parse(reply, &analysis, &text_of(&analysis), limits, reading)
 }
 
 fn shown(report: Result<AnalystReport, Vec<String>>) -> String {
@@ -47,9 +68,9 @@ fn shown(report: Result<AnalystReport, Vec<String>>) -> String {
 }
 
 fn check(names: &[&str], reply: &str, first: &Expect, last: &Expect) {
-    let (analysis, limits) = (analysis(names), Limits::default());
-    first.assert_eq(&shown(parse(reply, &analysis, &limits, Reading::First)));
-    last.assert_eq(&shown(parse(reply, &analysis, &limits, Reading::Last)));
+    let limits = Limits::default();
+    first.assert_eq(&shown(read(reply, names, &limits, Reading::First)));
+    last.assert_eq(&shown(read(reply, names, &limits, Reading::Last)));
 }
 
 #[test]
@@ -67,7 +88,7 @@ fn every_form_that_models_choose_is_read() {
         format!("<think>hm [1]</think>{{\"findings\": [{one}]}}"),
     ];
     for form in forms {
-        let report = parse(&form, &analysis(&["src/a.rs"]), &Limits::default(), Reading::First);
+        let report = read(&form, &["src/a.rs"], &Limits::default(), Reading::First);
         assert_eq!(shown(report), expected, "{form}");
     }
 }
@@ -82,7 +103,7 @@ fn faults_are_told_first_and_lived_with_then() {
             {"type": "bug", "summary": "no file"},
             {"type": "bug", "summary": "another file", "file": "/etc/passwd", "line": 1},
             {"type": "bug", "summary": "another line", "file": "src/a.rs", "line": 900},
-            {"type": "bug", "summary": "another line, quoted", "file": "src/a.rs", "line": 900, "evidence": "x"},
+            {"type": "bug", "summary": "another line, quoted", "file": "src/a.rs", "line": 900, "evidence": "nowhere"},
             {"type": "idea", "summary": "no such type", "file": "src/a.rs"},
             {"type": "bug", "summary": "no such severity", "file": "src/a.rs", "severity": "purple"},
             {"type": "bug", "summary": "  ", "file": "src/a.rs"},
@@ -101,11 +122,36 @@ fn faults_are_told_first_and_lived_with_then() {
             relevant=true rejected=5
             - bug src/a.rs:3 "named" | 
             - bug src/b.rs:4 "by its end" | 
-            - bug src/a.rs:900 "another line, quoted" | x
+            - bug src/a.rs "another line, quoted" | nowhere
             - other src/a.rs "no such type" | 
             - bug src/a.rs "no such severity" | 
         "#]],
     );
+}
+
+/// What an analyst of lines 1 to 50 says about other lines, and what is left of it: line, last line, quote.
+#[test]
+fn a_finding_counts_only_inside_the_text_that_was_shown() {
+    let outcome = |place: &str| {
+        let reply = format!(r#"[{{"type": "bug", "summary": "s", "file": "a.rs", {place}}}]"#);
+        let finding = read(&reply, &["a.rs"], &Limits::default(), Reading::Last).ok()?.findings.remove(0);
+        Some((finding.location.line_start, finding.location.line_end, finding.quote))
+    };
+    let quoted = r#""evidence": "let x7 = fn x();""#;
+    for (place, expected) in [
+        (format!(r#""line": 7, {quoted}"#), Some((Some(7), None, Some(Found::Exact)))),
+        (format!(r#""line": "7-9", {quoted}"#), Some((Some(7), Some(9), Some(Found::Exact)))),
+        (format!(r#""line": "7-3000", {quoted}"#), Some((Some(7), None, Some(Found::Exact)))),
+        (format!(r#""line": 3000, {quoted}"#), Some((Some(7), None, Some(Found::Moved)))),
+        (format!(r#""column": "c", {quoted}"#), Some((Some(7), None, Some(Found::Exact)))),
+        (r#""line": 3000, "evidence": "let x3000""#.to_owned(), Some((None, None, Some(Found::Missing)))),
+        (r#""line": 9, "evidence": "let x3000""#.to_owned(), Some((Some(9), None, Some(Found::Missing)))),
+        (r#""line": 3000"#.to_owned(), None),
+        (r#""line": 51"#.to_owned(), None),
+        (r#""line": 50"#.to_owned(), Some((Some(50), None, None))),
+    ] {
+        assert_eq!(outcome(&place), expected, "{place}");
+    }
 }
 
 #[test]
@@ -118,7 +164,7 @@ fn what_is_no_report_is_told() {
     ];
     for (reply, expected) in replies {
         for reading in [Reading::First, Reading::Last] {
-            let report = parse(reply, &analysis(&["a"]), &Limits::default(), reading);
+            let report = read(reply, &["a"], &Limits::default(), reading);
             assert_eq!(shown(report), expected, "{reply}");
         }
     }
@@ -129,7 +175,7 @@ fn findings_over_the_limit_are_counted() {
     let one = r#"{"type": "bug", "summary": "x"}"#;
     let reply = format!("[{}]", [one; 7].join(","));
     let limits = Limits { findings_max: 5, ..Limits::default() };
-    let report = parse(&reply, &analysis(&["a"]), &limits, Reading::First).unwrap();
+    let report = read(&reply, &["a"], &limits, Reading::First).unwrap();
     assert_eq!((report.findings.len(), report.rejected), (5, 2));
 }
 
@@ -160,7 +206,7 @@ proptest! {
     fn no_reply_breaks_the_reading(reply in "\\PC{0,200}", json in "[\\[\\]{}\":,a-z0-9 ]{0,120}") {
         for text in [reply, json] {
             for reading in [Reading::First, Reading::Last] {
-                drop(parse(&text, &analysis(&["a", "b"]), &Limits::default(), reading));
+                drop(read(&text, &["a", "b"], &Limits::default(), reading));
             }
         }
     }

@@ -20,7 +20,10 @@ fn finder(directory: &Path, who: &str) -> Finder {
 }
 
 fn find(finder: &Finder) -> Vec<FoundPassage> {
-    finder.find(&finder.whole, "who bakes bread?", Mode::Words, 3, &mut |_| {}).unwrap().passages
+    finder
+        .find(&finder.whole, "who bakes bread?", Mode::Words, 3, &mut Texts::default(), &mut |_| {})
+        .unwrap()
+        .passages
 }
 
 #[test]

@@ -11,7 +11,13 @@ const NAMED_MAX: usize = 20;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Coverage {
     pub(crate) documents: u64,
+    /// Those of which every part has a report, of this run or an earlier one.
+    pub(crate) documents_read: u64,
+    /// Text of the tasks that have a report.
+    pub(crate) bytes_read: u64,
     pub(crate) tasks: u64,
+    /// Those with a report.
+    pub(crate) tasks_done: u64,
     /// Parts whose findings were at hand.
     pub(crate) units_recalled: u64,
     /// Tasks without a report: what they were about, and why.
@@ -22,7 +28,7 @@ pub(crate) struct Coverage {
     pub(crate) parts_passed_over: u64,
     /// Findings that could not be used.
     pub(crate) rejected: u64,
-    /// Findings whose quote is not in the source.
+    /// Findings whose quote is not in the text that their analyst was shown.
     pub(crate) unverified: u64,
     /// Findings that a text named and that do not exist.
     pub(crate) unknown_names: u64,
@@ -37,10 +43,17 @@ impl Coverage {
 
     /// The section of the report.
     pub(crate) fn section(&self) -> String {
-        let documents = many(self.documents, "document");
-        let mut lines = vec![match self.tasks {
-            0 => format!("- {documents}, none of which had to be read again"),
-            tasks => format!("- {documents}, read in {}", many(tasks, "task")),
+        let (documents, tasks) = (many(self.documents, "document"), many(self.tasks, "task"));
+        let is_whole = self.documents_read == self.documents && self.tasks_done == self.tasks;
+        let mut lines = vec![match (is_whole, self.tasks) {
+            (true, 0) => format!("- {documents}, none of which had to be read again"),
+            (true, _) => format!("- {documents}, read in {tasks}"),
+            (false, _) => {
+                format!(
+                    "- {} of {documents} read whole, in {} of {tasks}",
+                    self.documents_read, self.tasks_done
+                )
+            }
         }];
         say(&mut lines, self.units_recalled, "Parts whose findings were at hand from earlier runs");
         say(
@@ -48,7 +61,11 @@ impl Coverage {
             self.rejected,
             "Findings that could not be used, such as about files that were not given",
         );
-        say(&mut lines, self.unverified, "Findings whose quote is not in the source, marked as unverified");
+        say(
+            &mut lines,
+            self.unverified,
+            "Findings whose quote is not in the text that was shown, marked as unverified",
+        );
         say(&mut lines, self.unknown_names, "Findings named that do not exist, taken out");
         lines.extend(self.gaps());
         format!("## Coverage\n\n{}\n", lines.join("\n"))

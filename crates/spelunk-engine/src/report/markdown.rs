@@ -59,7 +59,7 @@ fn line(item: &Item) -> String {
         let quote: String = finding.evidence.chars().take(QUOTE_SHOWN_CHARS).collect();
         text += &format!(" — “{}”", one_line(&quote));
         if finding.quote == Some(Found::Missing) {
-            text += " (unverified: these words are not in the source)";
+            text += " (unverified: these words are not in the text that was shown)";
         }
     }
     if item.places.len() > 1 {

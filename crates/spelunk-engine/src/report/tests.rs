@@ -145,7 +145,7 @@ fn text_of_models_and_documents_begins_no_line_of_the_report() {
 
         ### a.rs (code)
 
-        - bug, line 3: x ## Coverage All is well. — “y # Title” (unverified: these words are not in the source)
+        - bug, line 3: x ## Coverage All is well. — “y # Title” (unverified: these words are not in the text that was shown)
     "#]]
     .assert_eq(&findings_section(&gather(&[report("code", vec![hostile])])));
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spelunk_context::View;
+use spelunk_context::{Shown, View};
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, EventKind, Grounding};
 
@@ -86,7 +86,11 @@ pub(super) async fn solve(
         line: sentence.line,
         quote: sentence.text.clone(),
     });
-    evidence::check_claims(frame, &task.view, &text, claims.collect()).await
+    let mut seen = Shown::default();
+    for sentence in &shown {
+        seen.add(&sentence.document, sentence.line, &sentence.text);
+    }
+    evidence::check_shown(frame, &seen, &text, claims.collect()).await
 }
 
 /// Whether an answer is that the text does not say it.

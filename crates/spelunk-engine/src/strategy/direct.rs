@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use spelunk_context::{DocEntry, SourceError, View};
+use spelunk_context::{DocEntry, Shown, SourceError, View};
 use spelunk_index::{Passage, RankOptions, rank};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, EventKind, Explain, StopReason};
@@ -61,12 +61,14 @@ pub(super) async fn answer_from(
         }
         StopReason::Finished | StopReason::ToolUse | StopReason::Other => {}
     }
-    evidence::check(frame, &task.view, &reply.text).await
+    evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await
 }
 
 /// What is put before the model.
 pub(super) struct Material {
     text: String,
+    /// The same without marks, to hold against what is quoted.
+    shown: Shown,
     documents: u64,
     bytes: u64,
     of_documents: u64,
@@ -175,7 +177,8 @@ impl Material {
 
     fn empty(view: &View) -> Self {
         let of_documents = view.documents().len() as u64;
-        Self { text: String::new(), documents: 0, bytes: 0, of_documents, of_bytes: view.bytes() }
+        let (text, shown, of_bytes) = (String::new(), Shown::default(), view.bytes());
+        Self { text, shown, documents: 0, bytes: 0, of_documents, of_bytes }
     }
 
     /// Every line begins with its number, so that no text of a document can pass for our own marks.
@@ -188,6 +191,7 @@ impl Material {
                 .expect("writing to a String cannot fail");
         }
         self.text.push_str("</document>\n");
+        self.shown.add(&document.name, line_start, text);
         self.bytes += text.len() as u64;
     }
 

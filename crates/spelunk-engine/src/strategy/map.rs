@@ -12,19 +12,20 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use spelunk_context::{Mode, Plan, PlanOptions, plan as make_plan};
+use spelunk_context::{Mode, Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::recall::Recalled;
 use super::form::{self, Trust};
 use super::tally;
 use crate::analyst::Analysis;
+use crate::planning::{is_counting, plan_analysis};
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
 };
 use crate::synthesis::Synthesis;
 use crate::task::{Assigned, Assignment};
-use crate::{Answer, Frame, FrameError, QuestionKind, Task};
+use crate::{Answer, Frame, FrameError, Task};
 
 /// Citations that a report carries.
 const CITATIONS_MAX: usize = 50;
@@ -41,7 +42,7 @@ pub(super) enum Reach {
 /// Answers with a report.
 pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
     let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
-    if is_whole && frame.reader().is_small() && is_counting(task) {
+    if is_whole && frame.reader().is_small() && is_counting(&task.question) {
         // A small model reads rows, not pages.
         if let Some(answer) = form::solve(frame, task, Trust::Kinds).await? {
             return Ok(answer);
@@ -50,11 +51,11 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
             return Ok(answer);
         }
     }
-    let Planned { plan, passed_over } = plan(frame, task, reach).await?;
+    let Planned { plan, parts, passed_over } = plan(frame, task, reach).await?;
     let Recalled { reports: recalled, analyses } = recall::recall(frame, task, &plan).await?;
     frame.note(planned(&plan, &analyses)).await?;
     let mut coverage = Coverage {
-        documents: plan.manifest.len() as u64,
+        documents: task.view.documents().len() as u64,
         tasks: analyses.len() as u64,
         units_recalled: recalled.len() as u64,
         unreadable: plan.unreadable.iter().map(|(name, _)| name.clone()).collect(),
@@ -64,6 +65,8 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     drop(plan);
     let mut reports = recalled;
     reports.extend(analyse(frame, task, analyses, &mut coverage).await?);
+    coverage.documents_read = n_whole(&parts, &reports);
+    frame.note(read(task, &coverage)).await?;
     let gathered = gather(&reports);
     coverage.rejected = gathered.rejected;
     coverage.unverified = gathered.items.iter().filter(|item| is_unverified(item)).count() as u64;
@@ -72,36 +75,48 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     Ok(answer(&with_directories(written, &directories), &gathered, coverage))
 }
 
-fn is_counting(task: &Task) -> bool {
-    QuestionKind::of(&task.question) == QuestionKind::Aggregation
+/// How many documents have a report of each of their parts.
+fn n_whole(parts: &BTreeMap<String, u64>, reports: &[AnalystReport]) -> u64 {
+    let mut left: BTreeMap<&str, u64> = parts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+    for unit in reports.iter().flat_map(|report| &report.units) {
+        if let Some(left) = left.get_mut(unit.file.as_str()) {
+            *left = left.saturating_sub(1);
+        }
+    }
+    left.values().filter(|left| **left == 0).count() as u64
+}
+
+/// What was read, as every face tells it. A text that was read whole may be shorter than its file.
+fn read(task: &Task, coverage: &Coverage) -> EventKind {
+    let of_bytes = task.view.bytes();
+    let is_all = coverage.documents_read == coverage.documents && coverage.units_recalled == 0;
+    let bytes = if is_all { of_bytes } else { coverage.bytes_read };
+    EventKind::PassagesChosen { documents: coverage.documents_read, bytes, of_bytes }
 }
 
 /// A view, cut.
 struct Planned {
     plan: Plan,
+    /// How many parts each document has, read or not.
+    parts: BTreeMap<String, u64>,
     /// Parts that are not read.
     passed_over: u64,
 }
 
 async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, FrameError> {
-    let mut limits = frame.limits().clone();
-    limits.chunk_tokens_max = frame.reader().span(limits.chunk_tokens_max);
-    if is_counting(task) {
-        // A line that two parts show is counted by both, and nobody can tell afterwards.
-        (limits.overlap_log_lines, limits.overlap_prose_lines, limits.overlap_other_lines) = (0, 0, 0);
-    }
-    let options =
-        PlanOptions { limits, detector: frame.detector().clone(), mode: Mode::ByType, files_left_out: 0 };
+    let (limits, detector) = (frame.limits().clone(), frame.detector().clone());
+    let options = PlanOptions { limits, detector, mode: Mode::ByType, files_left_out: 0 };
     let likely = match reach {
         Reach::All => None,
         Reach::Likely => Some(likely::find(frame, task).await?),
     };
-    let view = task.view.clone();
+    let (view, question, reader) = (task.view.clone(), task.question.clone(), frame.reader());
     // Cutting a large view keeps the cores busy; the executor has other calls to serve.
     let planning = tokio::task::spawn_blocking(move || {
-        let mut plan = make_plan(&view, &options);
+        let mut plan = plan_analysis(&view, &question, reader, options);
+        let parts = plan.parts().into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
         let passed_over = likely.map_or(0, |likely| likely.narrow(&mut plan));
-        Planned { plan, passed_over }
+        Planned { plan, parts, passed_over }
     });
     let planned = planning.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
     let tokens = planned.plan.tokens_estimate();
@@ -144,6 +159,8 @@ async fn analyse(
         match outcome {
             Ok(answer) => match serde_json::from_str::<AnalystReport>(&answer.text) {
                 Ok(report) => {
+                    coverage.tasks_done += 1;
+                    coverage.bytes_read += assigned.bytes();
                     recall::keep(frame, task, &assigned, &report)?;
                     reports.push((idx, report));
                 }

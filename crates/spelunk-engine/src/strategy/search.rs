@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
-use spelunk_index::{IndexError, Mode, Notice};
+use spelunk_index::{IndexError, Mode, Notice, Texts};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::direct::{self, Material};
 use super::{close, trail};
-use crate::finder::{FoundPassage, FoundPassages, by_reading};
+use crate::finder::{FoundPassage, by_reading};
 use crate::{Answer, Frame, FrameError, Task};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
@@ -170,13 +170,13 @@ async fn look(
     let (here, view) = (frame.clone(), task.view.clone());
     let looking = tokio::task::spawn_blocking(move || {
         let (mut rankings, mut notices) = (Vec::new(), Vec::new());
+        let mut texts = Texts::default();
         for query in &queries {
             let found = match mode {
-                Mode::Words => {
-                    FoundPassages { passages: by_reading(&view, query, HITS_MAX), notices: Vec::new() }
-                }
+                Mode::Words => by_reading(&view, query, HITS_MAX),
                 Mode::Meaning | Mode::Hybrid => {
-                    here.finder().find(&view, query, mode, HITS_MAX, &mut here.show_indexing())?
+                    let mut show = here.show_indexing();
+                    here.finder().find(&view, query, mode, HITS_MAX, &mut texts, &mut show)?
                 }
             };
             rankings.push(found.passages);

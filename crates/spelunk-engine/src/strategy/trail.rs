@@ -16,7 +16,7 @@ const NAMES_MAX: usize = 60;
 /// Lines of the whole trail.
 const LINES_MAX: usize = 40;
 const SENTENCE_CHARS_MAX: usize = 400;
-/// Text that is read for it, whole and once in each round. In more than this only the index is asked.
+/// Text that is read for it, whole and once, and held meanwhile. In more than this only the index is asked.
 pub(super) const VIEW_BYTES_MAX: u64 = 50_000_000;
 
 /// A sentence of a document, or a line of one that has no sentences.
@@ -33,6 +33,7 @@ pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence
     if view.bytes() > VIEW_BYTES_MAX {
         return Vec::new();
     }
+    let texts = texts(view);
     let (mut seen, mut trail): (BTreeSet<String>, Vec<Sentence>) = (BTreeSet::new(), Vec::new());
     let mut names: Vec<String> = names_in(question).into_iter().map(str::to_owned).collect();
     for round in 0..=rounds {
@@ -42,7 +43,7 @@ pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence
             break;
         }
         let lines_max = if round == 0 { ASKED_LINES_MAX } else { FOLLOWED_LINES_MAX };
-        let mut found = lines_with(view, &names, lines_max);
+        let mut found = lines_in(&texts, &names, lines_max);
         found.retain(|sentence| !trail.contains(sentence));
         found.truncate(LINES_MAX - trail.len());
         names = found.iter().flat_map(|sentence| names_on(&sentence.text)).collect();
@@ -53,10 +54,19 @@ pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence
 
 /// The sentences with each of these names, name by name, without those of a name that stands on too many lines.
 pub(super) fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec<Sentence> {
+    lines_in(&texts(view), names, lines_max)
+}
+
+/// The documents that can be read, by name.
+fn texts(view: &View) -> Vec<(&str, String)> {
+    let documents = view.documents();
+    documents.filter_map(|document| Some((document.name.as_str(), view.read_owned(document).ok()?))).collect()
+}
+
+fn lines_in(texts: &[(&str, String)], names: &[String], lines_max: usize) -> Vec<Sentence> {
     let mut by_name: BTreeMap<usize, Vec<Sentence>> = BTreeMap::new();
     let mut too_common = BTreeSet::new();
-    for document in view.documents() {
-        let Ok(text) = view.read(document) else { continue };
+    for (document, text) in texts {
         for (idx, name) in names.iter().enumerate() {
             if too_common.contains(&idx) || !text.contains(name.as_str()) {
                 continue;
@@ -66,7 +76,7 @@ pub(super) fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec
             for (line_idx, line) in lines {
                 let sentences = sentences(line).filter(|sentence| holds(sentence, name));
                 found.extend(sentences.map(|sentence| Sentence {
-                    document: document.name.clone(),
+                    document: (*document).to_owned(),
                     line: line_idx as u64 + 1,
                     text: shortened(sentence),
                 }));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use spelunk_context::ScanOptions;
+use spelunk_context::{Corpus, ScanOptions};
 use spelunk_engine::{
     Answer, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunResult,
     RunSettings, RunView, SystemClock, Task,
@@ -110,6 +110,17 @@ impl Stage {
         sources: Vec<SourceSpec>,
     ) -> Result<RunHandle, EngineError> {
         let corpus = engine.open_corpus(&sources, &mut |_| {})?;
+        self.start_on(engine, question, sources, corpus)
+    }
+
+    /// Asks about what was scanned before.
+    pub(crate) fn start_on(
+        &self,
+        engine: &Engine,
+        question: &str,
+        sources: Vec<SourceSpec>,
+        corpus: Corpus,
+    ) -> Result<RunHandle, EngineError> {
         engine.start(RunRequest {
             question: question.to_owned(),
             corpus,

@@ -41,12 +41,13 @@ fn the_windows_of_a_large_document_are_its_lines() {
     }
     let view = view(&[("large.txt", &text)]);
     let document = view.documents().next().unwrap();
+    let large = Large::open(&view, document).unwrap();
     let (mut joined, mut expected_line) = (String::new(), 1);
     windows(&view, document, &mut |number, part, lines_before| {
         assert_eq!(lines_before + 1, expected_line);
         let begin: String = part.chars().take(20).collect();
         assert!(begin.starts_with(&format!("{expected_line} ")), "window {number}: {begin:?}");
-        assert_eq!(window(&view, document, number).unwrap(), part);
+        assert_eq!(large.window(number).unwrap(), part);
         expected_line += part.lines().count() as u64;
         joined.push_str(part);
         true

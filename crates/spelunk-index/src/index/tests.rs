@@ -481,3 +481,42 @@ proptest! {
         }
     }
 }
+
+/// Many documents whose passages say nearly the same, so that hundreds of candidates are folded into a few hits.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_search_reads_each_document_once_however_many_of_its_passages_are_candidates() {
+    use std::fmt::Write as _;
+
+    use crate::testing::{bytes_read, view_of};
+
+    let documents = scratch();
+    let sentences = [
+        "the cache of server alpha was evicted after an hour of heavy traffic",
+        "a second job refilled every shelf with fresh pages from storage",
+        "nobody noticed because latency stayed below its usual ceiling all night",
+        "engineers later wrote this summary without naming who started it",
+    ];
+    for n in 0..40 {
+        let mut text = String::new();
+        for block in 0..40 {
+            for line in 0..24 {
+                writeln!(text, "{}", sentences[line % sentences.len()]).unwrap();
+            }
+            writeln!(text, "run {}\n", n * 40 + block).unwrap();
+        }
+        put(&documents.path().join(format!("{n:02}.md")), text.as_bytes());
+    }
+    let view = view_of(documents.path());
+    let (_directory, index) = indexed(&view);
+    let (mut texts, before) = (Texts::default(), bytes_read());
+    for asked in ["when was the cache of the server evicted", "who started the second job"] {
+        let query = Query { hits_max: 20, ..query(asked, Mode::Words) };
+        let found = index.search_with(&view, &query, &mut texts).unwrap();
+        let n_folded: u64 = found.hits.iter().map(|hit| hit.twins).sum();
+        assert!(n_folded > 200, "{} hits, {n_folded} folded", found.hits.len());
+    }
+    let read = bytes_read() - before;
+    // Counting takes a read itself.
+    assert!(read <= view.bytes() + 4_096, "{read} bytes were read of {}", view.bytes());
+}

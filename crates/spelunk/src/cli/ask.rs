@@ -25,8 +25,6 @@ use crate::render::passages::{passages_closing, passages_json, passages_text};
 use crate::render::progress::Progress;
 use crate::render::units::bytes;
 
-/// A question may be answered from any number of files: only the best passages are sent.
-const ALL_FILES: u64 = 0;
 const PASSAGES_MAX: u64 = 5;
 const PASSAGE_BYTES_MAX: u64 = 20_000;
 
@@ -135,7 +133,7 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let named =
             if args.paths.is_empty() && !along.is_empty() { Vec::new() } else { inputs(app, &args.paths)? };
         let inputs: Vec<SourceInput> = named.into_iter().chain(along).collect();
-        let options = args.scan.options(ALL_FILES)?;
+        let options = args.scan.options(&app.settings.limits)?;
         let corpus = scan(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };

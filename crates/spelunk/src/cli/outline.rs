@@ -20,12 +20,11 @@ pub(crate) struct OutlineArgs {
     scan: ScanFlags,
 }
 
-const ALL_FILES: u64 = 0;
 /// What is looked at to tell the type of a file.
 const HEAD_BYTES: u64 = 64 * 1024;
 
 pub(crate) fn outline(app: &App, args: &OutlineArgs) -> Result<ExitCode, Failure> {
-    let corpus = scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?;
+    let corpus = scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?;
     let corpus = Arc::new(corpus);
     let view = View::of(Arc::clone(&corpus));
     let outline = view.outline();

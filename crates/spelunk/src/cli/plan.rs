@@ -1,17 +1,18 @@
 //! `spelunk plan`: how a directory would be cut into analyst tasks and what that would cost, before anything is spent.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Args;
-use spelunk_context::{BadOverride, Corpus, Detector, Mode, Plan, PlanOptions, View, plan as make_plan};
+use spelunk_context::{BadOverride, Corpus, Detector, Mode};
 
 use super::ModelFlags;
 use super::app::{App, Failure, Usage, print};
-use super::scan::{ScanFlags, inputs, redacted, say_left_out, scan, skipped};
+use super::scan::{ScanFlags, inputs, redacted, scan, skipped};
 use crate::config::nearest;
-use crate::provider;
-use crate::render::plan::{LeftOut, Reader, plan_json, plan_text};
+use crate::planning::planned;
+use crate::render::answer::left_out as remarks_left_out;
+use crate::render::plan::{plan_text, plan_value};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -37,34 +38,15 @@ pub(crate) struct PlanArgs {
 }
 
 pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let limits = &app.settings.limits;
-    let options = args.scan.options(limits.files_max)?;
+    let options = args.scan.options(&app.settings.limits)?;
     let corpus = scan(app, &inputs(app, &args.paths)?, &options)?;
-    let files_left_out = corpus.reports().iter().map(|report| report.left_out_total).sum();
-    let corpus = Arc::new(corpus);
-    let view = View::of(Arc::clone(&corpus));
-    let options = PlanOptions {
-        limits: limits.clone(),
-        detector: detector(app, &args.types)?,
-        mode: if args.plain { Mode::Plain } else { Mode::ByType },
-        files_left_out,
-    };
-    let plan: Plan = make_plan(&view, &options);
-    let reader = reader(app);
-    print(&if app.json {
-        plan_json(&plan, &args.query, limits, &left_out(&corpus), reader.as_ref())
-    } else {
-        plan_text(&plan, &args.query, limits, args.tasks, reader.as_ref())
-    });
-    say_left_out(app, &corpus);
+    let mode = if args.plain { Mode::Plain } else { Mode::ByType };
+    let planned = planned(app, corpus, &args.query, detector(app, &args.types)?, mode);
+    print(&if app.json { format!("{}\n", plan_value(&planned)) } else { plan_text(&planned, args.tasks) });
+    for remark in remarks_left_out(&planned.left_out.skipped, &planned.left_out.redacted) {
+        app.say(&remark);
+    }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The model that would read the parts, as far as it is known without asking anybody.
-pub(crate) fn reader(app: &App) -> Option<Reader> {
-    let surveyed = provider::survey(&app.settings, &app.environment);
-    let sub = surveyed.into_iter().find(|model| model.roles.contains(&"sub"))?;
-    Some(Reader { name: sub.reference?.to_string(), price: sub.price })
 }
 
 fn detector(app: &App, types: &[String]) -> Result<Detector, Failure> {
@@ -101,6 +83,16 @@ fn override_hint(error: &BadOverride, detector: &Detector) -> String {
 /// The user's own come first.
 fn known_types(detector: &Detector) -> String {
     detector.type_names().join(", ")
+}
+
+/// What a plan is without.
+pub(crate) struct LeftOut {
+    /// How many files, by reason.
+    pub(crate) skipped: BTreeMap<String, u64>,
+    /// The first of those over `files_max`.
+    pub(crate) over_the_cap: Vec<String>,
+    /// How many secrets were taken out of the text, by rule.
+    pub(crate) redacted: BTreeMap<String, u64>,
 }
 
 /// What a plan of this corpus is without.

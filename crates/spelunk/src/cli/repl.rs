@@ -19,7 +19,6 @@ use super::scan::{ScanFlags, inputs, scan};
 use crate::asking::keep;
 use crate::provider;
 
-const ALL_FILES: u64 = 0;
 /// A person may run as many cells as they like.
 const CELLS_MAX: u64 = 1_000_000;
 
@@ -44,7 +43,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
         None => (Arc::new(Nobody::new()), None, None),
     };
     let inputs = inputs(app, &args.paths)?;
-    let options = args.scan.options(ALL_FILES)?;
+    let options = args.scan.options(&app.settings.limits)?;
     let corpus = scan(app, &inputs, &options)?;
     let engine = app.engine(options)?.with_sandbox(app.sandbox(args.sandbox.as_deref())?);
     let sources = keep(&engine, inputs)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 use spelunk_context::{Corpus, ScanOptions, ScanProgress, SourceInput};
-use spelunk_types::FileOrder;
+use spelunk_types::{FileOrder, Limits};
 
 use super::app::{App, Failure, Usage};
 use crate::render::answer::left_out;
@@ -57,8 +57,8 @@ impl ScanFlags {
         !(has_word || has_glob || has_switch)
     }
 
-    /// What the flags say; `files_max` is what counts without the flag.
-    pub(crate) fn options(&self, files_max: u64) -> Result<ScanOptions, Failure> {
+    /// What the flags say, and the settings where they say nothing.
+    pub(crate) fn options(&self, limits: &Limits) -> Result<ScanOptions, Failure> {
         let order = match &self.order {
             None => FileOrder::default(),
             Some(word) => {
@@ -75,7 +75,7 @@ impl ScanFlags {
             exclude: self.exclude.clone(),
             recursive: !self.no_recursive,
             gitignore: !self.no_gitignore,
-            files_max: self.files_max.unwrap_or(files_max),
+            files_max: self.files_max.unwrap_or(limits.files_max),
             order,
             extract_html: self.extract_html,
         })

@@ -36,14 +36,12 @@ pub(crate) struct SearchArgs {
     scan: ScanFlags,
 }
 
-const ALL_FILES: u64 = 0;
-
 pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> {
     let mode = Mode::from_name(&args.mode).ok_or_else(|| Usage {
         message: format!("there is no mode `{}`", args.mode),
         hint: "choose one of words, meaning, hybrid".into(),
     })?;
-    let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(ALL_FILES)?)?);
+    let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?);
     let view = View::of(Arc::clone(&corpus));
     let hits_max = usize::try_from(args.hits).unwrap_or(usize::MAX).min(Query::HITS_MAX);
     let query = Query { mode, hits_max, ..Query::new(args.query.as_str()) };

@@ -172,6 +172,7 @@ pub(crate) fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> R
         "citations": citations,
         "model": view.model,
         "documents": view.n_documents,
+        "documents_read": view.documents_read,
         "corpus_bytes": view.corpus_bytes,
         "bytes_read": view.bytes_read,
         "skipped": view.skipped,

@@ -11,7 +11,6 @@ use super::extract::{Fields, Params};
 use super::problem::{Answer, work};
 use super::route::{Route, get, post};
 use super::runs::model;
-use crate::cli::reader;
 use crate::config::StrategyChoice;
 use crate::mcp::{LIMITS, Material, make_plan, strategy};
 use crate::render::plan::plan_value;
@@ -64,12 +63,7 @@ async fn plan(State(server): State<Shared>, Fields(mut arguments): Fields) -> An
     arguments.finish()?;
     let place = server.mcp.looks.acquire().await.ok();
     let looking = server.clone();
-    let planned = work(move || {
-        let (plan, left_out) = make_plan(&looking.mcp, &material)?;
-        let reader = reader(&looking.app);
-        Ok(plan_value(&plan, &question, &looking.app.settings.limits, &left_out, reader.as_ref()))
-    })
-    .await;
+    let planned = work(move || Ok(plan_value(&make_plan(&looking.mcp, &material, &question)?))).await;
     drop(place);
     Ok(Json(planned?))
 }

@@ -87,7 +87,7 @@ fn schemas() -> Value {
                 "required": ["run", "outcome", "question", "answer", "events", "usage"],
                 "properties": {
                     "run": text, "outcome": {}, "question": {}, "answer": {}, "citations": {}, "model": {},
-                    "documents": whole, "corpus_bytes": whole, "bytes_read": whole, "skipped": { "type": "object" },
+                    "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole, "skipped": { "type": "object" },
                     "redacted": { "type": "object" }, "usage": { "type": "object" }, "active_ms": whole,
                     "events": whole, "resumed": whole, "frames": { "type": "array" }, "calls": { "type": "array" },
                     "cells": { "type": "array" },
@@ -108,7 +108,7 @@ fn schemas() -> Value {
                         "description": "What went wrong on the way; the first thousand things",
                     },
                     "success": { "type": "boolean" }, "degraded": { "type": "boolean" }, "error": {}, "model": {}, "documents": whole,
-                    "corpus_bytes": whole, "bytes_read": whole, "calls": whole, "calls_cached": whole,
+                    "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole, "calls": whole, "calls_cached": whole,
                     "usage": { "type": "object" }, "active_ms": whole, "warnings": { "type": "array" },
                 },
             },

@@ -189,7 +189,8 @@ async fn open(
     state.runs.require_room()?;
     let models = models(state, context, choice).await?;
     let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::new()) as Arc<dyn Model>));
-    let (reading, options) = (Arc::clone(state), material.scan_options(0));
+    let options = material.scan_options(&state.app.settings.limits);
+    let reading = Arc::clone(state);
     let (inputs, corpus, options) = blocking(move || {
         let (inputs, corpus) = material.scan(&reading, &options)?;
         Ok((inputs, corpus, options))

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use spelunk_context::{ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, StoreError, View};
+use spelunk_context::{
+    ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, ScanOptions, StoreError, View,
+};
 use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
 use super::answer::Said;
@@ -190,7 +192,7 @@ fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Re
         return Err(Usage { message, hint: "register some with `context_register`".into() }.into());
     }
     let material = Material::of_contexts(ids);
-    let (_, corpus) = material.scan(state, &material.scan_options(0))?;
+    let (_, corpus) = material.scan(state, &ScanOptions::default())?;
     let view = View::of(Arc::new(corpus));
     Ok(rank(&view, query, &RankOptions::new(n_max.max(1), PASSAGES_BYTES_MAX), &mut |_| {})?)
 }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use spelunk_context::{ContextSource, Corpus, ScanOptions, SourceInput};
+use spelunk_types::Limits;
 
 use super::arguments::Arguments;
 use super::state::State;
@@ -51,12 +52,12 @@ impl Material {
         !(self.paths.is_empty() && self.contexts.is_empty() && self.given.is_empty())
     }
 
-    /// How directories are read; `files_max` of 0 takes all. Secrets stay out, whatever a client says.
-    pub(crate) fn scan_options(&self, files_max: u64) -> ScanOptions {
+    /// How directories are read: under the user's own cap. Secrets stay out, whatever a client says.
+    pub(crate) fn scan_options(&self, limits: &Limits) -> ScanOptions {
         ScanOptions {
             include: self.include.clone(),
             exclude: self.exclude.clone(),
-            files_max,
+            files_max: limits.files_max,
             ..ScanOptions::default()
         }
     }

@@ -1,16 +1,15 @@
 //! `rlm_plan`: how text would be cut into tasks and what that would cost; nothing is spent.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use spelunk_context::{Mode, Plan, PlanOptions, View, plan as make_plan};
+use spelunk_context::Mode;
 
 use super::answer::Said;
 use super::arguments::Arguments;
 use super::material::Material;
 use super::state::State;
-use crate::cli::{Failure, left_out, reader};
-use crate::render::plan::{LeftOut, plan_text, plan_value};
+use crate::cli::Failure;
+use crate::planning::{Planned, planned};
+use crate::render::plan::{plan_text, plan_value};
 
 const QUESTION_CHARS_MAX: usize = 100_000;
 /// Rows of the manifest and of the tasks that are shown.
@@ -21,10 +20,9 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     let material = Material::of(&mut arguments)?;
     let with_tasks = arguments.flag("tasks")?;
     arguments.finish()?;
-    let limits = &state.app.settings.limits;
-    let (plan, left_out) = make(state, &material)?;
-    let mut data = plan_value(&plan, &question, limits, &left_out, reader(&state.app).as_ref());
-    data["n_tasks"] = json!(plan.tasks.len());
+    let planned = make(state, &material, &question)?;
+    let mut data = plan_value(&planned);
+    data["n_tasks"] = json!(planned.plan.tasks.len());
     if !with_tasks {
         data["tasks"] = Value::Array(Vec::new());
     }
@@ -33,17 +31,12 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Fail
             rows.truncate(ROWS_MAX);
         }
     }
-    Ok(Said::new(plan_text(&plan, &question, limits, with_tasks, None), data))
+    Ok(Said::new(plan_text(&planned, with_tasks), data))
 }
 
 /// Reads everything through and plans it. Blocking.
-pub(crate) fn make(state: &State, material: &Material) -> Result<(Plan, LeftOut), Failure> {
-    let limits = &state.app.settings.limits;
-    let (_, corpus) = material.scan(state, &material.scan_options(limits.files_max))?;
-    let files_left_out = corpus.reports().iter().map(|report| report.left_out_total).sum();
-    let corpus = Arc::new(corpus);
-    let view = View::of(Arc::clone(&corpus));
-    let detector = state.app.settings.detector();
-    let options = PlanOptions { limits: limits.clone(), detector, mode: Mode::ByType, files_left_out };
-    Ok((make_plan(&view, &options), left_out(&corpus)))
+pub(crate) fn make(state: &State, material: &Material, question: &str) -> Result<Planned, Failure> {
+    let settings = &state.app.settings;
+    let (_, corpus) = material.scan(state, &material.scan_options(&settings.limits))?;
+    Ok(planned(&state.app, corpus, question, settings.detector(), Mode::ByType))
 }

@@ -187,7 +187,8 @@ pub(super) async fn begin_tasks(
 
 /// Reads the text and starts the run.
 async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<Live>, Failure> {
-    let (reading, options) = (Arc::clone(state), query.material.scan_options(0));
+    let options = query.material.scan_options(&state.app.settings.limits);
+    let reading = Arc::clone(state);
     let (query, inputs, corpus, options) = blocking(move || {
         let (inputs, corpus) = query.material.scan(&reading, &options)?;
         Ok((query, inputs, corpus, options))
@@ -238,7 +239,7 @@ fn start(
 
 /// The answer without a model: the passages that share most words with the question.
 fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
-    let (_, corpus) = query.material.scan(state, &query.material.scan_options(0))?;
+    let (_, corpus) = query.material.scan(state, &query.material.scan_options(&state.app.settings.limits))?;
     let view = View::of(Arc::new(corpus));
     let options = RankOptions::new(PASSAGES_MAX, PASSAGES_BYTES_MAX);
     let ranking = rank(&view, &query.question, &options, &mut |_| {})?;

@@ -39,17 +39,15 @@ pub(crate) fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> S
 
 /// The last line for people: what was read, asked and paid, and the run's name.
 pub(crate) fn closing_line(view: &RunView, run: &RunId) -> String {
-    let mut parts = vec![count(view.n_documents, "file")];
+    let mut parts = vec![files_read(view)];
     let n_cells: usize = view.cells.values().map(Vec::len).sum();
     let n_tools: u64 = view.tools.values().map(|(n_calls, _)| n_calls).sum();
     parts.push(if n_tools > 0 && view.bytes_read == 0 {
         format!("{} worked on in {}", bytes(view.corpus_bytes), count(n_tools, "tool call"))
     } else if n_cells > 0 && view.bytes_read == 0 {
         format!("{} explored in {}", bytes(view.corpus_bytes), count(n_cells as u64, "cell"))
-    } else if view.bytes_read >= view.corpus_bytes {
-        format!("{} read", bytes(view.corpus_bytes))
     } else {
-        format!("{} read of {}", bytes(view.bytes_read), bytes(view.corpus_bytes))
+        bytes_read(view)
     });
     parts.push(match view.n_cached_calls() {
         0 => count(view.n_paid_calls(), "call"),
@@ -60,6 +58,24 @@ pub(crate) fn closing_line(view: &RunView, run: &RunId) -> String {
     parts.push(time(view.active_ms()));
     parts.push(format!("run {}", run.short()));
     parts.join(" · ")
+}
+
+/// The files, and how many of them analysts have read whole where they have not read all.
+pub(crate) fn files_read(view: &RunView) -> String {
+    let files = count(view.n_documents, "file");
+    if view.tasks.is_none() || view.documents_read >= view.n_documents {
+        return files;
+    }
+    format!("{} of {files}", view.documents_read)
+}
+
+/// How much of the text was put before a model and answered.
+pub(crate) fn bytes_read(view: &RunView) -> String {
+    if view.bytes_read >= view.corpus_bytes {
+        format!("{} read", bytes(view.corpus_bytes))
+    } else {
+        format!("{} read of {}", bytes(view.bytes_read), bytes(view.corpus_bytes))
+    }
 }
 
 /// What people should know besides: warnings and citations that were not found.
@@ -114,6 +130,7 @@ pub(crate) fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> 
         "error": result.error.as_ref().map(|error| error_json(error)),
         "model": view.model.as_ref().map(ToString::to_string),
         "documents": view.n_documents,
+        "documents_read": view.documents_read,
         "corpus_bytes": view.corpus_bytes,
         "bytes_read": view.bytes_read,
         "skipped": view.skipped,

@@ -26,7 +26,7 @@ fn calls_are_limited() {
         &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+            1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.calls_max` = 0
 
             hint: go on with `spelunk resume --set limits.calls_max=1`
@@ -50,7 +50,7 @@ fn tokens_are_limited() {
         &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+            1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.tokens_max` = 3000
 
             hint: go on with `spelunk resume --set limits.tokens_max=6000`
@@ -74,7 +74,7 @@ fn cost_is_limited() {
         &expect![[r#"
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            1 file · 35 B read · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
+            1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
             error: the run has reached `limits.cost_microusd_max` = 50000
 
             hint: go on with `spelunk resume --set limits.cost_microusd_max=100000`
@@ -100,7 +100,7 @@ fn time_is_limited() {
     ran.check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B read · 1 call · 225 tokens · $0.00 · TIME · run SHORT
+        1 file · 0 B read of 35 B · 1 call · 225 tokens · $0.00 · TIME · run SHORT
         error: the run has reached `limits.run_ms_max` = 1500
 
         hint: go on with `spelunk resume --set limits.run_ms_max=3000`

@@ -23,7 +23,7 @@ fn a_wrong_key_is_not_tried_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 1 call · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401
 
                 hint: check the key in the environment, then run `spelunk doctor`
@@ -43,7 +43,7 @@ fn an_unknown_model_is_not_tried_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 1 call · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` does not know `tiny`: scripted status 404
 
                 hint: name another model with `--model`, or check `--base-url`
@@ -62,7 +62,7 @@ fn a_storm_of_429_ends_after_the_retries() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider asks for fewer requests
 
                 hint: wait a little, or lower `limits.calls_parallel_max`
@@ -82,7 +82,7 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider answered with status 500: scripted status 500
 
                 hint: try again in a few minutes, name another model with `--model`, or set a `fallback`
@@ -102,7 +102,7 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider has no capacity right now
 
                 hint: try again in a few minutes, name another model with `--model`, or set a `fallback`
@@ -122,7 +122,7 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
 
                 hint: check that `--base-url` is the address of the API and not of a web page, or what the program of `model.command` prints
@@ -142,7 +142,7 @@ fn a_stream_that_ends_early_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply ended before its end mark
 
                 hint: try again; if it happens every time, look for a proxy that ends long replies
@@ -162,7 +162,7 @@ fn a_web_page_is_no_reply() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 4 calls · 900 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 900 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
 
                 hint: check that `--base-url` is the address of the API and not of a web page, or what the program of `model.command` prints
@@ -182,7 +182,7 @@ fn a_reply_of_ten_megabytes_is_cut_off() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 1 call · 2.0M tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 1 call · 2.0M tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is longer than 8000000 bytes
 
                 hint: raise `limits.reply_bytes_max`
@@ -203,7 +203,7 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 35 B read · 1 call · 0 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider refused the request with status 400: bad [31mrequest ]0;owned second line
 
                 hint: check that the model takes such requests (`spelunk model test`), or name another with `--model`
@@ -224,7 +224,7 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
     ask.run().check(&expect![[r#"
         --- stderr
         openai/tiny (model.base_url is set)
-        1 file · 35 B read · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
+        1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: call `0#0` got no reply: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
 
         hint: check that the server runs and that `--base-url` is right, then `spelunk doctor`
@@ -268,13 +268,14 @@ fn json_holds_the_error_of_a_failed_run() {
         {
           "active_ms": 0,
           "answer": null,
-          "bytes_read": 35,
+          "bytes_read": 0,
           "calls": 1,
           "calls_cached": 0,
           "citations": null,
           "corpus_bytes": 35,
           "degraded": false,
           "documents": 1,
+          "documents_read": 0,
           "error": {
             "causes": [],
             "code": "model-request-refused",

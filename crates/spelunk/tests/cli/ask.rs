@@ -163,6 +163,7 @@ fn json_is_one_object() {
           "corpus_bytes": 35,
           "degraded": false,
           "documents": 1,
+          "documents_read": 1,
           "error": null,
           "errors": [],
           "evidence": [
@@ -253,7 +254,7 @@ fn evidence_that_is_nowhere_is_said_to_be_none() {
         It is 43.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        warning: what the answer quotes is not in the sources (do not rely on this answer without checking it)
+        warning: what the answer quotes is not in the text that the model was shown (do not rely on this answer without checking it)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -29,6 +29,7 @@ mod page;
 mod passages;
 mod plan;
 mod plan_files;
+mod plan_runs;
 mod pull;
 mod repl;
 mod report;

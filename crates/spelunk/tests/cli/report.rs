@@ -5,7 +5,7 @@ use std::path::Path;
 
 use expect_test::{expect, expect_file};
 use serde_json::Value;
-use spelunk_testkit::{Gate, ModelServer, Rule, when};
+use spelunk_testkit::{Gate, ModelServer, Rule, status, when};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, short, to_all, wait_at, wait_for};
 
@@ -46,6 +46,35 @@ fn reviewed() -> (Scene, ModelServer) {
     let ran = scene.spelunk(["ask", REVIEW, "app", "--strategy", "map", "-q"]).server(&server).run();
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{:?}", server.unexpected());
     (scene, server)
+}
+
+#[test]
+fn every_face_says_how_much_was_read() {
+    let scene = Scene::new(&FILES);
+    let server = ModelServer::start_blocking([
+        shows("[F1]").reply("## Summary\n\nInput reaches the database [F1]."),
+        shows("<document name=\"login.py\">").reply(CODE).usage(100, 20),
+        shows("<document name=\"settings.toml\">").always(status(500)),
+    ]);
+    let ask = scene.spelunk(["ask", REVIEW, "app", "--strategy", "map", "--set=limits.retries_max=0"]);
+    let ran = ask.server(&server).run();
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let (n_read, n_all) =
+        (FILES[0].1.len() + FILES[1].1.len(), FILES.iter().map(|file| file.1.len()).sum::<usize>());
+    let told = format!("2 of 3 files · {n_read} B read of {n_all} B");
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    assert!(ran.stdout.contains("- 2 of 3 documents read whole, in 1 of 2 tasks\n"), "{}", ran.stdout);
+    let run = scene.only_run();
+    let export = |format| scene.spelunk(["run", "export", &run, "--format", format]).run().stdout;
+    assert!(export("md").contains(&format!("| read | {told} · 1 of 2 tasks |")), "{}", export("md"));
+    assert!(export("html").contains(&told.replace(" · ", ", ")), "{}", export("html"));
+    let (json, sarif): (Value, Value) =
+        (serde_json::from_str(&export("json")).unwrap(), serde_json::from_str(&export("sarif")).unwrap());
+    let shown: Value = serde_json::from_str(&scene.spelunk(["show", &run, "--json"]).run().stdout).unwrap();
+    for coverage in [&json["coverage"], &sarif["runs"][0]["properties"]["coverage"], &shown] {
+        let numbers = ["documents_read", "bytes_read", "documents"].map(|name| coverage[name].as_u64());
+        assert_eq!(numbers, [Some(2), Some(n_read as u64), Some(3)], "{coverage}");
+    }
 }
 
 /// A report without what differs from one execution to the next.

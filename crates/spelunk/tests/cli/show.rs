@@ -68,7 +68,7 @@ fn a_run_is_shown_before_its_call_was_answered() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let run = scene.answered(&server);
     let started = scene.journal(&run).iter().position(|event| event["type"] == "call.started").unwrap() + 1;
-    scene.spelunk(["show", "--at", &started.to_string()]).run().check(&expect![[r"
+    scene.spelunk(["show", "--at", &started.to_string()]).run().check(&expect![[r#"
         run       RUN  (open)
         question  What is the magic number?
         model     openai/scripted
@@ -77,10 +77,10 @@ fn a_run_is_shown_before_its_call_was_answered() {
         0  direct  open
         └─ 0#0  open
 
-        1 file · 35 B read · 1 call · 0 tokens · $0.00 · TIME · run SHORT
+        1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
         --- stderr
         --- exit 0
-    "]]);
+    "#]]);
     scene.spelunk(["show", "--at", &started.to_string(), "--call", "0#0"]).run().check(&expect![[r#"
         --- system ---
         You answer a question from documents that you are given.
@@ -200,6 +200,7 @@ fn json_holds_the_whole_run() {
           ],
           "corpus_bytes": 35,
           "documents": 1,
+          "documents_read": 1,
           "events": 9,
           "frames": [
             "0"

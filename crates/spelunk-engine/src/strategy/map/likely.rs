@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 
 use spelunk_context::{Plan, View, Work};
-use spelunk_index::{IndexError, Mode, Notice, RankOptions, rank};
+use spelunk_index::{IndexError, Mode, Notice, RankOptions, Texts};
 use spelunk_types::Explain;
 
+use crate::finder::rank_readable;
 use crate::{Frame, FrameError, Task};
 
 /// Passages that are looked for by words.
@@ -49,8 +50,8 @@ async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
 fn by_words(view: &View, question: &str) -> Likely {
     // Short ones, so that a passage at the edge of a part does not bring in its neighbour.
     let options = RankOptions { passage_lines: 4, ..RankOptions::new(WORDS_PASSAGES_MAX, u64::MAX) };
-    let ranking = rank(view, question, &options, &mut |_| {});
-    let passages = ranking.map(|ranking| ranking.passages).unwrap_or_default();
+    // What cannot be read any more is named when the run ends.
+    let (passages, _) = rank_readable(view, question, &options);
     let mut likely = Likely::default();
     likely.add(passages.iter().map(|passage| (passage.doc_idx, (passage.line_start, passage.line_end))));
     likely
@@ -62,7 +63,10 @@ fn by_meaning(
     question: &str,
 ) -> Result<impl Iterator<Item = (u32, Lines)>, IndexError> {
     let mut tell = frame.show_indexing();
-    let found = frame.finder().find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut tell)?.passages;
+    let mut texts = Texts::default();
+    let finder = frame.finder();
+    let found =
+        finder.find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut texts, &mut tell)?.passages;
     let near =
         found.into_iter().filter(|passage| passage.similarity.is_some_and(|near| near >= SIMILARITY_MIN));
     Ok(near.map(|passage| {

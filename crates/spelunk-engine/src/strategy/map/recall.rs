@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use spelunk_context::{ManifestRow, Plan, PlanTask, Tier, Work, batch_small, compare_files};
+use spelunk_context::{ManifestRow, Plan, Tier, compare_files};
 use spelunk_types::{AnalystReport, BlobId, FileOrder};
 
 use crate::analyst::{Analysis, Part, findings_max, system_prompt};
+use crate::planning::{batches, chunks};
 use crate::{Frame, FrameError, Task};
 
 /// What is at hand, and what is left to read.
@@ -17,11 +18,7 @@ pub(super) struct Recalled {
 
 /// Splits the plan into what is at hand and what must be read. Small documents that are left go into batches again.
 pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Recalled, FrameError> {
-    let chunk = |planned: &PlanTask| match &planned.work {
-        Work::Chunk(chunk) => Some(Analysis::of_chunk(planned, chunk, &task.view, task.focus)),
-        Work::Batch(_) => None,
-    };
-    let chunks: Vec<Analysis> = plan.tasks.iter().filter_map(chunk).collect();
+    let chunks: Vec<Analysis> = chunks(plan, &task.view, task.focus);
     let small: Vec<&ManifestRow> =
         plan.manifest.iter().filter(|row| row.tier == Tier::Small && row.bytes > 0).collect();
     let alone = |row: &ManifestRow| Analysis::of_small(row, &task.view, task.focus);
@@ -34,12 +31,7 @@ pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Re
         chunks.into_iter().enumerate().filter(|(idx, _)| !is_at_hand(*idx)).map(|(_, one)| one).collect();
     let rows = small.iter().enumerate().filter(|(idx, _)| !is_at_hand(n_chunks + idx));
     let rows: Vec<ManifestRow> = rows.map(|(_, row)| (*row).clone()).collect();
-    for batch in batch_small(&rows, frame.limits()) {
-        let mut items = batch.items.iter().map(|item| alone(&rows[item.row_idx]));
-        let Some(mut first) = items.next() else { continue };
-        first.parts.extend(items.flat_map(|item| item.parts));
-        analyses.push(first);
-    }
+    analyses.extend(batches(&rows, &plan.limits, &task.view, task.focus));
     // What explains the rest is read first: that is what there is when the budget does not reach for all.
     let first = |analysis: &Analysis| analysis.parts.first().map_or("".into(), |part| Arc::clone(&part.name));
     analyses.sort_by(|a, b| compare_files(FileOrder::Priority, (&first(a), 0), (&first(b), 0)));
@@ -95,7 +87,7 @@ fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
     let (first, last) = (lines.start(), lines.end());
     let schema = analysis.schema.as_ref().map(ToString::to_string).unwrap_or_default();
     let text = format!(
-        "findings-v1\n{}\n{system}\n{}\n{name}\n{digest}\n{first}-{last} {place}\n{schema}",
+        "findings-v2\n{}\n{system}\n{}\n{name}\n{digest}\n{first}-{last} {place}\n{schema}",
         frame.sub_model_name(),
         task.question
     );

@@ -129,7 +129,7 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
         let ticket = server.runs.tickets.read(&ticket.run)?;
         let uploads = uploads(&server, &ticket)?;
         let wanted = Wanted::read(&server, &ticket.request, uploads)?;
-        let options = wanted.material.scan_options(0);
+        let options = wanted.material.scan_options(&server.app.settings.limits);
         let (inputs, corpus) = wanted.material.scan(&server.mcp, &options)?;
         let app = &server.app;
         let asking = Asking {

@@ -12,7 +12,8 @@ use spelunk_types::{Citation, Strategy, iso_time};
 use self::findings::{anchors, by_file, by_severity, excerpt};
 use self::text::{escaped, prose};
 use super::{Material, severity_name, state_word};
-use crate::render::units::{bytes, count, dollars, head, listed, time, tokens};
+use crate::render::answer::{bytes_read, files_read};
+use crate::render::units::{dollars, head, listed, time, tokens};
 
 const STYLE: &str = include_str!("html/style.css");
 const TITLE_CHARS_MAX: usize = 120;
@@ -79,7 +80,7 @@ fn masthead(report: &RunReport) -> String {
         ),
         ("Model", model),
         ("Strategy", view.strategy.map_or("", Strategy::name).to_owned()),
-        ("Read", format!("{}, {}", count(view.n_documents, "file"), bytes(view.corpus_bytes))),
+        ("Read", format!("{}, {}", files_read(view), bytes_read(view))),
         (
             "Calls",
             format!("{} ({} from cache)", view.n_paid_calls() + view.n_cached_calls(), view.n_cached_calls()),
@@ -178,12 +179,12 @@ fn evidence(material: &Material<'_>, anchors: &Anchors) -> String {
 }
 
 fn coverage(material: &Material<'_>) -> String {
-    let (report, coverage) = (material.report, &material.report.coverage);
+    let report = material.report;
     let answer = report.answer.as_ref().map_or("", |answer| &answer.text);
     let (_, said) = written(report, answer);
     let mut rows = Vec::new();
     if said.trim().is_empty() {
-        rows.push(("Files", coverage.documents.to_string()));
+        rows.push(("Files", files_read(&report.view)));
         rows.extend(tasks(report));
     }
     if !report.view.skipped.is_empty() {
@@ -214,7 +215,7 @@ fn tasks(report: &RunReport) -> Vec<(&'static str, String)> {
     let numbers = [
         ("Parts known from earlier runs", coverage.units_recalled),
         ("Findings that could not be used", coverage.rejected),
-        ("Findings whose quote is not in the source", coverage.unverified),
+        ("Findings whose quote is not in the text that was shown", coverage.unverified),
     ];
     rows.extend(numbers.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name, n.to_string())));
     for (what, code) in coverage.failed.iter().take(ERRORS_MAX) {

@@ -44,6 +44,8 @@ pub(crate) fn value(report: &RunReport) -> Value {
         "count": report.count,
         "coverage": {
             "documents": report.coverage.documents,
+            "documents_read": report.coverage.documents_read,
+            "bytes_read": report.coverage.bytes_read,
             "skipped": view.skipped,
             "tasks": report.coverage.tasks,
             "tasks_done": report.coverage.tasks_done,

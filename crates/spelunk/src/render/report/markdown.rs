@@ -1,9 +1,10 @@
 //! The report as Markdown: the question, what is known of the run, and the answer as it was written.
 
-use spelunk_engine::RunReport;
+use spelunk_engine::{ReportCoverage, RunReport};
 use spelunk_types::{Strategy, iso_time};
 
 use super::state_word;
+use crate::render::answer::{bytes_read, files_read};
 use crate::render::units::{bytes, count, dollars, head, safe, time, tokens};
 
 const QUESTION_CHARS_MAX: usize = 200;
@@ -18,6 +19,11 @@ pub(crate) fn markdown(report: &RunReport) -> String {
     text += &format!("| started | {} |\n", iso_time(view.started_at_ms));
     text += &format!("| asked | {} with `{strategy}` |\n", cell(&model));
     text += &format!("| over | {} · {} |\n", count(view.n_documents, "file"), bytes(view.corpus_bytes));
+    if view.tasks.is_some() {
+        let ReportCoverage { tasks_done, tasks, .. } = &report.coverage;
+        let tasks = format!("{tasks_done} of {}", count(*tasks, "task"));
+        text += &format!("| read | {} · {} · {tasks} |\n", files_read(view), bytes_read(view));
+    }
     let calls = format!("{} ({} from cache)", count(view.n_paid_calls(), "call"), view.n_cached_calls());
     let spent = format!("{} tokens · {}", tokens(view.spent.tokens()), dollars(view.spent.cost_microusd));
     text += &format!("| spent | {calls} · {spent} · {} |\n\n", time(view.active_ms()));

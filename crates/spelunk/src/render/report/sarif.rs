@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use spelunk_engine::{MergedFinding, RunReport};
+use spelunk_engine::{MergedFinding, ReportCoverage, RunReport};
 use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time};
 
 use super::{Excerpts, Material, severity_name};
@@ -59,10 +59,21 @@ pub(crate) fn sarif(material: &Material<'_>) -> String {
             "columnKind": "unicodeCodePoints",
             "invocations": [invocation],
             "results": results,
-            "properties": { "question": text(&report.question) },
+            "properties": { "question": text(&report.question), "coverage": coverage(&report.coverage) },
         }],
     });
     format!("{sarif:#}\n")
+}
+
+fn coverage(coverage: &ReportCoverage) -> Value {
+    json!({
+        "documents": coverage.documents,
+        "documents_read": coverage.documents_read,
+        "bytes_read": coverage.bytes_read,
+        "tasks": coverage.tasks,
+        "tasks_done": coverage.tasks_done,
+        "tasks_failed": coverage.failed.len(),
+    })
 }
 
 /// The types of findings, in the order of their names.
@@ -123,7 +134,7 @@ fn result(
     let id = rule_id(merged);
     let mut message = text(&finding.summary);
     if finding.quote == Some(Found::Missing) {
-        message += " (unverified: the words it quotes are not in the source)";
+        message += " (unverified: the words it quotes are not in the text that was shown)";
     }
     let mut properties = Map::from_iter([("severity".to_owned(), json!(severity_name(finding.severity)))]);
     if let Some(confidence) = finding.confidence {

@@ -1,0 +1,165 @@
+//! What an analysis may cost: at least, where no part has to do with the question, and at most, where every analyst writes
+//! as much as it may, is asked to correct its report, and everything is put together. Attempts that fail are not in it, and
+//! neither is what earlier runs left to be used again.
+
+use std::collections::BTreeMap;
+
+use spelunk_context::{Plan, View};
+use spelunk_types::{Focus, Limits, Usage};
+
+use super::analyses;
+use crate::analyst::{Analysis, Words};
+use crate::{Reader, synthesis};
+
+/// Bytes of text to a token: at most in plain prose, at least in tables and other scripts, and as lists are measured.
+const TOKEN_BYTES_MAX: u64 = 6;
+const TOKEN_BYTES_MIN: u64 = 2;
+const TOKEN_BYTES: u64 = 4;
+/// The shortest report: that there is nothing.
+const REPORT_TOKENS_MIN: u64 = 2;
+/// What the shortest finding takes of a report.
+const FINDING_TOKENS_MIN: u64 = 10;
+/// What is written around a finding or a document besides its name.
+const MARKS_BYTES: u64 = 80;
+/// What a correction says besides the report that it is about.
+const CORRECTION_BYTES: u64 = 6_000;
+/// The longest text that a focus adds.
+const FOCUS_BYTES: u64 = 1_000;
+/// Findings that are shown beside the summaries of types, and how long each may be.
+const ACROSS_ITEMS: u64 = 50;
+const ITEM_BYTES_MAX: u64 = 1_500;
+
+/// From the least to the most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Range<T> {
+    /// At least.
+    pub least: T,
+    /// At most.
+    pub most: T,
+}
+
+/// What a plan may cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Forecast {
+    /// Requests.
+    pub calls: Range<u64>,
+    /// What analysts use.
+    pub reading: Range<Usage>,
+    /// What putting their findings together uses.
+    pub synthesis: Range<Usage>,
+}
+
+impl Forecast {
+    /// All tokens together.
+    pub fn usage(&self) -> Range<Usage> {
+        let Self { reading, synthesis, .. } = self;
+        Range { least: reading.least.plus(synthesis.least), most: reading.most.plus(synthesis.most) }
+    }
+}
+
+/// The forecast of a plan. `reader` is the model that reads the parts.
+pub fn forecast(plan: &Plan, view: &View, question: &str, reader: Reader, limits: &Limits) -> Forecast {
+    let mut forecast = Forecast::default();
+    let mut written: BTreeMap<String, u64> = BTreeMap::new();
+    for analysis in analyses(plan, view, Focus::General) {
+        let task = Task::of(&analysis, question, reader, limits);
+        task.add_to(&mut forecast);
+        let found = written.entry(analysis.content_type().to_owned()).or_default();
+        *found = found.saturating_add(task.found_tokens(&analysis, limits));
+    }
+    let mut putting = Putting { calls: 0, usage: Usage::default(), question, limits };
+    for tokens in written.values() {
+        putting.sum_up(*tokens);
+    }
+    if written.len() > 1 || !view.directories().is_empty() {
+        let found = written.values().fold(0, |sum: u64, tokens| sum.saturating_add(*tokens));
+        let items = found.min(ACROSS_ITEMS * ITEM_BYTES_MAX / TOKEN_BYTES);
+        putting.sum_up(items + written.len() as u64 * listed(limits.root_output_tokens_max));
+    }
+    forecast.calls.most = forecast.calls.most.saturating_add(putting.calls);
+    forecast.synthesis.most = putting.usage;
+    forecast
+}
+
+/// One task.
+struct Task {
+    least: Usage,
+    /// The first call; a correction has the same before it.
+    most: Usage,
+}
+
+impl Task {
+    fn of(analysis: &Analysis, question: &str, reader: Reader, limits: &Limits) -> Self {
+        let Words { system, schema, output_tokens_max: output_tokens } = Words::of(analysis, limits, reader);
+        let said = system.len() as u64 + analysis.assignment().len() as u64 + question.len() as u64;
+        let least = Usage {
+            input_tokens: (said + analysis.bytes()).div_ceil(TOKEN_BYTES_MAX),
+            output_tokens: REPORT_TOKENS_MIN,
+            ..Usage::default()
+        };
+        let shown: u64 = analysis.parts.iter().map(|part| part.shown_bytes_max() + MARKS_BYTES).sum();
+        let sent = said + schema.to_string().len() as u64 + shown + FOCUS_BYTES;
+        let input_tokens = sent.div_ceil(TOKEN_BYTES_MIN);
+        let most = Usage { input_tokens, output_tokens, ..Usage::default() };
+        Self { least, most }
+    }
+
+    fn add_to(&self, forecast: &mut Forecast) {
+        let Self { least, most } = self;
+        let correction = Usage {
+            input_tokens: most.input_tokens + most.output_tokens + CORRECTION_BYTES / TOKEN_BYTES_MIN,
+            ..*most
+        };
+        forecast.calls.least += 1;
+        forecast.calls.most += 2;
+        forecast.reading.least = forecast.reading.least.plus(*least);
+        forecast.reading.most = forecast.reading.most.plus(*most).plus(correction);
+    }
+
+    /// The most that its findings take where they are listed.
+    fn found_tokens(&self, analysis: &Analysis, limits: &Limits) -> u64 {
+        let output = self.most.output_tokens;
+        let findings = limits.findings_max.min(output / FINDING_TOKENS_MIN);
+        let name_bytes = analysis.parts.iter().map(|part| part.name.len() as u64).max().unwrap_or(0);
+        listed(output) + findings.saturating_mul(name_bytes + MARKS_BYTES).div_ceil(TOKEN_BYTES)
+    }
+}
+
+/// How long a reply of so many tokens is where it is listed, at most.
+fn listed(output_tokens: u64) -> u64 {
+    output_tokens.saturating_mul(TOKEN_BYTES_MAX).div_ceil(TOKEN_BYTES)
+}
+
+/// Calls that put findings together.
+struct Putting<'a> {
+    calls: u64,
+    usage: Usage,
+    question: &'a str,
+    limits: &'a Limits,
+}
+
+impl Putting<'_> {
+    /// So many tokens are summed up, in groups and rounds, until one text is left.
+    fn sum_up(&mut self, mut tokens: u64) {
+        let output = self.limits.root_output_tokens_max;
+        for _ in 0..=synthesis::ROUNDS_MAX {
+            // Two groups that follow each other are more than one holds.
+            let full = self.limits.synthesis_tokens_max.max(1);
+            let groups = if tokens <= full { 1 } else { (tokens.saturating_mul(2) / full).saturating_add(1) };
+            self.calls = self.calls.saturating_add(groups);
+            let words = synthesis::SYSTEM_BYTES_MAX + self.question.len() as u64 + MARKS_BYTES;
+            let lines = tokens.saturating_mul(TOKEN_BYTES / TOKEN_BYTES_MIN);
+            let input = groups.saturating_mul(words.div_ceil(TOKEN_BYTES_MIN)).saturating_add(lines);
+            let used = Usage {
+                input_tokens: input,
+                output_tokens: groups.saturating_mul(output),
+                ..Usage::default()
+            };
+            self.usage = self.usage.plus(used);
+            if groups == 1 {
+                return;
+            }
+            tokens = groups.saturating_mul(listed(output) + MARKS_BYTES);
+        }
+    }
+}

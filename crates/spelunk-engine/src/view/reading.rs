@@ -1,0 +1,50 @@
+//! What was read: text counts once the frame that was shown it has its answer, so that a part that failed was not read. A
+//! frame that says itself how much was read, after the frames below it, knows better than their sum.
+
+use std::collections::BTreeMap;
+
+use spelunk_types::FrameId;
+
+/// Documents and their bytes.
+type Amount = (u64, u64);
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Reading {
+    /// What frames without an answer were shown last.
+    shown: BTreeMap<FrameId, Amount>,
+    read: BTreeMap<FrameId, Amount>,
+}
+
+impl Reading {
+    pub(super) fn show(&mut self, frame: &FrameId, documents: u64, bytes: u64) {
+        self.shown.insert(frame.clone(), (documents, bytes));
+    }
+
+    /// The frame has its answer; what that changes in what was read, before and after.
+    pub(super) fn answer(&mut self, frame: &FrameId) -> Option<(Amount, Amount)> {
+        let own = self.shown.remove(frame)?;
+        let depth = frame.depth();
+        let is_below = |other: &FrameId| {
+            let mut above = other.clone();
+            while above.depth() > depth {
+                let Some(parent) = above.parent() else { return false };
+                above = parent;
+            }
+            above == *frame
+        };
+        // Frames are in the order of the tree: those below a frame come next to it.
+        let below: Vec<FrameId> = self
+            .read
+            .range(frame.clone()..)
+            .map(|(id, _)| id.clone())
+            .take_while(|id| is_below(id))
+            .collect();
+        let mut before = (0_u64, 0_u64);
+        for id in &below {
+            let (documents, bytes) = self.read.remove(id).unwrap_or_default();
+            before = (before.0.saturating_add(documents), before.1.saturating_add(bytes));
+        }
+        self.read.insert(frame.clone(), own);
+        Some((before, own))
+    }
+}
