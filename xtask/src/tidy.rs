@@ -108,6 +108,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     let mut complaints = edges::check(&metadata);
     complaints.extend(modules::check(&files));
     complaints.extend(docs::check_errors(&files, &codes));
+    complaints.extend(docs::check_promises(&files));
     let limits: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
     complaints.extend(readers::check_limits(&files, &limits));
     complaints.extend(readers::check_settings(&files));

@@ -1,9 +1,11 @@
-//! Docs and text: every error code is explained, and no file names a place that exists on one machine only.
+//! Docs and text: every error code is explained, every promise names tests that exist, and no file names a place that
+//! exists on one machine only.
 
 use super::code::line_of;
 use super::{Complaint, RepoFile};
 
 const ERRORS_PAGE: &str = "docs/errors.md";
+const PROMISES_PAGE: &str = "docs/promises.md";
 /// Where the files of one machine are. Written in two parts so that this file does not complain about itself.
 const MACHINE_PLACES: &[&str] = &[
     concat!("/", "home/"),
@@ -24,6 +26,37 @@ pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint>
         .filter(|code| !page.text.contains(&format!("`{code}`")))
         .map(|code| Complaint::at(ERRORS_PAGE, 0, format!("does not explain `{code}`")))
         .collect()
+}
+
+/// Every promise of `docs/promises.md` names tests, and these exist: `crate::modules::function`, in backticks.
+pub(crate) fn check_promises(files: &[RepoFile]) -> Vec<Complaint> {
+    let Some(page) = files.iter().find(|file| file.path == PROMISES_PAGE) else {
+        return vec![Complaint::at(PROMISES_PAGE, 0, "is missing: it names the test that holds each promise")];
+    };
+    let rows = page.text.lines().enumerate().filter(|(_, line)| line.starts_with("| "));
+    let rows = rows.filter(|(_, line)| *line != "| promise | test |");
+    let mut complaints = Vec::new();
+    for (idx, row) in rows {
+        let tests = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap_or_default();
+        let tests: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        if tests.is_empty() {
+            complaints.push(Complaint::at(PROMISES_PAGE, idx + 1, "is a promise without a test"));
+        }
+        for test in tests.into_iter().filter(|test| !is_test(files, test)) {
+            complaints.push(Complaint::at(PROMISES_PAGE, idx + 1, format!("names no test: `{test}`")));
+        }
+    }
+    complaints
+}
+
+/// Whether a crate has a test function of this name.
+fn is_test(files: &[RepoFile], test: &str) -> bool {
+    let (Some((package, _)), Some((_, function))) = (test.split_once("::"), test.rsplit_once("::")) else {
+        return false;
+    };
+    let folder = if package == "xtask" { "xtask/".to_owned() } else { format!("crates/{package}/") };
+    let head = format!("fn {function}(");
+    files.iter().any(|file| file.is_rust() && file.path.starts_with(&folder) && file.text.contains(&head))
 }
 
 /// Paths of somebody's machine, and packages from elsewhere than crates.io.
@@ -65,6 +98,21 @@ mod tests {
         let page = [file("docs/errors.md", "| `bug` | ours |\n")];
         assert_eq!(told(&check_errors(&page, &["bug", "cancelled"])), ["0: does not explain `cancelled`"]);
         assert_eq!(told(&check_errors(&[], &["bug"])), ["0: is missing: it explains every error code"]);
+    }
+
+    #[test]
+    fn a_promise_without_a_test_is_found() {
+        let page = "| promise | test |\n|---|---|\n| It works. | `spelunk-engine::runs::it_works` |\n\
+                    | It is `fast`. | `spelunk-engine::runs::it_is_fast`, `xtask::it_works` |\n| It is small. | soon |\n";
+        let source = file("crates/spelunk-engine/tests/runs.rs", "async fn it_works() {}");
+        let files = [file("docs/promises.md", page), source];
+        let expected = [
+            "4: names no test: `spelunk-engine::runs::it_is_fast`",
+            "4: names no test: `xtask::it_works`",
+            "5: is a promise without a test",
+        ];
+        assert_eq!(told(&check_promises(&files)), expected);
+        assert_eq!(told(&check_promises(&[])), ["0: is missing: it names the test that holds each promise"]);
     }
 
     #[test]
