@@ -16,7 +16,7 @@ use crate::{Schema, evidence};
 
 pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");
 
-pub(super) const ANSWER: &str = "output/answer.md";
+pub(super) const ANSWER_FILE: &str = "output/answer.md";
 const PROMPT: &str = "input/prompt.md";
 const EVIDENCE: &str = "state/evidence.jsonl";
 /// Where the documents of the run are mounted: their own names begin behind it.
@@ -119,12 +119,12 @@ impl Gate {
         }
         if let Some(line) = gap(&text).filter(|_| self.is_new(Back::Gap)) {
             return Err(format!(
-                "`{ANSWER}` still holds a place to fill: `{line}`. Fill it, or call Finish again if it belongs there"
+                "`{ANSWER_FILE}` still holds a place to fill: `{line}`. Fill it, or call Finish again if it belongs there"
             ));
         }
         let text = match &self.schema {
             Some(schema) => read_typed(schema, &text)
-                .map_err(|fault| format!("`{ANSWER}` does not fit the schema of the answer: {fault}"))?,
+                .map_err(|fault| format!("`{ANSWER_FILE}` does not fit the schema of the answer: {fault}"))?,
             None => text,
         };
         if !self.is_inlined && self.may_verify && self.is_new(Back::Unverified) {
@@ -142,7 +142,7 @@ pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
         arguments.get("answer").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
     {
         let text = format!("{}\n", answer.trim_end());
-        if let Err(error) = work.bench.desk.write(&path(ANSWER), text.into_bytes()) {
+        if let Err(error) = work.bench.desk.write(&path(ANSWER_FILE), text.into_bytes()) {
             return Done::refused(error);
         }
     }
@@ -163,7 +163,7 @@ pub fn written_answer(desk: &Desk) -> Result<String, String> {
     let code = CodeAlone::for_question(&String::from_utf8_lossy(&question));
     let text = answer_text(desk, code, Form::Plain)?;
     match gap(&text) {
-        Some(line) => Err(format!("`{ANSWER}` still holds a place to fill: `{line}`")),
+        Some(line) => Err(format!("`{ANSWER_FILE}` still holds a place to fill: `{line}`")),
         None => Ok(text),
     }
 }
@@ -176,19 +176,19 @@ enum Form {
 }
 
 fn answer_text(desk: &Desk, code: CodeAlone, form: Form) -> Result<String, String> {
-    let Some(bytes) = file(desk, &path(ANSWER)) else {
-        return Err(format!("there is no `{ANSWER}`: write the answer there, then call Finish"));
+    let Some(bytes) = file(desk, &path(ANSWER_FILE)) else {
+        return Err(format!("there is no `{ANSWER_FILE}`: write the answer there, then call Finish"));
     };
-    let Ok(text) = std::str::from_utf8(&bytes) else { return Err(format!("`{ANSWER}` is not text")) };
+    let Ok(text) = std::str::from_utf8(&bytes) else { return Err(format!("`{ANSWER_FILE}` is not text")) };
     let own = text.split("```evidence").next().unwrap_or(text);
     if is_placeholder(own) {
         return Err(format!(
-            "`{ANSWER}` is empty or a placeholder: write the answer itself, then call Finish"
+            "`{ANSWER_FILE}` is empty or a placeholder: write the answer itself, then call Finish"
         ));
     }
     if let Some(fault) = plain_answer::fault(text, code).filter(|_| form == Form::Plain) {
         let what = fault.what();
-        return Err(format!("`{ANSWER}` is {what}: write the answer itself, then call Finish"));
+        return Err(format!("`{ANSWER_FILE}` is {what}: write the answer itself, then call Finish"));
     }
     Ok(unmounted(text.trim()))
 }

@@ -3,13 +3,13 @@
 use spelunk_desk::{Desk, DeskLimits};
 use spelunk_types::Citation;
 
-use super::{ANSWER, Gate, Given, VERIFY, gap, is_placeholder, written_answer};
+use super::{ANSWER_FILE, Gate, Given, VERIFY, gap, is_placeholder, written_answer};
 use crate::plain_answer::CodeAlone;
 use crate::strategy::agent::bench::path;
 
 fn desk(answer: &str) -> Desk {
     let mut desk = Desk::new(DeskLimits::default());
-    desk.put(&path(ANSWER), answer.as_bytes().to_vec()).unwrap();
+    desk.put(&path(ANSWER_FILE), answer.as_bytes().to_vec()).unwrap();
     desk
 }
 
@@ -81,12 +81,15 @@ fn code_and_calls_are_sent_back_however_often_they_are_written() {
         let mut gate = Gate::new(None, CodeAlone::IsNone, true);
         for _ in 0..3 {
             let refused = gate.admit(&desk(text), Vec::new()).unwrap_err();
-            assert_eq!(refused, format!("`{ANSWER}` is {what}: write the answer itself, then call Finish"));
+            assert_eq!(
+                refused,
+                format!("`{ANSWER_FILE}` is {what}: write the answer itself, then call Finish")
+            );
         }
         assert_eq!(gate.so_far(&desk(text)), None);
         assert_eq!(
             written_answer(&desk(text)).unwrap_err(),
-            format!("`{ANSWER}` is {what}: write the answer itself, then call Finish")
+            format!("`{ANSWER_FILE}` is {what}: write the answer itself, then call Finish")
         );
     }
     let code = "```sh\nwc -l a.md\n```";
