@@ -128,13 +128,7 @@ impl Replay {
                 EventKind::CallSettled { call, outcome, .. } => {
                     replay.settled.insert(call.clone(), outcome.clone());
                 }
-                EventKind::FrameOpened { strategy, question, view, note } => {
-                    let (strategy, question, view) = (*strategy, question.clone(), view.clone());
-                    let opened = OpenedFrame { strategy, question, view, note: note.clone() };
-                    replay.closed.remove(frame);
-                    replay.opened.insert(frame.clone(), opened);
-                    mark(&mut replay.frames_aside, frame, is_aside);
-                }
+                EventKind::FrameOpened { .. } => replay.open(event, is_aside),
                 EventKind::FrameClosed { outcome } => {
                     replay.closed.insert(frame.clone(), outcome.clone());
                 }
@@ -186,6 +180,16 @@ impl Replay {
             }
         }
         replay
+    }
+
+    /// A frame began; in the place of one that was set aside, it has not ended.
+    fn open(&mut self, event: &Event, is_aside: bool) {
+        let EventKind::FrameOpened { strategy, question, view, note } = &event.kind else { return };
+        let (strategy, question, view) = (*strategy, question.clone(), view.clone());
+        let opened = OpenedFrame { strategy, question, view, note: note.clone() };
+        self.closed.remove(&event.frame);
+        self.opened.insert(event.frame.clone(), opened);
+        mark(&mut self.frames_aside, &event.frame, is_aside);
     }
 
     /// Whether a call is on record with this prompt; nothing where it is not on record.

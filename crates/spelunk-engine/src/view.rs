@@ -273,34 +273,14 @@ impl RunView {
         }
         match &event.kind {
             EventKind::RunStarted { .. } => self.start(&event.kind, at_ms),
-            EventKind::RunResumed { again_from, .. } => {
-                if let Some(from) = again_from {
-                    self.aside.apply(event);
-                    self.set_aside(*from);
-                }
-                self.outcome = None;
-                self.n_resumed += 1;
-                self.segment_at_ms = at_ms;
-            }
+            EventKind::RunResumed { again_from, .. } => self.resume(event, *again_from),
             EventKind::RunFinished { outcome } => {
                 self.outcome = Some(outcome.clone());
                 // Requests that were on their way were given up and counted before.
                 self.calls.values_mut().for_each(|call| call.is_awaited = false);
             }
-            EventKind::SourceScanned { documents, bytes, skipped, redacted, .. } => {
-                self.n_documents = self.n_documents.saturating_add(*documents);
-                self.corpus_bytes = self.corpus_bytes.saturating_add(*bytes);
-                add(&mut self.skipped, skipped);
-                add(&mut self.redacted, redacted);
-            }
-            EventKind::FrameOpened { strategy, question, .. } => {
-                let is_taken =
-                    self.frames.get(&event.frame).is_some_and(|frame| !self.aside.holds(frame.seq));
-                if !is_taken {
-                    let frame = FrameView::opened(*strategy, question.clone(), event);
-                    self.frames.insert(event.frame.clone(), frame);
-                }
-            }
+            EventKind::SourceScanned { .. } => self.scan(&event.kind),
+            EventKind::FrameOpened { strategy, question, .. } => self.open_frame(event, *strategy, question),
             EventKind::FrameClosed { outcome } => {
                 self.count_failed_task(event, outcome);
                 self.count_read(event, outcome);
@@ -311,18 +291,7 @@ impl RunView {
             EventKind::PassagesChosen { documents, bytes, .. } => {
                 self.reading.show(&event.frame, *documents, *bytes);
             }
-            EventKind::CallStarted { call, model, text, reserved, .. } => {
-                let is_taken = self.calls.get(call).is_some_and(|call| !self.aside.holds(call.seq));
-                if !is_taken {
-                    let started = CallView::started(model.clone(), text.clone(), event);
-                    let before = self.calls.insert(call.clone(), started);
-                    // Another question in its place does not take back what was paid.
-                    self.n_requests_aside += before.map_or(0, |before| before.n_requests);
-                }
-                if let Some(call) = self.calls.get_mut(call) {
-                    call.send(*reserved);
-                }
-            }
+            EventKind::CallStarted { .. } => self.start_call(event),
             EventKind::CallRetried { call, code, .. } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.retry(*code);
@@ -344,11 +313,8 @@ impl RunView {
                 self.citation_places.push((event.seq, event.frame.clone()));
             }
             EventKind::LimitReached { limit, value } => {
-                self.limits_reached.push(ReachedLimit {
-                    limit: limit.clone(),
-                    value: *value,
-                    seq: event.seq,
-                });
+                let (limit, value, seq) = (limit.clone(), *value, event.seq);
+                self.limits_reached.push(ReachedLimit { limit, value, seq });
             }
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
             EventKind::CellRan { .. } => self.add_cell(event),
@@ -365,6 +331,49 @@ impl RunView {
             EventKind::ValueObserved { .. } | EventKind::DeskLaid { .. } | EventKind::CallStreamed { .. } => {
             }
             EventKind::ProgressTicked { .. } => self.tick(event),
+        }
+    }
+
+    /// Another process goes on, from the first refusal on where a limit was raised.
+    fn resume(&mut self, event: &Event, again_from: Option<u64>) {
+        if let Some(from) = again_from {
+            self.aside.apply(event);
+            self.set_aside(from);
+        }
+        self.outcome = None;
+        self.n_resumed += 1;
+        self.segment_at_ms = event.at_ms;
+    }
+
+    fn scan(&mut self, kind: &EventKind) {
+        let EventKind::SourceScanned { documents, bytes, skipped, redacted, .. } = kind else { return };
+        self.n_documents = self.n_documents.saturating_add(*documents);
+        self.corpus_bytes = self.corpus_bytes.saturating_add(*bytes);
+        add(&mut self.skipped, skipped);
+        add(&mut self.redacted, redacted);
+    }
+
+    /// A frame begins, unless one that still counts has its place.
+    fn open_frame(&mut self, event: &Event, strategy: Strategy, question: &Text) {
+        let is_taken = self.frames.get(&event.frame).is_some_and(|frame| !self.aside.holds(frame.seq));
+        if !is_taken {
+            let frame = FrameView::opened(strategy, question.clone(), event);
+            self.frames.insert(event.frame.clone(), frame);
+        }
+    }
+
+    /// A call begins, in its place or in that of one that was set aside.
+    fn start_call(&mut self, event: &Event) {
+        let EventKind::CallStarted { call, model, text, reserved, .. } = &event.kind else { return };
+        let is_taken = self.calls.get(call).is_some_and(|call| !self.aside.holds(call.seq));
+        if !is_taken {
+            let started = CallView::started(model.clone(), text.clone(), event);
+            let before = self.calls.insert(call.clone(), started);
+            // Another question in its place does not take back what was paid.
+            self.n_requests_aside += before.map_or(0, |before| before.n_requests);
+        }
+        if let Some(call) = self.calls.get_mut(call) {
+            call.send(*reserved);
         }
     }
 

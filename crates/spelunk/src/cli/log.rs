@@ -83,7 +83,7 @@ mod tests {
 
     impl Write for Stalled {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let _let = self.read.recv();
+            let _allowed = self.read.recv();
             self.text.lock().unwrap().push_str(std::str::from_utf8(bytes).unwrap());
             Ok(bytes.len())
         }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use spelunk_engine::{Projector, RunHandle, RunResult, RunView, raising_flag};
-use spelunk_journal::Record;
+use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
 use spelunk_types::{Blame, ErrorCode, EventKind, RunId};
 
@@ -175,7 +175,10 @@ pub(crate) fn show_result(
         (Some(code), Some(error)) => {
             app.report_text(error);
             // A limit's own hint says how to go on, and a run cannot go on with another model.
-            if !app.json && code.blame() != Blame::Limit && code != ErrorCode::ModelNotFound {
+            let is_there =
+                |workspace: Workspace| workspace.runs().is_ok_and(|runs| runs.contains(&result.run));
+            let is_there = app.existing_workspace()?.is_some_and(is_there);
+            if is_there && !app.json && code.blame() != Blame::Limit && code != ErrorCode::ModelNotFound {
                 app.say(&format!("resume with: spelunk resume {short}"));
             }
             ExitCode::from(exit_code(code))
