@@ -274,26 +274,10 @@ impl RunView {
                 self.documents_read = self.documents_read.saturating_add(*documents);
                 self.bytes_read = self.bytes_read.saturating_add(*bytes);
             }
-            EventKind::CallStarted { call, model, text, reserved, .. } => {
-                let started = || CallView::started(model.clone(), text.clone(), event);
-                self.calls.entry(call.clone()).or_insert_with(started).send(*reserved);
-            }
-            EventKind::CallRetried { call, code, .. } => {
-                if let Some(call) = self.calls.get_mut(call) {
-                    call.retry(*code);
-                }
-            }
-            EventKind::CallWasted { call, usage } => {
-                self.spent = self.spent.plus(*usage);
-                if let Some(call) = self.calls.get_mut(call) {
-                    call.is_awaited = false;
-                }
-            }
-            EventKind::CallSettled { call, outcome, served } => {
-                if let Some(view) = self.calls.get_mut(call) {
-                    self.spent = self.spent.plus(view.settle(outcome.clone(), *served, at_ms));
-                }
-            }
+            EventKind::CallStarted { .. }
+            | EventKind::CallRetried { .. }
+            | EventKind::CallWasted { .. }
+            | EventKind::CallSettled { .. } => self.apply_call(event),
             EventKind::CitationChecked { citation, found } => self.citations.push((citation.clone(), *found)),
             EventKind::LimitReached { limit, value } => self.limits_reached.push((limit.clone(), *value)),
             EventKind::WarningRaised { message, hint } => self.warn(message, hint),
@@ -311,6 +295,26 @@ impl RunView {
             EventKind::ValueObserved { .. } | EventKind::DeskLaid { .. } | EventKind::CallStreamed { .. } => {
             }
             EventKind::ProgressTicked { .. } => self.tick(event),
+        }
+    }
+
+    fn apply_call(&mut self, event: &Event) {
+        if let EventKind::CallStarted { call, model, text, reserved, .. } = &event.kind {
+            let started = || CallView::started(model.clone(), text.clone(), event);
+            self.calls.entry(call.clone()).or_insert_with(started).send(*reserved);
+        } else if let EventKind::CallRetried { call, code, .. } = &event.kind {
+            if let Some(call) = self.calls.get_mut(call) {
+                call.retry(*code);
+            }
+        } else if let EventKind::CallWasted { call, usage } = &event.kind {
+            self.spent = self.spent.plus(*usage);
+            if let Some(call) = self.calls.get_mut(call) {
+                call.is_awaited = false;
+            }
+        } else if let EventKind::CallSettled { call, outcome, served } = &event.kind
+            && let Some(view) = self.calls.get_mut(call)
+        {
+            self.spent = self.spent.plus(view.settle(outcome.clone(), *served, event.at_ms));
         }
     }
 
