@@ -72,7 +72,7 @@ fn a_model_that_costs_nothing_or_whose_price_is_set_is_bounded() {
 #[test]
 fn without_a_bound_a_model_without_a_price_is_asked_and_the_user_is_told() {
     let scene = Scene::new(&NOTE);
-    let command = ["--model", "command/x", "--set", "model.command=cat", "--json"];
+    let command = ["--model", "command/x", "--set", "model.command=echo It is 42.", "--json"];
     let ran = scene.spelunk(["ask", QUESTION, "notes"].into_iter().chain(command)).run();
     let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use spelunk_testkit::{Fault, ModelServer, status, when};
 
 use super::moments::{kill_at, moments};
-use crate::scene::{Scene, n_calls};
+use crate::scene::{Scene, n_calls, wait_for};
 
 const SEED: u64 = 659;
 const KILLS: u32 = 12;
@@ -31,16 +31,13 @@ fn server() -> ModelServer {
 fn killed_again_and_again_a_run_reports_every_request_it_sent() {
     let (scene, server) = (Scene::new(&FILES), server());
     let ask = ["ask", "Review it", "notes", "--strategy", "map", "--no-cache"];
-    let begun = || scene.runs().pop().filter(|run| !scene.journal(run).is_empty());
+    let asking = scene.spelunk(ask).server(&server).impatient().start();
+    wait_for("a request", || (n_calls(&server) > 0).then_some(()));
+    kill_at(asking, Duration::ZERO);
     for moment in moments(SEED, KILLS, Duration::from_millis(600)) {
-        let call = match begun() {
-            Some(_) => scene.spelunk(["resume"]).impatient(),
-            None => scene.spelunk(ask).server(&server).impatient(),
-        };
-        kill_at(call.start(), moment);
+        kill_at(scene.spelunk(["resume"]).impatient().start(), moment);
     }
-    let run = begun().expect("one of the first kills came after the run had begun");
-    let ran = scene.spelunk(["resume", &run]).impatient().run();
+    let ran = scene.spelunk(["resume"]).impatient().run();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let (n_sent, n_counted) = (n_calls(&server) as u64, scene.calls_reported());
     assert!(n_sent <= n_counted, "{n_sent} requests were sent, {n_counted} are reported");
