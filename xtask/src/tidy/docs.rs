@@ -31,7 +31,11 @@ pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint>
 /// Every promise of `docs/promises.md` names tests, and these exist: `crate::modules::function`, in backticks.
 pub(crate) fn check_promises(files: &[RepoFile]) -> Vec<Complaint> {
     let Some(page) = files.iter().find(|file| file.path == PROMISES_PAGE) else {
-        return vec![Complaint::at(PROMISES_PAGE, 0, "is missing: it names the test that holds each promise")];
+        return vec![Complaint::at(
+            PROMISES_PAGE,
+            0,
+            "is missing: it names the test that holds each promise",
+        )];
     };
     let rows = page.text.lines().enumerate().filter(|(_, line)| line.starts_with("| "));
     let rows = rows.filter(|(_, line)| *line != "| promise | test |");
