@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use spelunk_context::{Corpus, ScanOptions};
-use spelunk_engine::{EngineError, RunHandle, RunSettings, RunView, Schema};
+use spelunk_engine::{EngineError, RunHandle, RunView, Schema};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{RunId, Strategy};
 

@@ -129,7 +129,7 @@ async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<Fo
             let FoundPassage { doc_idx, line_start, text, score, similarity, .. } = passage;
             json!([doc_idx, line_start, text, score, similarity])
         });
-        Ok(serde_json::Value::from_iter(rows).to_string())
+        Ok(rows.collect::<serde_json::Value>().to_string())
     };
     let found = frame.observe(&format!("passages {}", json!(queries)), looking).await?;
     Ok(recorded_passages(task, &found))

@@ -113,7 +113,7 @@ struct Moody {
 }
 
 impl Embedder for Moody {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "moody"
     }
 

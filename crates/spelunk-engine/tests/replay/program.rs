@@ -34,7 +34,7 @@ impl Cells {
         for idx in 0..n_cells {
             let is_endless = may_be_endless && dice.below(3) == 0;
             let mut code = format!("# cell {idx}\n");
-            for _ in 0..1 + dice.below(4) {
+            for _ in 0..=dice.below(4) {
                 code += &made.statement(dice);
             }
             // A cell that is stopped has done nothing, so an answer that it offered was never offered.

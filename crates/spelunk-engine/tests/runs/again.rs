@@ -284,8 +284,8 @@ async fn analysts_that_were_refused_work_when_the_limit_is_raised() {
     let text = resumed.answer.unwrap().text;
     for (name, _) in KINDS {
         assert!(text.contains(&format!("About {name}")), "{text}");
-        let shown = format!("<document name=\\\"{name}\\\">");
-        let n_read = stage.server.requests().iter().filter(|request| request.body.contains(&shown)).count();
+        let opening = format!("<document name=\\\"{name}\\\">");
+        let n_read = stage.server.requests().iter().filter(|request| request.body.contains(&opening)).count();
         assert_eq!(n_read, 1, "{name} was read once");
     }
     assert!(!text.contains("not covered"), "{text}");

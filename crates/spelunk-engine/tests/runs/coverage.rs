@@ -11,7 +11,9 @@ use crate::stage::{Stage, engine_on, events, view};
 
 /// Twelve lines each, which are read in parts of four.
 fn log(name: &str) -> String {
-    (1..=12).map(|line| format!("09:{line:02} INFO {name} did step {line}\n")).collect()
+    let lines: Vec<String> =
+        (1..=12).map(|line| format!("09:{line:02} INFO {name} did step {line}\n")).collect();
+    lines.concat()
 }
 
 fn stage(files: &[(&str, &str)], rules: Vec<Rule>) -> Stage {

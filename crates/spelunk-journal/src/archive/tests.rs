@@ -36,7 +36,9 @@ fn listed(workspace: &Workspace) -> Vec<(String, u64)> {
     let files = files_below(root).unwrap();
     let name = |path: &PathBuf| path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
     let named = files.iter().map(|path| (name(path), path.metadata().unwrap().len()));
-    named.filter(|(name, _)| !name.ends_with(".lock")).collect()
+    named
+        .filter(|(name, _)| Path::new(name).extension().is_none_or(|extension| extension != "lock"))
+        .collect()
 }
 
 #[test]

@@ -68,7 +68,6 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
                 what: format!("the prelude does not run: {error}"),
             })?;
     }
-    let n_classes = handles.n_classes();
     session.has_handles = !handles.is_empty();
     session.has_texts_only = handles.has_texts_only();
     let mut interpreter = MontyInterpreter {
@@ -82,13 +81,13 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
         docs: setup.functions.iter().map(|function| (function.name.clone(), function.doc.clone())).collect(),
         exceptions: setup.exceptions.clone(),
         limits: setup.limits,
+        n_shown_classes: handles.n_classes(),
         handles,
         files: Files::new(&setup.files),
         clock: Clock::new(setup.clock_ms),
         sources,
         session,
         callers: Callers::new(&setup.prelude)?,
-        n_shown_classes: n_classes,
         capture: Capture::new(setup.limits.output_chars_max),
         cell: Cell::default(),
     };

@@ -49,9 +49,9 @@ fn a_cell_that_has_to_wait_for_the_machine_is_not_stopped() {
     let mut child =
         Command::new(worker().program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let code = r"n = 0\nfor i in range(300000):\n    n += 1\nprint(n)";
-    begin(&mut child, std::process::id(), code, 5_000);
+    begin(&mut child, std::process::id(), code, 2_000);
     signal(&child, "-STOP");
-    std::thread::sleep(Duration::from_millis(6_000));
+    std::thread::sleep(Duration::from_secs(3));
     signal(&child, "-CONT");
     let answer = frame(r#"{"step":{"done":{"output":{"head":"300000\n","tail":"","n_chars":7}}}}"#);
     let mut read = vec![0; answer.len()];

@@ -69,7 +69,7 @@ fn the_name_of_another_providers_model_is_refused_where_it_would_be_sent() {
     let scene = Scene::new(&NOTE);
     let ask = |arguments: [&'static str; 2]| {
         let ask = scene.spelunk(["ask", QUESTION, "notes"]).env("OPENAI_API_KEY", "sk-test");
-        arguments.into_iter().fold(ask, |ask, argument| ask.arg(argument)).run()
+        arguments.into_iter().fold(ask, crate::scene::Call::arg).run()
     };
     ask(["--model", "nobody/tiny"]).check(&expect![[r"
         --- stderr

@@ -143,7 +143,32 @@ impl<'a> Session<'a> {
         let time = if self.frame.is_replaying() { CellTime::Replay } else { CellTime::Limited };
         let end = self.drive(code, time).await?;
         let taken = self.frame.places().since(before);
-        let (output, outcome, ran) = match end {
+        let (output, outcome, ran) = self.came_to(code, end).await?;
+        if let CellOutcome::Limited { .. } = &outcome {
+            // It is not run again on replay, so it has done nothing.
+            self.gate = gate;
+            if let (Some(bench), Some(saved)) = (&mut self.bench, saved) {
+                bench.restore(saved);
+            }
+        }
+        let record = CellRecord {
+            code: code.to_owned(),
+            outcome,
+            output,
+            taken,
+            took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        self.frame.record_cell(record).await?;
+        Ok(ran)
+    }
+
+    /// What a cell came to: what it printed, its end for the record, and what the model is told.
+    async fn came_to(
+        &mut self,
+        code: &str,
+        end: Result<CellEnd, InterpreterError>,
+    ) -> Result<(String, CellOutcome, Ran), FrameError> {
+        Ok(match end {
             Ok(CellEnd::Done { output }) if self.bench.is_some() => {
                 let output = output.render();
                 self.keep(code);
@@ -182,23 +207,7 @@ impl<'a> Session<'a> {
                 self.rebuild().await?;
                 (String::new(), outcome, ran)
             }
-        };
-        if let CellOutcome::Limited { .. } = &outcome {
-            // It is not run again on replay, so it has done nothing.
-            self.gate = gate;
-            if let (Some(bench), Some(saved)) = (&mut self.bench, saved) {
-                bench.restore(saved);
-            }
-        }
-        let record = CellRecord {
-            code: code.to_owned(),
-            outcome,
-            output,
-            taken,
-            took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        };
-        self.frame.record_cell(record).await?;
-        Ok(ran)
+        })
     }
 
     /// The limit that stopped a cell, in words that are the same each time.
