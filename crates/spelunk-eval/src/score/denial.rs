@@ -14,6 +14,7 @@ static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
         r"|say|said\b|tell|hold|contain|include|appear|reveal|disclose|indicate|identif)",
         r"|\bno (?:\w+ )?(?:such|mention|information|record|answer|entry|statement|indication)\b|\bno registration",
         r"|\b(?:cannot|can't|could not|couldn't|unable to) (?:be )?(?:find|found|determined?|answered|say)\b",
+        r"|\bnothing (?:\w+ ){1,5}(?:was|is) found\b",
         r"|\bnothing (?:was|is|in|says|about|tells|does|on)\b|\b(?:is|are|remains?) (?:silent|unknown|missing)\b",
     ))
     .expect("the pattern is tested")
@@ -99,6 +100,7 @@ mod tests {
             "There is no mention of it.",
             "The documents are silent on that.",
             "Nothing in the text tells.",
+            "Nothing that answers the question was found in what was read.",
             "I couldn’t find it.",
             "This cannot be determined from the text.",
             "The text names Olga Berg for the signal station, but it does not say who keeps the pumping station.",

@@ -18,7 +18,7 @@ fn failed() -> (Scene, ModelServer, String) {
 fn with_format(journal: &str, format: u32) -> String {
     let (first, rest) = journal.split_once('\n').unwrap();
     let (body, _) = first.rsplit_once(",\"sum\":").unwrap();
-    let body = body.replacen("\"format\":1,", &format!("\"format\":{format},"), 1);
+    let body = body.replacen("\"format\":2,", &format!("\"format\":{format},"), 1);
     let sum: String = spelunk_journal::digest(body.as_bytes()).as_str().chars().take(8).collect();
     format!("{body},\"sum\":\"{sum}\"}}\n{rest}")
 }

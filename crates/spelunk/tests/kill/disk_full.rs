@@ -20,7 +20,7 @@ fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_roo
     ask.run().check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B read · 1 call · 0 tokens · $0.00 · TIME · run SHORT
+        1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
         error: could not write `blobs/30/HASH`
           caused by: File too large (os error 27)
 

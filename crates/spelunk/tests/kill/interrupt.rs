@@ -21,7 +21,7 @@ fn interrupted_by(signal: &str) {
     Ran::of(&scene, asking.wait_with_output().unwrap()).check(&expect![[r"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B read · 1 call · 225 tokens · $0.00 · TIME · run SHORT
+        1 file · 0 B read of 35 B · 1 call · 225 tokens · $0.00 · TIME · run SHORT
         resume with: spelunk resume SHORT
         --- exit 130
     "]]);

@@ -48,8 +48,9 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
     scene.spelunk(["resume", "--max-calls", "4"]).server(&server).run().check(&expect![[r#"
         42
         --- stderr
-        resuming run SHORT after event 13: 2 settled calls not made again
-        1 file · 35 B explored in 2 cells · 3 calls · 360 tokens · $0.00 · TIME · run SHORT
+        resuming run SHORT after event 13: 1 settled call not made again
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5166 tokens (that is the most it can have cost; the provider's bill may be lower)
+        1 file · 35 B explored in 2 cells · 4 calls · 5.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     // The look, the conclusion, the answer that was lost with its process, and the answer.
