@@ -158,7 +158,7 @@ fn the_log_has_a_line_for_each_request_and_nothing_of_what_was_said() {
     let server = Server::start(&scene, &[], None);
     server.post("/v1/plan?secret=hunter2", &json!({ "paths": ["notes"], "question": "hunter2" }));
     server.get("/v1/runs/hunter2");
-    let log = server.log();
+    let log = server.log_with("run-not-found");
     assert!(!log.contains("hunter2"), "{log}");
     let lines: Vec<serde_json::Value> =
         log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

@@ -64,6 +64,15 @@ impl Server {
         self.log.lock().unwrap().join("\n")
     }
 
+    /// The same once this is in it: lines are written after the answers that they are about.
+    pub(crate) fn log_with(&self, part: &str) -> String {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while !self.log().contains(part) && std::time::Instant::now() < until {
+            std::thread::yield_now();
+        }
+        self.log()
+    }
+
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
