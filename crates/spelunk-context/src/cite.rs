@@ -29,7 +29,7 @@ struct Run {
 }
 
 impl Shown {
-    /// Adds lines that stand one after the other in a document; `line_start` is the number of the first.
+    /// Adds consecutive lines of a document; `line_start` is the number of the first.
     pub fn add(&mut self, document: &str, line_start: u64, text: &str) {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let (lines, n_lines) = (format!("{text}\n"), text.split('\n').count() as u64);
@@ -49,8 +49,8 @@ impl Shown {
         self.runs_of(document).any(|run| (run.line_start..run.line_start + run.n_lines).contains(&line))
     }
 
-    /// The citation with its document's own name and its true line, and how it was found. What stands in the document
-    /// but was not shown is `Missing`.
+    /// The citation with its document's own name and its true line, and how it was found. Text of the document
+    /// that was not shown is `Missing`.
     pub fn check(&self, citation: &Citation) -> (Citation, Found) {
         let found_in = |run: &Run| {
             let wanted = citation.line.saturating_sub(run.line_start).saturating_add(1);

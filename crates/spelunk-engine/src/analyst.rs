@@ -154,7 +154,7 @@ fn worded(
     prompt
 }
 
-/// What an analyst is told besides the text, and how much it may write.
+/// The instructions of an analyst, and how much it may write.
 pub(crate) struct Words {
     pub(crate) system: String,
     pub(crate) schema: Arc<serde_json::Value>,

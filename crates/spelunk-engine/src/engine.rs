@@ -497,8 +497,8 @@ fn check_may_be_asked(
     }
 }
 
-/// Requests that were on their way when the process before this one died: nobody knows what came of them, so each is
-/// counted as what was set aside for it, and the user is told. What is counted here has its end on record.
+/// Requests that were in flight when the previous process died. Their outcome is unknown, so each is charged at its
+/// reservation, once, and the user is warned.
 fn charged(view: &RunView) -> Vec<(FrameId, EventKind)> {
     let mut sum = Usage::default();
     let mut facts = Vec::new();

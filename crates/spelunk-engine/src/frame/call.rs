@@ -158,7 +158,7 @@ impl Frame {
     /// Says once for each process that a limit was reached; the run goes on.
     pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
         let written = {
-            // Its place is taken before anybody else lives with the same refusal: nothing that follows stands before it.
+            // Queued under the lock, so that everything that follows from the refusal comes after it in the journal.
             let mut told = self.run().limits_told.lock().unwrap_or_else(PoisonError::into_inner);
             told.insert(exceeded.limit).then(|| self.post_limit(exceeded))
         };
@@ -236,7 +236,7 @@ impl Frame {
         self.run().scribe.post(self.id(), draft).written().await
     }
 
-    /// Writes down a call that nobody has to be asked. A resumed run may have it on record already.
+    /// Records a call that needs no request. A resumed run may have it on record already.
     async fn record_unsent(
         &self,
         call: &CallId,

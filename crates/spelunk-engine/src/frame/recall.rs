@@ -18,7 +18,7 @@ impl Frame {
             let text = run.blobs.text(recorded).map_err(std::sync::Arc::new)?;
             return Ok(wire::read_reports(&text));
         }
-        // What is on record came after a process that used no cache: the run goes on without one.
+        // The process before used no cache and has recorded what followed: this one must do the same.
         let went_without = run.replay.n_noted(self.id()) > 0;
         if went_without || !run.settings.cache_replies {
             return Ok(BTreeMap::new());

@@ -61,7 +61,7 @@ fn the_simulated_reader_answers_by_every_strategy() {
     expect![[r#"
         absent-number-2k-2 auto answered 1.00
         absent-number-2k-2 direct answered 1.00
-        absent-number-2k-2 map answered 0.00
+        absent-number-2k-2 map answered 1.00
         absent-number-2k-2 repl answered 1.00
         absent-number-2k-2 search answered 1.00
         absent-number-2k-2 whole answered 1.00
