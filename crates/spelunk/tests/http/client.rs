@@ -66,7 +66,7 @@ impl Server {
 
     /// The same once this is in it: lines are written after the answers that they are about.
     pub(crate) fn log_with(&self, part: &str) -> String {
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let until = std::time::Instant::now() + Duration::from_secs(30);
         while !self.log().contains(part) && std::time::Instant::now() < until {
             std::thread::yield_now();
         }
