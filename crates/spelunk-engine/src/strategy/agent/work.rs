@@ -107,9 +107,12 @@ impl<'a> Work<'a> {
         let (before, began) = (self.bench.desk.clone(), Instant::now());
         let mut done = tools::run(self, call).await?;
         done.text = shown(&done.text);
-        if self.bench.write_metrics().is_err() {
-            // A desk without room for its own counters has room for nothing; the model is told so by its next write.
+        if let Err(error) = self.bench.write_metrics() {
+            // A desk without room for its own counters has room for nothing.
             self.bench.desk = before.clone();
+            if done.given.is_none() {
+                done = Done::refused(format!("{error}. The files are as they were before this call."));
+            }
         }
         let record = ToolRecord {
             name: call.name.clone(),
