@@ -1,5 +1,5 @@
 //! Where a finding says it is: the file must be one of the task's own, the line one that was shown, and what it quotes must
-//! stand in the text that was shown.
+//! be in the text that was shown.
 
 use serde_json::{Map, Value};
 use spelunk_context::Shown;

@@ -6,7 +6,7 @@ import threading
 import time
 from _frozen_importlib_external import PathFinder
 
-_real_monotonic, _real_process_time = time.monotonic, time.process_time
+_real_process_time = time.process_time
 
 
 class _Clock:
