@@ -58,6 +58,8 @@ pub enum Stop {
     TaskDiverged { frame: FrameId },
     #[error("frame `{frame}` asks for `{now}` where the journal recorded `{recorded}`")]
     ObservationDiverged { frame: FrameId, recorded: String, now: String },
+    #[error("the model '{name}', which the run has asked, cannot be asked now: {why}")]
+    ModelClosed { name: String, why: String },
     #[error(transparent)]
     Source(Arc<SourceError>),
     #[error("the sandbox of frame `{frame}` broke")]
@@ -121,6 +123,7 @@ impl Explain for Stop {
                 | InterpreterError::Protocol { .. } => ErrorCode::SandboxFailed,
             },
             Self::Source(error) => error.code(),
+            Self::ModelClosed { .. } => ErrorCode::ModelNotConfigured,
             Self::Bug { .. } => ErrorCode::Bug,
         }
     }
@@ -137,7 +140,7 @@ impl Explain for Stop {
             | Self::ToolDiverged { .. }
             | Self::DeskDiverged { .. }
             | Self::Bug { .. } => Some("please report it, with the run's journal".into()),
-            Self::Sandbox { .. } => self.code().hint().map(str::to_owned),
+            Self::Sandbox { .. } | Self::ModelClosed { .. } => self.code().hint().map(str::to_owned),
             Self::Cancelled => None,
         }
     }

@@ -294,3 +294,51 @@ async fn a_child_asks_the_model_that_its_parent_names_and_a_resumed_run_needs_th
     let refused = stage.resume(&engine_on(disk).with_roster(named("slow")), &result.run).err().unwrap();
     assert!(refused.to_string().contains("slow"), "{refused}");
 }
+
+/// A roster with one model, `fast`, which can be opened or not.
+fn roster(fast: &ModelServer, is_open: bool) -> Roster {
+    let model = other(fast);
+    let open = move |_: &str| if is_open { Ok(Arc::clone(&model)) } else { Err("it has no key".to_owned()) };
+    Roster::new(vec!["fast".to_owned()], open)
+}
+
+const TRIES_FAST: &str = "hits = grep('magic')\ntry:\n    said = llm_query('how many?', model='fast')\nexcept ModelError as error:\n    said = str(error)\nprint(said, budget()['depth'])";
+
+#[tokio::test]
+async fn a_model_that_could_not_be_asked_is_refused_again_when_the_run_resumes() {
+    let rules = [
+        on("0#0").reply(cell(TRIES_FAST)),
+        on("0#1").fault(status(401)).reply(cell("FINAL(said)")),
+    ];
+    let stage = stage(Strategy::Repl, rules);
+    let fast = ModelServer::start([on("*").reply("forty-two")]).await;
+    let disk = Arc::new(FaultDisk::sound());
+    let engine = |is_open| engine_on(Arc::clone(&disk) as _).with_roster(roster(&fast, is_open));
+    let result = stage.ask(&engine(false), QUESTION).await;
+    assert!(answer(&result).starts_with("model-unauthorized"), "{}", answer(&result));
+    // Its key is there by now.
+    let resumed = stage.resume(&engine(true), &result.run).unwrap().join().await;
+    assert_eq!(answer(&resumed), "the model 'fast' cannot be asked: it has no key");
+    assert_eq!(fast.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_resumed_run_whose_model_cannot_be_asked_any_more_says_so_and_loses_nothing() {
+    let rules = [
+        on("0#0").reply(cell(TRIES_FAST)),
+        on("0#2").fault(status(401)).reply(cell("FINAL(said)")),
+    ];
+    let stage = stage(Strategy::Repl, rules);
+    let fast = ModelServer::start([on("0#1").reply("forty-two")]).await;
+    let disk = Arc::new(FaultDisk::sound());
+    let engine = |is_open| engine_on(Arc::clone(&disk) as _).with_roster(roster(&fast, is_open));
+    let result = stage.ask(&engine(true), QUESTION).await;
+    let resumed = stage.resume(&engine(false), &result.run).unwrap().join().await;
+    assert_eq!(
+        answer(&resumed),
+        "model-not-configured: the model 'fast', which the run has asked, cannot be asked now: it has no key"
+    );
+    let resumed = stage.resume(&engine(true), &result.run).unwrap().join().await;
+    assert_eq!(answer(&resumed), "forty-two");
+    assert_eq!(fast.requests().len(), 1);
+}

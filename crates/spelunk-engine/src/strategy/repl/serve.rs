@@ -15,7 +15,7 @@ use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_o
 use crate::roster::Unlisted;
 use crate::schema::extract_json;
 use crate::strategy::agent;
-use crate::{Answer, FrameError, Schema, Task};
+use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// What a sub-model is told when a schema is asked of it.
 const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema:\n";
@@ -69,10 +69,27 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
         "_rlm_batch" => rlm_batch(session, &mut call),
         "budget" => Ok(budget(session)),
         "FINAL" => Ok(ready(Ok(finish(session, &mut call))).boxed()),
-        other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'"))),
+        other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'")).into()),
     };
-    let reply = begun.unwrap_or_else(|refusal| ready(Ok(HostReply::from(refusal))).boxed());
+    let reply = begun.unwrap_or_else(|refused| match refused {
+        Refused::Now(refusal) => ready(Ok(HostReply::from(refusal))).boxed(),
+        Refused::Recorded(reply) => reply,
+    });
     Begun { reply, is_effect: true }
+}
+
+/// Why a call is not made.
+enum Refused {
+    /// What was asked is wrong, which it is each time.
+    Now(Refusal),
+    /// The model cannot be asked at present, so the record decides.
+    Recorded(Replying),
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self::Now(refusal)
+    }
 }
 
 /// A call that only looks at text: the same each time.
@@ -134,7 +151,7 @@ fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, Host
 
 type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 
-fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["prompt", "model", "schema"])?;
     let prompt = arguments.need("prompt")?;
     let form = form(session, &mut arguments)?;
@@ -142,7 +159,7 @@ fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     Ok(asking.map(|answered| answered.map(reply)).boxed())
 }
 
-fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["prompts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
     let form = form(session, &mut arguments)?;
@@ -152,7 +169,7 @@ fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     Ok(join_all(asking).map(batch_reply).boxed())
 }
 
-fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["prompt", "context", "model", "schema"])?;
     let prompt = arguments.need_text("prompt")?;
     let context = arguments.take("context");
@@ -161,7 +178,7 @@ fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     Ok(descending.map(|answered| answered.map(reply)).boxed())
 }
 
-fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["prompts", "contexts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
     let contexts = arguments.need_items("contexts")?;
@@ -171,7 +188,8 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
         let (n_contexts, n_prompts) = (contexts.len(), prompts.len());
         return Err(Refusal::value(format!(
             "{n_prompts} prompts and {n_contexts} contexts: give one context for each"
-        )));
+        ))
+        .into());
     }
     let mut descending = Vec::new();
     for (prompt, context) in prompts.into_iter().zip(contexts) {
@@ -392,25 +410,36 @@ fn batch_reply(asked: Vec<Asked>) -> Result<HostReply, FrameError> {
 }
 
 /// Who is asked, and what the answer must look like, from the arguments of a call.
-fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Refusal> {
+fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Refused> {
     let schema = schema(arguments.take("schema"))?;
     let Some(name) = arguments.text("model")? else { return Ok(Form { model: None, schema }) };
-    let refusal = |unlisted: Unlisted| {
-        let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
-        match unlisted {
-            Unlisted::Unknown { known } if known.is_empty() => Refusal::value(format!(
-                "there is no model '{shown}', and no other can be named: leave 'model' out"
-            )),
-            Unlisted::Unknown { known } => {
-                Refusal::value(format!("there is no model '{shown}'; the models are {known}"))
-            }
-            Unlisted::Closed { why } => {
-                Refusal::new("ModelError", format!("the model '{shown}' cannot be asked: {why}"))
-            }
+    let frame = &session.frame;
+    let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
+    let asked = format!("model {shown}");
+    let why = match frame.roster().model(&name) {
+        Ok(model) if !frame.observes_next(&asked) => return Ok(Form { model: Some(model), schema }),
+        // It could not be asked before; what is on record is what the code was told.
+        Ok(_) => String::new(),
+        Err(Unlisted::Unknown { known }) if known.is_empty() => {
+            let message = format!("there is no model '{shown}', and no other can be named: leave 'model' out");
+            return Err(Refusal::value(message).into());
         }
+        Err(Unlisted::Unknown { known }) => {
+            let message = format!("there is no model '{shown}'; the models are {known}");
+            return Err(Refusal::value(message).into());
+        }
+        Err(Unlisted::Closed { why }) if frame.is_replaying() && !frame.observes_next(&asked) => {
+            let stop = Stop::ModelClosed { name: shown, why };
+            return Err(Refused::Recorded(ready(Err(stop.into())).boxed()));
+        }
+        Err(Unlisted::Closed { why }) => why,
     };
-    let model = session.frame.roster().model(&name).map_err(refusal)?;
-    Ok(Form { model: Some(model), schema })
+    let observed = frame.observe(&asked, ready(Ok(why)));
+    let refused = async move {
+        let message = format!("the model '{shown}' cannot be asked: {}", observed.await?);
+        Ok(HostReply::from(Refusal::new("ModelError", message)))
+    };
+    Err(Refused::Recorded(refused.boxed()))
 }
 
 fn schema(value: Option<Value>) -> Result<Option<Arc<Schema>>, Refusal> {
