@@ -401,7 +401,7 @@ impl Engine {
     /// The finder of a corpus.
     fn finder(&self, whole: &View) -> Finder {
         Finder {
-            directory: self.workspace.root().map(|root| root.join(index_folder(whole))),
+            directory: self.workspace.dir().map(|dir| (dir.clone(), index_folder(whole))),
             embedder: Arc::clone(&self.embedder),
             detector: self.detector.clone(),
             detector_key: self.detector_key.clone(),

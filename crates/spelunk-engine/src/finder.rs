@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use spelunk_context::{Detector, Drift, SourceError, View};
+use spelunk_fs::PrivateDir;
 use spelunk_index::{
     EmbedError, Embedder, Hit, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Passage, Query,
     RankOptions, Texts, UpdateOptions, rank,
@@ -22,10 +22,10 @@ const NAMES_MAX: usize = 1000;
 const RANKED_BYTES_MAX: u64 = 1_000_000;
 
 /// The folder of the index of a view: the same documents, in whatever version, have one.
-pub fn index_folder(whole: &View) -> PathBuf {
+pub fn index_folder(whole: &View) -> String {
     let names: Vec<&str> = whole.documents().map(|document| document.name.as_str()).take(NAMES_MAX).collect();
     let key = spelunk_journal::digest(names.join("\n").as_bytes());
-    PathBuf::from("index-v1").join(key.as_str().get(..16).unwrap_or_default())
+    format!("index-v1/{}", key.as_str().get(..16).unwrap_or_default())
 }
 
 /// Opens what turns texts into vectors.
@@ -53,7 +53,7 @@ pub(crate) struct FoundPassages {
 /// Finds passages of one corpus.
 pub(crate) struct Finder {
     /// Where its index is kept, if there is a place for it.
-    pub(crate) directory: Option<PathBuf>,
+    pub(crate) directory: Option<(PrivateDir, String)>,
     /// What turns texts into vectors, opened when it is needed.
     pub(crate) embedder: OpenEmbedder,
     pub(crate) detector: Detector,
@@ -180,7 +180,7 @@ impl Finder {
     /// be done again, so it is waited for. Nothing if that takes too long.
     fn open_level(
         &self,
-        directory: &Path,
+        (dir, folder): &(PrivateDir, String),
         progress: &mut dyn FnMut(IndexProgress),
     ) -> Result<Option<(Index, Option<Notice>)>, IndexError> {
         let embedder = (self.embedder)()?;
@@ -190,7 +190,8 @@ impl Finder {
             ..UpdateOptions::default()
         };
         for _ in 0..POLLS_MAX {
-            let mut opened = Index::open(directory, IndexOptions { embedder: Some(Arc::clone(&embedder)) })?;
+            let mut opened =
+                Index::open_in(dir, folder, IndexOptions { embedder: Some(Arc::clone(&embedder)) })?;
             let updated = opened.update(&self.whole, &options, &mut |so_far| {
                 progress(so_far);
                 ControlFlow::Continue(())

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use spelunk_context::{Detector, DocEntry, SourceError, View};
+use spelunk_fs::PrivateDir;
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
@@ -162,6 +163,13 @@ impl Snapshot {
 }
 
 impl Index {
+    /// Opens the index in a folder of a private directory, which is made if need be. The files are opened by their paths,
+    /// so a link on the way there or among them is an error.
+    pub fn open_in(dir: &PrivateDir, folder: &str, options: IndexOptions) -> Result<Self, IndexError> {
+        let directory = dir.plain_dir(folder).map_err(|source| unusable(&dir.root().join(folder), source))?;
+        Self::open(&directory, options)
+    }
+
     /// Opens the index in a directory, which is made if need be. Damage is kept for `update` to mend.
     pub fn open(directory: &Path, options: IndexOptions) -> Result<Self, IndexError> {
         files::make_directory(directory).map_err(|source| unusable(directory, source))?;

@@ -1,24 +1,20 @@
 //! Archives: a run and every blob it names in one `.tar.gz`, so that its folder can go. An archive is read through and
 //! compared before the folder is removed, and what is unpacked is checked name by name: the file may come from anywhere.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "an archive is streamed, which is not among the disk's operations"
-)]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir};
 use spelunk_types::{BlobId, EventKind, RunId};
 use tar::{Archive, Builder, EntryType, Header};
 
-use crate::disk::{make_parent, make_parent_unsynced, private, sync_parent};
-use crate::gc::{blobs_of, files_below};
-use crate::removal::{folder, remove_folder};
+use crate::disk::STAGING;
+use crate::gc::blobs_of;
+use crate::removal::{archive_bytes, folder, remove_folder};
 use crate::{JournalError, Record, Workspace, blobs};
 
 /// The most that an archive holds. What would not be unpacked is not packed.
@@ -78,51 +74,47 @@ fn archive_within(
     bounds: Bounds,
 ) -> Result<ArchiveReport, JournalError> {
     let name = archive_name(run);
-    let Some(root) = workspace.root() else { return Err(JournalError::NotFound { name: run.to_string() }) };
+    let Some(dir) = workspace.dir() else { return Err(JournalError::NotFound { name: run.to_string() }) };
     let _lock = workspace.lock(run)?;
     let unwritable = |source| JournalError::Write { name: name.clone(), source };
-    let files = files_of(workspace, root, run)?;
-    let bytes_of = |path: &PathBuf| path.metadata().map(|file| file.len());
-    let sizes = files.values().map(bytes_of).collect::<io::Result<Vec<u64>>>().map_err(unwritable)?;
-    let bytes = sizes.iter().sum::<u64>().saturating_add(summary.len() as u64);
+    let files = files_of(workspace, dir, run)?;
+    let bytes = files.values().sum::<u64>().saturating_add(summary.len() as u64);
     if let Some(what) = bounds.exceeded(files.len() as u64 + 1, bytes) {
         return Err(JournalError::ArchiveTooLarge { run: run.clone(), what });
     }
-    let staged = root.join("tmp").join(format!("archive-{}-{run}", std::process::id()));
-    let path = root.join(&name);
-    make_parent(&staged).and_then(|()| make_parent(&path)).map_err(unwritable)?;
-    let packed = pack(&files, summary, &staged).inspect_err(|_| {
+    let (file, staged) = dir.stage(STAGING, "archive-").map_err(unwritable)?;
+    let packed = pack(dir, files.keys(), summary, file).inspect_err(|_| {
         // Half an archive is worthless; the first error is the one to tell.
-        drop(std::fs::remove_file(&staged));
+        drop(dir.remove_file(&staged));
     });
     let packed = packed.map_err(unwritable)?;
-    let read_back = digests(&staged).map_err(unwritable)?;
+    let read_back = digests(dir, &staged).map_err(unwritable)?;
     if read_back != packed {
-        drop(std::fs::remove_file(&staged));
+        drop(dir.remove_file(&staged));
         let what = "does not hold what was packed; the run is left as it is".to_owned();
         return Err(JournalError::Archive { name, what });
     }
-    std::fs::rename(&staged, &path).and_then(|()| sync_parent(&path)).map_err(unwritable)?;
-    remove_folder(root, run)?;
+    dir.rename(&staged, &name, Durability::Synced).map_err(unwritable)?;
+    remove_folder(dir, run).map_err(|source| workspace.unusable(source))?;
     let bytes = packed.values().map(|(_, bytes)| bytes).sum();
-    let bytes_packed = path.metadata().map_err(unwritable)?.len();
+    let bytes_packed = archive_bytes(workspace, run);
     Ok(ArchiveReport { files: files.len() as u64, bytes, bytes_packed, name })
 }
 
 /// Every archived run, oldest first.
 pub fn archives(workspace: &Workspace) -> Result<Vec<RunId>, JournalError> {
-    let Some(root) = workspace.root() else { return Ok(Vec::new()) };
-    let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
-    let files = files_below(&root.join("archive")).map_err(unusable)?;
-    let run = |path: &PathBuf| path.file_name()?.to_str()?.strip_suffix(".tar.gz")?.parse::<RunId>().ok();
-    let mut runs: Vec<RunId> = files.iter().filter_map(run).collect();
+    let Some(dir) = workspace.dir() else { return Ok(Vec::new()) };
+    let files = dir.list("archive").map_err(|source| workspace.unusable(source))?;
+    let run = |file: &Entry| file.name.strip_suffix(".tar.gz")?.parse::<RunId>().ok();
+    let mut runs: Vec<RunId> =
+        files.iter().filter(|file| file.kind == EntryKind::File).filter_map(run).collect();
     runs.sort();
     Ok(runs)
 }
 
 /// What was said of a run when it was archived; `None` where the archive does not begin with it.
 pub fn archive_summary(workspace: &Workspace, run: &RunId) -> Option<Vec<u8>> {
-    let mut archive = Archive::new(open(&workspace.root()?.join(archive_name(run))).ok()?);
+    let mut archive = Archive::new(open(workspace.dir()?, &archive_name(run)).ok()?);
     let mut first = archive.entries().ok()?.next()?.ok()?;
     if first.path_bytes().as_ref() != SUMMARY.as_bytes() {
         return None;
@@ -143,57 +135,56 @@ fn unarchive_within(
     bounds: Bounds,
 ) -> Result<ArchiveReport, JournalError> {
     let name = archive_name(run);
-    let Some(root) = workspace.root() else { return Err(JournalError::NotFound { name: run.to_string() }) };
-    let path = root.join(&name);
-    if !path.is_file() {
+    let Some(dir) = workspace.dir() else { return Err(JournalError::NotFound { name: run.to_string() }) };
+    if !dir.is_file(&name) {
         return Err(JournalError::NotFound { name: run.to_string() });
     }
-    if folder(root, run).join("journal.jsonl").is_file() {
+    let home = folder(run);
+    if dir.is_file(&format!("{home}/journal.jsonl")) {
         return Err(JournalError::RunExists { run: run.clone() });
     }
     // While it is held, no garbage is collected: blobs come before the run that names them.
     let _lock = workspace.lock(run)?;
-    let home = folder(root, run);
-    let staged = root.join("tmp").join(format!("unpacked-{}-{run}", std::process::id()));
+    let staged = format!("{STAGING}/unpacked-{}-{run}", std::process::id());
     // The lock is held: whatever is there was left by a process that was killed.
-    drop(std::fs::remove_dir_all(&staged));
-    let unpacked = unpack(root, run, &path, &staged, bounds);
+    drop(dir.remove_all(&staged));
+    let unpacked = unpack(dir, run, &staged, bounds);
     let (files, bytes) = match unpacked {
         Ok(sums) => sums,
         Err(error) => {
-            drop(std::fs::remove_dir_all(&staged));
-            clear(&home);
+            drop(dir.remove_all(&staged));
+            clear(dir, &home);
             return Err(error);
         }
     };
     let unwritable = |source| JournalError::Write { name: name.clone(), source };
-    clear(&home);
-    std::fs::rename(staged.join(RUN), &home).and_then(|()| sync_parent(&home)).map_err(unwritable)?;
-    drop(std::fs::remove_dir_all(&staged));
-    let bytes_packed = path.metadata().map_err(unwritable)?.len();
-    std::fs::remove_file(&path).map_err(unwritable)?;
+    clear(dir, &home);
+    dir.rename(&format!("{staged}/{RUN}"), &home, Durability::Synced).map_err(unwritable)?;
+    drop(dir.remove_all(&staged));
+    let bytes_packed = archive_bytes(workspace, run);
+    dir.remove_file(&name).map_err(unwritable)?;
     Ok(ArchiveReport { files, bytes, bytes_packed, name })
 }
 
 /// Takes away a folder that holds nothing but a lock: it is in the way of the run.
-fn clear(home: &Path) {
-    drop(std::fs::remove_file(home.join("run.lock")).and_then(|()| std::fs::remove_dir(home)));
+fn clear(dir: &PrivateDir, home: &str) {
+    drop(dir.remove_file(&format!("{home}/run.lock")).and_then(|()| dir.remove_dir(home)));
 }
 
-/// The files of an archive, by name: those of the run's folder, and the blobs that its journal names.
+/// The files of an archive, by name and with their lengths: those of the run's folder, and the blobs that its journal
+/// names.
 fn files_of(
     workspace: &Workspace,
-    root: &Path,
+    dir: &PrivateDir,
     run: &RunId,
-) -> Result<BTreeMap<String, PathBuf>, JournalError> {
-    let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
-    let home = folder(root, run);
+) -> Result<BTreeMap<String, u64>, JournalError> {
+    let unusable = |source| workspace.unusable(source);
+    let home = folder(run);
     let mut files = BTreeMap::new();
-    for path in files_below(&home).map_err(unusable)? {
-        let Some(inner) = path.strip_prefix(&home).ok().and_then(Path::to_str) else { continue };
-        let is_plain = path.symlink_metadata().is_ok_and(|file| file.is_file());
-        if is_plain && inner != "run.lock" && !inner.starts_with(".staged") {
-            files.insert(format!("runs/{run}/{}", inner.replace('\\', "/")), path.clone());
+    for (name, file) in dir.files_below(&home).map_err(unusable)? {
+        let inner = name.strip_prefix(&home).unwrap_or_default();
+        if inner != "/run.lock" && !inner.starts_with("/.staged") {
+            files.insert(name, file.len);
         }
     }
     let (mut named, texts) = (BTreeSet::new(), workspace.blobs_of(run));
@@ -215,10 +206,9 @@ fn files_of(
     }
     for blob in named {
         let name = blobs::file_name(&blob);
-        let path = root.join(&name);
         // The rest is in the pack, a file of the run's folder.
-        if path.is_file() {
-            files.insert(name, path);
+        if let Some(file) = dir.entry(&name).map_err(unusable)?.filter(|file| file.kind == EntryKind::File) {
+            files.insert(name, file.len);
         }
     }
     Ok(files)
@@ -226,13 +216,17 @@ fn files_of(
 
 type Digests = BTreeMap<String, (BlobId, u64)>;
 
-fn pack(files: &BTreeMap<String, PathBuf>, summary: &[u8], staged: &Path) -> io::Result<Digests> {
-    let file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(staged)?;
-    let mut builder = Builder::new(GzEncoder::new(file, Compression::default()));
+fn pack<'n>(
+    dir: &PrivateDir,
+    names: impl Iterator<Item = &'n String>,
+    summary: &[u8],
+    into: File,
+) -> io::Result<Digests> {
+    let mut builder = Builder::new(GzEncoder::new(into, Compression::default()));
     let mut packed = Digests::new();
     add(&mut builder, SUMMARY, summary, summary.len() as u64, &mut packed)?;
-    for (name, path) in files {
-        let file = File::open(path)?;
+    for name in names {
+        let file = dir.open(name)?;
         let bytes = file.metadata()?.len();
         add(&mut builder, name, file, bytes, &mut packed)?;
     }
@@ -286,9 +280,8 @@ impl<R: Read> Read for Hashed<R> {
 }
 
 /// Writes what is read to a new file, durably, a piece at a time; gives its digest. The inner error is about reading.
-fn write_out(mut from: impl Read, target: &Path) -> io::Result<io::Result<(BlobId, u64)>> {
-    make_parent_unsynced(target)?;
-    let mut file = private(OpenOptions::new().write(true).create_new(true)).open(target)?;
+fn write_out(mut from: impl Read, dir: &PrivateDir, target: &str) -> io::Result<io::Result<(BlobId, u64)>> {
+    let mut file = dir.create_new(target, Durability::Unsynced)?;
     let (mut hasher, mut bytes, mut piece) = (blake3::Hasher::new(), 0, vec![0; PIECE_BYTES]);
     loop {
         let n = match from.read(&mut piece) {
@@ -306,14 +299,14 @@ fn write_out(mut from: impl Read, target: &Path) -> io::Result<io::Result<(BlobI
     Ok(Ok((BlobId::from_hash(*hasher.finalize().as_bytes()), bytes)))
 }
 
-fn open(path: &Path) -> io::Result<GzDecoder<BufReader<File>>> {
-    Ok(GzDecoder::new(BufReader::new(File::open(path)?)))
+fn open(dir: &PrivateDir, name: &str) -> io::Result<GzDecoder<BufReader<File>>> {
+    Ok(GzDecoder::new(BufReader::new(dir.open(name)?)))
 }
 
 /// What an archive holds, read through.
-fn digests(path: &Path) -> io::Result<Digests> {
+fn digests(dir: &PrivateDir, name: &str) -> io::Result<Digests> {
     let mut found = Digests::new();
-    for entry in Archive::new(open(path)?).entries()? {
+    for entry in Archive::new(open(dir, name)?).entries()? {
         let mut entry = entry?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let mut hasher = blake3::Hasher::new();
@@ -324,17 +317,11 @@ fn digests(path: &Path) -> io::Result<Digests> {
 }
 
 /// Unpacks into a staging folder, a piece at a time, and blobs into their places; gives the number of files and their bytes.
-fn unpack(
-    root: &Path,
-    run: &RunId,
-    path: &Path,
-    staged: &Path,
-    bounds: Bounds,
-) -> Result<(u64, u64), JournalError> {
+fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result<(u64, u64), JournalError> {
     let name = archive_name(run);
     let bad = |what: String| JournalError::Archive { name: name.clone(), what };
     let cut = |error: io::Error| bad(format!("is cut or not an archive ({error})"));
-    let mut archive = Archive::new(open(path).map_err(cut)?);
+    let mut archive = Archive::new(open(dir, &name).map_err(cut)?);
     let (mut files, mut bytes_sum, mut has_journal) = (0, 0_u64, false);
     for entry in archive.entries().map_err(cut)? {
         let mut entry = entry.map_err(cut)?;
@@ -349,12 +336,11 @@ fn unpack(
             place.ok_or_else(|| bad(format!("holds `{}`, which is no part of the run", shown(&inner))))?;
         let target = match &place {
             Place::Summary => continue,
-            Place::Blob(blob) => staged.join("blob").join(blob.as_str()),
-            Place::File(inner) => staged.join(RUN).join(inner),
+            Place::Blob(blob) => format!("{staged}/blob/{blob}"),
+            Place::File(inner) => format!("{staged}/{RUN}/{inner}"),
         };
-        let unwritable =
-            |source: io::Error| JournalError::Write { name: target.display().to_string(), source };
-        let written = write_out(entry.by_ref().take(size), &target);
+        let unwritable = |source: io::Error| JournalError::Write { name: target.clone(), source };
+        let written = write_out(entry.by_ref().take(size), dir, &target);
         let (digest, bytes) = written.map_err(unwritable)?.map_err(cut)?;
         if bytes != size {
             return Err(cut(io::ErrorKind::UnexpectedEof.into()));
@@ -365,9 +351,8 @@ fn unpack(
                 return Err(bad(format!("holds the blob `{blob}` with other bytes than its name says")));
             }
             Place::Blob(blob) => {
-                let home = root.join(blobs::file_name(&blob));
-                let put = make_parent(&home).and_then(|()| std::fs::rename(&target, &home));
-                put.and_then(|()| sync_parent(&home)).map_err(unwritable)?;
+                let home = blobs::file_name(&blob);
+                dir.rename(&target, &home, Durability::Synced).map_err(unwritable)?;
             }
             Place::File(inner) => has_journal |= inner == "journal.jsonl",
         }

@@ -1,12 +1,10 @@
 //! Garbage: blobs that no run names and staging files that no process owns. Runs themselves are never touched here.
-#![expect(clippy::disallowed_methods, reason = "listing and deleting are not among the disk's operations")]
 
 use std::collections::BTreeSet;
-use std::io;
-use std::path::{Path, PathBuf};
 
 use spelunk_types::{BlobId, Event};
 
+use crate::disk::STAGING;
 use crate::{Blobs, JournalError, Record, Workspace, blobs, lock};
 
 /// What was, or would be, collected.
@@ -23,27 +21,43 @@ pub struct GcReport {
 /// Removes what no run needs; with `dry_run`, only counts it. Refused while a run is active, and while any journal is
 /// damaged: what it named cannot be known.
 pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport, JournalError> {
-    let Some(root) = workspace.root() else { return Ok(GcReport::default()) };
-    let _lock = lock::take_workspace(root)?;
+    let Some(dir) = workspace.dir() else { return Ok(GcReport::default()) };
+    let _lock = lock::take_workspace(dir)?;
     let named = named_blobs(workspace)?;
-    let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+    let unusable = |source| workspace.unusable(source);
     let mut report = GcReport::default();
-    let mut garbage = files_below(&root.join("tmp")).map_err(unusable)?;
-    for path in files_below(&root.join(blobs::FOLDER)).map_err(unusable)? {
-        let blob = path.file_name().and_then(|name| name.to_str()?.parse::<BlobId>().ok());
+    let mut garbage = dir.files_below(STAGING).map_err(unusable)?;
+    garbage.retain(|(name, _)| is_staged(name));
+    for (name, entry) in dir.files_below(blobs::FOLDER).map_err(unusable)? {
+        let blob = entry.name.parse::<BlobId>().ok().filter(|blob| blobs::file_name(blob) == name);
         match blob {
             Some(blob) if named.contains(&blob) => report.blobs_kept += 1,
-            Some(_) | None => garbage.push(path),
+            Some(_) => garbage.push((name, entry)),
+            // Not a name that we give.
+            None => {}
         }
     }
-    for path in garbage {
+    for (name, entry) in garbage {
         report.files_removed += 1;
-        report.bytes_removed += path.metadata().map_err(unusable)?.len();
+        report.bytes_removed += entry.len;
         if !dry_run {
-            std::fs::remove_file(&path).map_err(unusable)?;
+            dir.remove_file(&name).map_err(unusable)?;
         }
     }
     Ok(report)
+}
+
+/// Whether a file in the staging folder is one of ours, by the name that it or its folder has there.
+fn is_staged(name: &str) -> bool {
+    let Some(name) = name.strip_prefix(STAGING).and_then(|name| name.strip_prefix('/')) else { return false };
+    let top = name.split('/').next().unwrap_or_default();
+    let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    // Older versions wrote the number of their process and of the file.
+    let is_numbered = top.split_once('-').is_some_and(|(pid, n)| {
+        [pid, n].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    });
+    let is_folder = ["removed-", "archive-", "unpacked-"].iter().any(|prefix| top.starts_with(prefix));
+    (top.len() == 16 && is_hex(top)) || is_numbered || is_folder
 }
 
 fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> {
@@ -75,26 +89,4 @@ pub fn blobs_of(texts: &Blobs, event: &Event) -> Vec<BlobId> {
 /// Every blob id in a JSON text. Too many are kept rather than too few.
 fn blob_names_in(json: &str) -> Vec<BlobId> {
     json.split('"').filter_map(|piece| piece.parse().ok()).collect()
-}
-
-pub(crate) fn files_below(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut directories = vec![directory.to_owned()];
-    while let Some(directory) = directories.pop() {
-        let entries = match std::fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        for entry in entries {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                directories.push(entry.path());
-            } else {
-                files.push(entry.path());
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }

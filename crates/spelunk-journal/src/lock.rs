@@ -1,15 +1,18 @@
 //! The lock: one writer for each run, held by the operating system so that it ends with its process. A run also holds
 //! the workspace's lock with others, so that collecting garbage waits for no run and no run starts under it.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use spelunk_fs::{Durability, PrivateDir};
 use spelunk_types::RunId;
 
-use crate::disk::make_parent;
+use crate::removal::folder;
 use crate::{JournalError, Workspace};
+
+/// Held by every process that writes, with others or alone.
+const WORKSPACE_LOCK: &str = "workspace.lock";
 
 /// Held while a process writes a run.
 #[derive(Debug)]
@@ -26,22 +29,24 @@ pub struct WorkspaceHold {
 }
 
 impl WorkspaceHold {
-    pub(crate) fn take(root: &Path) -> Result<Self, JournalError> {
-        let file = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
+    pub(crate) fn take(dir: &PrivateDir) -> Result<Self, JournalError> {
+        let file = dir.open_or_create(WORKSPACE_LOCK).map_err(|source| unusable(dir, source))?;
         match patiently(|| file.try_lock_shared()) {
             Ok(()) => Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
-            Err(TryLockError::Error(source)) => Err(unusable(root, source)),
+            Err(TryLockError::Error(source)) => Err(unusable(dir, source)),
         }
     }
 }
 
 impl RunLock {
-    pub(crate) fn take(root: &Path, run: &RunId) -> Result<Self, JournalError> {
-        let workspace = WorkspaceHold::take(root)?;
-        let path = root.join("runs").join(run.as_str()).join("run.lock");
-        make_parent(&path).map_err(|source| unusable(root, source))?;
-        let mut file = open(&path).map_err(|source| unusable(root, source))?;
+    pub(crate) fn take(dir: &PrivateDir, run: &RunId) -> Result<Self, JournalError> {
+        let workspace = WorkspaceHold::take(dir)?;
+        // The folder of the run is durable before its journal is written.
+        let mut file = dir
+            .make_dir(&folder(run), Durability::Synced)
+            .and_then(|()| dir.open_or_create(&lock_name(run)))
+            .map_err(|source| unusable(dir, source))?;
         match patiently(|| file.try_lock()) {
             Ok(()) => {
                 // The pid only serves the message of the process that comes second.
@@ -53,7 +58,7 @@ impl RunLock {
                 drop(file.read_to_string(&mut pid));
                 Err(JournalError::Locked { run: run.clone(), pid: pid.trim().parse().ok() })
             }
-            Err(TryLockError::Error(source)) => Err(unusable(root, source)),
+            Err(TryLockError::Error(source)) => Err(unusable(dir, source)),
         }
     }
 }
@@ -76,31 +81,26 @@ fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), T
 }
 
 /// The whole workspace, for work that no run may see half done.
-pub(crate) fn take_workspace(root: &Path) -> Result<File, JournalError> {
-    let file = open(&root.join("workspace.lock")).map_err(|source| unusable(root, source))?;
+pub(crate) fn take_workspace(dir: &PrivateDir) -> Result<File, JournalError> {
+    let file = dir.open_or_create(WORKSPACE_LOCK).map_err(|source| unusable(dir, source))?;
     match patiently(|| file.try_lock()) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
-        Err(TryLockError::Error(source)) => Err(unusable(root, source)),
+        Err(TryLockError::Error(source)) => Err(unusable(dir, source)),
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+fn lock_name(run: &RunId) -> String {
+    format!("{}/run.lock", folder(run))
 }
 
-fn unusable(root: &Path, source: io::Error) -> JournalError {
-    JournalError::Workspace { path: root.display().to_string(), source }
+fn unusable(dir: &PrivateDir, source: io::Error) -> JournalError {
+    JournalError::Workspace { path: dir.root().display().to_string(), source }
 }
 
 /// Whether a process works on the run right now. Leaves no trace.
 pub fn is_locked(workspace: &Workspace, run: &RunId) -> bool {
-    let Some(root) = workspace.root() else { return false };
-    let path = root.join("runs").join(run.as_str()).join("run.lock");
-    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return false };
+    let Some(dir) = workspace.dir() else { return false };
+    let Ok(file) = dir.open(&lock_name(run)) else { return false };
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }

@@ -1,13 +1,8 @@
 //! Following a journal that another process writes: whole lines as they come, no lock.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a reader needs to seek, which is not among the disk's operations"
-)]
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
 
+use spelunk_fs::PrivateDir;
 use spelunk_types::RunId;
 
 use crate::journal::{file_name, read_line};
@@ -16,7 +11,7 @@ use crate::{JournalError, Record, Workspace};
 /// A reader's place in a journal.
 #[derive(Debug)]
 pub struct JournalTail {
-    path: PathBuf,
+    dir: PrivateDir,
     run: RunId,
     offset: u64,
     n_lines: u64,
@@ -25,8 +20,8 @@ pub struct JournalTail {
 impl JournalTail {
     /// Starts at the first event. The workspace must be on the file system.
     pub fn open(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
-        let root = workspace.root().ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
-        Ok(Self { path: root.join(file_name(run)), run: run.clone(), offset: 0, n_lines: 0 })
+        let dir = workspace.dir().ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
+        Ok(Self { dir: dir.clone(), run: run.clone(), offset: 0, n_lines: 0 })
     }
 
     /// The events that were written since the last look; a line still being written waits for the next.
@@ -49,7 +44,7 @@ impl JournalTail {
     }
 
     fn read_bytes(&self) -> io::Result<Vec<u8>> {
-        let mut file = File::open(&self.path)?;
+        let mut file = self.dir.open(&file_name(&self.run))?;
         file.seek(SeekFrom::Start(self.offset))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;

@@ -1,14 +1,11 @@
 //! The workspace: the directory that holds runs, blobs and caches. Opening one makes it if need be, private to its
 //! owner and invisible to git.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "listing runs reads directories, which is not among the disk's operations"
-)]
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use spelunk_fs::{EntryKind, PrivateDir};
 use spelunk_types::RunId;
 
 use crate::{Blobs, Disk, FileDisk, Journal, JournalError, Opened, Record, Replies, RunLock, WorkspaceHold};
@@ -23,31 +20,58 @@ const LOOK_BYTES: usize = 8192;
 pub struct Workspace {
     disk: Arc<dyn Disk>,
     /// `None` on a disk that is not the file system: then there are no locks and no listing.
-    root: Option<PathBuf>,
+    dir: Option<PrivateDir>,
+    /// What the reply cache is signed with.
+    cache_key: [u8; 32],
 }
 
 impl Workspace {
     /// Opens or makes the workspace in this directory.
     pub fn open(root: &Path) -> Result<Self, JournalError> {
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
-        let disk = FileDisk::new(root);
-        match disk.read(FORMAT_FILE).map_err(unusable)? {
-            Some(bytes) if bytes == FORMAT_TEXT.as_bytes() => {}
+        let dir = PrivateDir::new(root);
+        if Self::is_new(&dir)? {
+            let disk = FileDisk::of(dir.clone());
+            let made = disk
+                .create(".gitignore", b"*\n")
+                .and_then(|()| disk.create(FORMAT_FILE, FORMAT_TEXT.as_bytes()));
+            made.map_err(|source| unusable(&dir, source))?;
+        }
+        Ok(Self::in_dir(dir))
+    }
+
+    /// Opens a workspace to look at: nothing in it is ever changed.
+    pub fn open_read_only(root: &Path) -> Result<Self, JournalError> {
+        let dir = PrivateDir::new(root).read_only();
+        Self::is_new(&dir)?;
+        Ok(Self::in_dir(dir))
+    }
+
+    fn in_dir(dir: PrivateDir) -> Self {
+        Self { disk: Arc::new(FileDisk::of(dir.clone())), dir: Some(dir), cache_key: [0; 32] }
+    }
+
+    /// Whether the directory is no workspace yet. One that a newer version made is an error.
+    fn is_new(dir: &PrivateDir) -> Result<bool, JournalError> {
+        let read = FileDisk::of(dir.clone()).read(FORMAT_FILE).map_err(|source| unusable(dir, source))?;
+        match read {
+            None => Ok(true),
+            Some(bytes) if bytes == FORMAT_TEXT.as_bytes() => Ok(false),
             Some(bytes) => {
                 let format = String::from_utf8_lossy(&bytes).trim().chars().take(40).collect();
-                return Err(JournalError::WorkspaceNewer { path: root.display().to_string(), format });
-            }
-            None => {
-                disk.create(".gitignore", b"*\n").map_err(unusable)?;
-                disk.create(FORMAT_FILE, FORMAT_TEXT.as_bytes()).map_err(unusable)?;
+                Err(JournalError::WorkspaceNewer { path: dir.root().display().to_string(), format })
             }
         }
-        Ok(Self { disk: Arc::new(disk), root: Some(root.to_owned()) })
+    }
+
+    /// The same workspace, with a reply cache that only holders of this key can write.
+    #[must_use]
+    pub fn with_cache_key(self, cache_key: [u8; 32]) -> Self {
+        Self { cache_key, ..self }
     }
 
     /// A workspace on any disk, for tests.
     pub fn on(disk: Arc<dyn Disk>) -> Self {
-        Self { disk, root: None }
+        Self { disk, dir: None, cache_key: [0; 32] }
     }
 
     /// Whether there is a workspace in this directory.
@@ -57,7 +81,17 @@ impl Workspace {
 
     /// The directory, where there is one.
     pub fn root(&self) -> Option<&Path> {
-        self.root.as_deref()
+        self.dir.as_ref().map(PrivateDir::root)
+    }
+
+    /// The directory with the right to use it, where there is one.
+    pub fn dir(&self) -> Option<&PrivateDir> {
+        self.dir.as_ref()
+    }
+
+    pub(crate) fn unusable(&self, source: io::Error) -> JournalError {
+        let path = self.root().map(|root| root.display().to_string()).unwrap_or_default();
+        JournalError::Workspace { path, source }
     }
 
     pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
@@ -76,17 +110,17 @@ impl Workspace {
 
     /// The reply cache of all runs.
     pub fn replies(&self) -> Replies {
-        Replies::new(Arc::clone(&self.disk), self.root.clone())
+        Replies::new(Arc::clone(&self.disk), self.dir.clone(), self.cache_key)
     }
 
     /// Keeps garbage from being collected for as long as it is held: what is written meanwhile is named by no run yet.
     pub fn hold(&self) -> Result<Option<WorkspaceHold>, JournalError> {
-        self.root.as_deref().map(WorkspaceHold::take).transpose()
+        self.dir.as_ref().map(WorkspaceHold::take).transpose()
     }
 
     /// Takes the run for writing; `None` where there are no locks.
     pub fn lock(&self, run: &RunId) -> Result<Option<RunLock>, JournalError> {
-        self.root.as_deref().map(|root| RunLock::take(root, run)).transpose()
+        self.dir.as_ref().map(|dir| RunLock::take(dir, run)).transpose()
     }
 
     /// The journal of a new run.
@@ -106,20 +140,13 @@ impl Workspace {
 
     /// Every run, oldest first.
     pub fn runs(&self) -> Result<Vec<RunId>, JournalError> {
-        let Some(root) = &self.root else { return Ok(Vec::new()) };
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
-        let entries = match std::fs::read_dir(root.join("runs")) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(unusable(error)),
-        };
+        let Some(dir) = &self.dir else { return Ok(Vec::new()) };
+        let entries = dir.list("runs").map_err(|source| unusable(dir, source))?;
         let mut runs = Vec::new();
-        for entry in entries {
-            let name = entry.map_err(unusable)?.file_name();
-            let run = name.to_str().and_then(|name| name.parse::<RunId>().ok());
+        for entry in entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory) {
             // Without a whole line in its journal, a run died before its first event: there is nothing to go on with.
-            let has_begun = |run: &RunId| is_line_whole(&root.join(crate::journal::file_name(run)));
-            runs.extend(run.filter(has_begun));
+            let has_begun = |run: &RunId| is_line_whole(dir, &crate::journal::file_name(run));
+            runs.extend(entry.name.parse::<RunId>().ok().filter(has_begun));
         }
         runs.sort();
         Ok(runs)
@@ -141,8 +168,8 @@ impl Workspace {
 }
 
 /// Whether the first line of a file is whole.
-fn is_line_whole(path: &Path) -> bool {
-    let Ok(mut file) = std::fs::File::open(path) else { return false };
+fn is_line_whole(dir: &PrivateDir, name: &str) -> bool {
+    let Ok(mut file) = dir.open(name) else { return false };
     let mut bytes = [0; LOOK_BYTES];
     loop {
         match file.read(&mut bytes) {
@@ -151,4 +178,8 @@ fn is_line_whole(path: &Path) -> bool {
             Ok(_) => {}
         }
     }
+}
+
+fn unusable(dir: &PrivateDir, source: io::Error) -> JournalError {
+    JournalError::Workspace { path: dir.root().display().to_string(), source }
 }

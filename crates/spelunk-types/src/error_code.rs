@@ -192,6 +192,8 @@ error_codes! {
     ArchiveDamaged = "archive-damaged", Damage;
     /// The workspace could not be opened.
     WorkspaceUnusable = "workspace-unusable", Damage;
+    /// The workspace was not created by this user here.
+    WorkspaceUntrusted = "workspace-untrusted", Settings;
     /// The registry of contexts was written by a newer engine.
     RegistryNewer = "registry-newer", User;
     /// An index is damaged.

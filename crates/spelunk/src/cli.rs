@@ -27,6 +27,7 @@ mod serve;
 mod show;
 mod tail;
 mod tool;
+mod trust;
 mod watch;
 mod worker;
 
@@ -151,11 +152,13 @@ enum Command {
     Repair(repair::RepairArgs),
     /// Remove what no run needs
     Gc(gc::GcArgs),
+    /// Take over a workspace that you did not create here, such as one that was moved
+    Trust,
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
 }
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "ask",
     "resume",
     "plan",
@@ -176,6 +179,7 @@ const COMMANDS: [&str; 22] = [
     "demo",
     "repair",
     "gc",
+    "trust",
     "completions",
     "help",
 ];
@@ -232,6 +236,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Demo => app::block_on(demo::demo(app)),
         Command::Repair(args) => repair::repair(app, &args),
         Command::Gc(args) => gc::gc(app, &args),
+        Command::Trust => trust::trust(app),
         Command::Completions(args) => Ok(completions::completions(&args)),
     }
 }
@@ -258,6 +263,7 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         | Command::Demo
         | Command::Repair(_)
         | Command::Gc(_)
+        | Command::Trust
         | Command::Completions(_) => None,
     }
 }
@@ -284,6 +290,7 @@ fn limit_flags(command: &Command) -> limits::LimitFlags {
         | Command::Demo
         | Command::Repair(_)
         | Command::Gc(_)
+        | Command::Trust
         | Command::Completions(_) => limits::LimitFlags::default(),
     }
 }

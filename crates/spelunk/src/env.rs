@@ -76,9 +76,16 @@ pub(crate) const XDG_DATA_HOME: Variable = Variable {
     name: "XDG_DATA_HOME",
     doc: "Local models are in `spelunk/models` below this directory; unset, it is `~/.local/share`.",
 };
+/// Where the state of the user's programs lives.
+pub(crate) const XDG_STATE_HOME: Variable = Variable {
+    name: "XDG_STATE_HOME",
+    doc: "Which workspaces are the user's own is remembered in `spelunk` below this directory; unset, it is `~/.local/state`.",
+};
 /// The home directory.
-pub(crate) const HOME: Variable =
-    Variable { name: "HOME", doc: "The home directory, for `~/.config` and `~/.local/share`." };
+pub(crate) const HOME: Variable = Variable {
+    name: "HOME",
+    doc: "The home directory, for `~/.config`, `~/.local/share` and `~/.local/state`.",
+};
 /// Where programs are.
 pub(crate) const PATH: Variable =
     Variable { name: "PATH", doc: "Where `python3` is looked for, with `--sandbox cpython`." };
@@ -115,6 +122,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     NO_COLOR,
     XDG_CONFIG_HOME,
     XDG_DATA_HOME,
+    XDG_STATE_HOME,
     HOME,
     PATH,
     OTEL_EXPORTER_OTLP_ENDPOINT,

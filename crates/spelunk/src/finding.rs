@@ -105,7 +105,7 @@ impl Finder<'_> {
             return Ok(FoundInContexts::nothing(wanted, unread));
         };
         let query = Query { mode: wanted.mode, hits_max: Query::HITS_MAX, ..Query::new(&*wanted.query) };
-        let (folder, level) = (Path::new(FOLDER), Level::WhereNeeded);
+        let (folder, level) = (FOLDER, Level::WhereNeeded);
         let mut indexed = Indexed { app: self.app, folder, level, progress };
         // The index holds all contexts, whichever are searched: what it is not shown is taken out.
         let all = || match wanted.ids.as_slice() {

@@ -30,14 +30,15 @@ pub(crate) use listen::listen;
 #[cfg(test)]
 pub(crate) use openapi::document;
 
-use crate::cli::App;
+use crate::cli::{App, Failure};
 use crate::mcp;
+use crate::trust;
 use agents::Agents;
 use guard::Needs;
 use metrics::Metrics;
 use problem::Problem;
 use route::Route;
-use runs::{Corpora, NamedBlobs, Rows, RunService};
+use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 
 /// Everything that requests share.
 pub(crate) struct Server {
@@ -67,11 +68,17 @@ pub(crate) enum Log {
 pub(crate) type Shared = Arc<Server>;
 
 impl Server {
-    pub(crate) fn new(app: Arc<App>, mcp: Arc<mcp::State>, tokens: Tokens, log: Log) -> Shared {
+    pub(crate) fn new(
+        app: Arc<App>,
+        mcp: Arc<mcp::State>,
+        tokens: Tokens,
+        log: Log,
+    ) -> Result<Shared, Failure> {
         let settings = &app.settings.server;
         let agents = Agents::new(&mcp, settings);
-        let runs = RunService::new(app.workspace_root(), settings.runs_parallel_max, settings.queue_max);
-        Arc::new(Self {
+        let tickets = Tickets::new(app.own_workspace_dir()?, app.key(trust::TICKETS)?);
+        let runs = RunService::new(tickets, settings.runs_parallel_max, settings.queue_max);
+        Ok(Arc::new(Self {
             app,
             mcp,
             tokens,
@@ -83,7 +90,7 @@ impl Server {
             agents,
             log,
             closed: watch::Sender::new(false),
-        })
+        }))
     }
 
     /// Nothing new begins, and streams end.

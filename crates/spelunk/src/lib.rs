@@ -56,6 +56,7 @@ mod render;
 mod sandbox;
 mod spans;
 mod told;
+mod trust;
 
 pub use config::StrategyChoice as Strategy;
 pub use library::{Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, serve_worker};

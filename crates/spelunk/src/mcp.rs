@@ -11,6 +11,7 @@ mod catalogue;
 mod cells;
 mod contexts;
 mod later;
+mod lines;
 mod material;
 mod models;
 mod notes;
@@ -50,13 +51,17 @@ pub(crate) fn handler(state: Arc<State>) -> impl ServerHandler {
 /// Serves one client until it closes standard input. Runs that are under way then stop where they are; their journals
 /// hold what they had, so that they can be resumed.
 pub(crate) async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
-    let serving = handler(Arc::clone(&state)).serve(rmcp::transport::io::stdio_pipes()).await;
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    let (transport, writing) = lines::checked(input, output);
+    let serving = handler(Arc::clone(&state)).serve(transport).await;
     let ended = match serving {
         Ok(service) => service.waiting().await.map(drop).map_err(|error| error.to_string()),
         // A client that leaves before it said anything is no error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
+    // The last answers are on their way.
+    drop(writing.await);
     state.shut_down().await;
     ended.map_err(|reason| {
         let message = format!("could not serve the client: {reason}");

@@ -13,3 +13,4 @@ mod library;
 mod mcp;
 mod scene;
 mod secrets;
+mod trust;

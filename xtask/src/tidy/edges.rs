@@ -8,17 +8,19 @@ use super::Complaint;
 /// Each crate and the crates of ours it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("spelunk-types", &[]),
-    ("spelunk-context", &["spelunk-types"]),
-    ("spelunk-index", &["spelunk-context", "spelunk-types"]),
+    ("spelunk-fs", &[]),
+    ("spelunk-context", &["spelunk-fs", "spelunk-types"]),
+    ("spelunk-index", &["spelunk-context", "spelunk-fs", "spelunk-types"]),
     ("spelunk-desk", &["spelunk-context", "spelunk-types"]),
     ("spelunk-sandbox", &["spelunk-types"]),
     ("spelunk-model", &["spelunk-types"]),
-    ("spelunk-journal", &["spelunk-types"]),
+    ("spelunk-journal", &["spelunk-fs", "spelunk-types"]),
     (
         "spelunk-engine",
         &[
             "spelunk-context",
             "spelunk-desk",
+            "spelunk-fs",
             "spelunk-index",
             "spelunk-journal",
             "spelunk-model",
@@ -34,6 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "spelunk-desk",
             "spelunk-engine",
             "spelunk-eval",
+            "spelunk-fs",
             "spelunk-index",
             "spelunk-journal",
             "spelunk-model",

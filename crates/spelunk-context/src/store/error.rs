@@ -192,12 +192,9 @@ impl Explain for StoreError {
             Self::Full { .. } => Some("remove contexts that are not needed any more".to_owned()),
             Self::BadUri { .. } => Some("write it with its scheme, as in `file:///tmp/a.txt`".to_owned()),
             Self::PathNotUnicode { .. } => Some("rename the file".to_owned()),
-            Self::OutsideRoots { roots, .. } if roots.is_empty() => {
-                Some("allow a directory in the settings first".to_owned())
-            }
-            Self::OutsideRoots { roots, .. } => {
-                let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
-                Some(format!("take a file below {}", ticked(&roots, " or ")))
+            // Whoever asks from elsewhere need not know where on this machine the directories are.
+            Self::OutsideRoots { .. } => {
+                Some("take a file below a directory that the server was started with (`--root`)".to_owned())
             }
             Self::IsDirectory { .. } => Some("register the files of the directory instead".to_owned()),
             Self::InlineLost { .. } => Some("register the text again".to_owned()),

@@ -116,7 +116,7 @@ impl ContextStore {
             return Ok(Opened { reader, stamp: None, text: None, digest: None });
         }
         let path: Option<PathBuf> =
-            self.registry.as_ref().map(|registry: &RegistryFile| registry.inline_path(digest));
+            self.registry.as_ref().and_then(|registry: &RegistryFile| registry.inline_path(digest));
         let path = path.ok_or_else(|| StoreError::InlineLost { id: id.to_string() })?;
         let open = || Reader::open(&path).map(|reader| (reader, None));
         match self.open_file(entry, &path, purpose, open) {

@@ -1,12 +1,13 @@
 //! The registry file: where the contexts of a store outlive their process. Written whole, to a temporary file that then
 //! takes the name; a lock file keeps processes from writing over each other. Inline texts lie beside it, each under its
-//! digest. Directories are 0700 and files 0600, because metadata and texts are the user's.
-#![expect(clippy::disallowed_methods, reason = "this is where the registry touches the file system")]
+//! digest. No link in the directory is followed (`spelunk-fs`).
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir};
 
 use crate::error::is_absence;
 use crate::store::StoreError;
@@ -15,7 +16,7 @@ use crate::store::revision::Stamp;
 /// The registry of one storage root.
 #[derive(Debug)]
 pub(crate) struct RegistryFile {
-    root: PathBuf,
+    dir: PrivateDir,
     /// How long to wait for another process.
     lock_wait_max: Duration,
 }
@@ -38,26 +39,32 @@ const STAGED_PREFIX: &str = "registry.json.tmp-";
 const STAGED_INLINE_PREFIX: &str = "inline.tmp-";
 
 impl RegistryFile {
-    pub(crate) fn new(root: PathBuf, lock_wait_max: Duration) -> Self {
-        Self { root, lock_wait_max }
+    pub(crate) fn new(dir: PrivateDir, lock_wait_max: Duration) -> Self {
+        Self { dir, lock_wait_max }
     }
 
     pub(crate) fn root(&self) -> &Path {
-        &self.root
+        self.dir.root()
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.dir.is_read_only()
     }
 
     pub(crate) fn path(&self) -> PathBuf {
-        self.root.join(NAME)
+        self.root().join(NAME)
     }
 
-    pub(crate) fn inline_path(&self, digest: &str) -> PathBuf {
-        self.root.join("inline").join(digest)
+    /// Where an inline text is, if it is a file of ours and no link.
+    pub(crate) fn inline_path(&self, digest: &str) -> Option<PathBuf> {
+        let name = inline_name(digest);
+        self.dir.is_file(&name).then(|| self.root().join(name))
     }
 
     /// The file as it is now; `None` if there is none.
     pub(crate) fn read(&self) -> Result<Option<(Vec<u8>, Stamp)>, StoreError> {
         let path = self.path();
-        let file = match File::open(&path) {
+        let file = match self.dir.open(NAME) {
             Ok(file) => file,
             Err(error) if is_absence(&error) => return Ok(None),
             Err(error) => return Err(self.unusable(error)),
@@ -74,22 +81,18 @@ impl RegistryFile {
 
     /// What the file is like, without reading it.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
-        self.path().metadata().ok().map(|metadata| Stamp::of(&metadata))
+        let file = self.dir.open(NAME).ok()?;
+        file.metadata().ok().map(|metadata| Stamp::of(&metadata))
     }
 
     /// Whether a writer died, or is at work right now.
     pub(crate) fn has_leftovers(&self) -> bool {
-        let Ok(entries) = std::fs::read_dir(&self.root) else { return false };
-        entries.flatten().any(|entry| is_staged(&entry.file_name().to_string_lossy()))
+        self.dir.list("").is_ok_and(|entries| entries.iter().any(is_staged))
     }
 
     /// Waits until no other process writes, but not for ever: a process that hangs is named.
     pub(crate) fn lock(&self) -> Result<RegistryLock<'_>, StoreError> {
-        make_directory(&self.root).map_err(|error| self.unusable(error))?;
-        let mut options = OpenOptions::new();
-        let mut lock = private(options.read(true).write(true).create(true).truncate(false))
-            .open(self.root.join("registry.lock"))
-            .map_err(|error| self.unusable(error))?;
+        let mut lock = self.dir.open_or_create("registry.lock").map_err(|error| self.unusable(error))?;
         let began = Instant::now();
         loop {
             match lock.try_lock() {
@@ -122,105 +125,71 @@ impl RegistryLock<'_> {
 
     /// Writes the registry so that it is either the old one or the new one, whenever the power goes.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<Option<Stamp>, StoreError> {
-        self.replace(&self.file.path(), STAGED_PREFIX, bytes).map_err(|error| self.file.unusable(error))?;
+        self.replace(NAME, STAGED_PREFIX, bytes).map_err(|error| self.file.unusable(error))?;
         Ok(self.file.stamp())
     }
 
     /// Keeps an inline text. The same text is kept once.
     pub(crate) fn put_inline(&self, digest: &str, text: &str) -> Result<(), StoreError> {
-        let path = self.file.inline_path(digest);
-        let is_there = path.metadata().is_ok_and(|metadata| metadata.len() == text.len() as u64);
-        if is_there {
+        let name = inline_name(digest);
+        let is_whole = |entry: &Entry| entry.kind == EntryKind::File && entry.len == text.len() as u64;
+        if self.file.dir.entry(&name).is_ok_and(|entry| entry.as_ref().is_some_and(is_whole)) {
             return Ok(());
         }
-        make_directory(&self.file.root.join("inline"))
-            .and_then(|()| self.replace(&path, STAGED_INLINE_PREFIX, text.as_bytes()))
-            .map_err(|error| self.file.unusable(error))
+        self.replace(&name, STAGED_INLINE_PREFIX, text.as_bytes()).map_err(|error| self.file.unusable(error))
     }
 
     /// Nobody refers to it any more. What cannot be removed costs room and nothing else.
     pub(crate) fn remove_inline(&self, digest: &str) {
-        drop(std::fs::remove_file(self.file.inline_path(digest)));
+        drop(self.file.dir.remove_file(&inline_name(digest)));
     }
 
     /// Gives the file as it is a second name, `registry.json.damaged-N`, before anything is written over it.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         const N_TRIED_MAX: u32 = 10_000;
-        let from = self.file.path();
+        let mut bytes = Vec::new();
+        self.file.dir.open(NAME)?.take(BYTES_MAX).read_to_end(&mut bytes)?;
         for number in 1..=N_TRIED_MAX {
-            let to = self.file.root.join(format!("{NAME}.damaged-{number}"));
-            match OpenOptions::new().write(true).create_new(true).open(&to) {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            let to = format!("{NAME}.damaged-{number}");
+            match self.file.dir.create_new(&to, Durability::Synced) {
+                Ok(mut file) => {
+                    file.write_all(&bytes).and_then(|()| file.sync_all())?;
+                    return Ok(self.file.root().join(to));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
-            // A copy keeps the mode, and unlike a link works on every file system.
-            std::fs::copy(&from, &to)?;
-            sync_directory(&self.file.root)?;
-            return Ok(to);
         }
         Err(io::Error::other("there are too many damaged registries already"))
     }
 
     /// Removes what writers that died left behind. Nobody else writes now, so every temporary file is such a thing.
     pub(crate) fn remove_leftovers(&self) -> usize {
-        let Ok(entries) = std::fs::read_dir(&self.file.root) else { return 0 };
-        let mut n_removed = 0;
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if is_staged(&name) {
-                n_removed += usize::from(std::fs::remove_file(entry.path()).is_ok());
-            }
-        }
-        n_removed
+        let entries = self.file.dir.list("").unwrap_or_default();
+        entries
+            .iter()
+            .filter(|entry| is_staged(entry) && self.file.dir.remove_file(&entry.name).is_ok())
+            .count()
     }
 
-    /// The lock is held: one name for the temporary file would do, but a name of our own is easier to explain.
-    fn replace(&self, path: &Path, staged_prefix: &str, bytes: &[u8]) -> io::Result<()> {
-        let staged = self.file.root.join(format!("{staged_prefix}{}", std::process::id()));
-        let mut options = OpenOptions::new();
-        let mut file = private(options.write(true).create(true).truncate(true)).open(&staged)?;
+    fn replace(&self, name: &str, staged_prefix: &str, bytes: &[u8]) -> io::Result<()> {
+        let dir = &self.file.dir;
+        let (mut file, staged) = dir.stage("", staged_prefix)?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         drop(file);
-        if let Err(error) = written.and_then(|()| std::fs::rename(&staged, path)) {
+        written.and_then(|()| dir.rename(&staged, name, Durability::Synced)).inspect_err(|_| {
             // The staged file is worthless; the first error is the one to tell.
-            drop(std::fs::remove_file(&staged));
-            return Err(error);
-        }
-        path.parent().map_or(Ok(()), sync_directory)
+            drop(dir.remove_file(&staged));
+        })
     }
 }
 
-fn is_staged(name: &str) -> bool {
-    name.starts_with(STAGED_PREFIX) || name.starts_with(STAGED_INLINE_PREFIX)
+fn inline_name(digest: &str) -> String {
+    format!("inline/{digest}")
 }
 
-fn private(options: &mut OpenOptions) -> &OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
-}
-
-/// Makes the directory and those above it. One that exists is left as it is.
-fn make_directory(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)?;
-    path.parent().map_or(Ok(()), sync_directory)
-}
-
-/// A new name is durable once its directory is.
-fn sync_directory(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        File::open(path)?.sync_all()?;
-    }
-    Ok(())
+/// A file that a writer which died left behind.
+fn is_staged(entry: &Entry) -> bool {
+    entry.kind == EntryKind::File
+        && [STAGED_PREFIX, STAGED_INLINE_PREFIX].iter().any(|prefix| entry.name.starts_with(prefix))
 }

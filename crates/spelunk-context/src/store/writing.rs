@@ -3,9 +3,11 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use spelunk_fs::PrivateDir;
 
 use crate::store::admission::Admitted;
 use crate::store::catalogue::{Catalogue, Change};
@@ -49,13 +51,12 @@ impl ContextStore {
     /// Opens the registry in this directory. A damaged one is salvaged and set aside, with a warning; one of a newer
     /// version is refused. Nothing is written unless there is something to repair.
     pub fn open(
-        storage_root: &Path,
+        storage: impl Into<PrivateDir>,
         clock: ClockMs,
         settings: StoreSettings,
     ) -> Result<(Self, Vec<RegistryWarning>), StoreError> {
-        let root = std::path::absolute(storage_root)
-            .map_err(|source| StoreError::Registry { path: storage_root.to_owned(), source })?;
-        let registry = RegistryFile::new(root, Duration::from_millis(settings.limits.lock_wait_ms_max));
+        let registry =
+            RegistryFile::new(storage.into(), Duration::from_millis(settings.limits.lock_wait_ms_max));
         let store = Self::with(Some(registry), clock, settings);
         let warnings = store.reload()?;
         Ok((store, warnings))
@@ -147,7 +148,9 @@ impl ContextStore {
     /// Writes access counts and revisions, which do not reach the disk by themselves. Other changes already have.
     pub fn save(&self) -> Result<(), StoreError> {
         let mut writer = self.writer();
-        let Some(registry) = &self.registry else { return Ok(()) };
+        let Some(registry) = self.registry.as_ref().filter(|registry| !registry.is_read_only()) else {
+            return Ok(());
+        };
         if !self.state().catalogue.contexts().any(|context| context.policy.is_durable()) {
             return Ok(());
         }

@@ -306,10 +306,7 @@ const TRIES_FAST: &str = "hits = grep('magic')\ntry:\n    said = llm_query('how 
 
 #[tokio::test]
 async fn a_model_that_could_not_be_asked_is_refused_again_when_the_run_resumes() {
-    let rules = [
-        on("0#0").reply(cell(TRIES_FAST)),
-        on("0#1").fault(status(401)).reply(cell("FINAL(said)")),
-    ];
+    let rules = [on("0#0").reply(cell(TRIES_FAST)), on("0#1").fault(status(401)).reply(cell("FINAL(said)"))];
     let stage = stage(Strategy::Repl, rules);
     let fast = ModelServer::start([on("*").reply("forty-two")]).await;
     let disk = Arc::new(FaultDisk::sound());
@@ -324,10 +321,7 @@ async fn a_model_that_could_not_be_asked_is_refused_again_when_the_run_resumes()
 
 #[tokio::test]
 async fn a_resumed_run_whose_model_cannot_be_asked_any_more_says_so_and_loses_nothing() {
-    let rules = [
-        on("0#0").reply(cell(TRIES_FAST)),
-        on("0#2").fault(status(401)).reply(cell("FINAL(said)")),
-    ];
+    let rules = [on("0#0").reply(cell(TRIES_FAST)), on("0#2").fault(status(401)).reply(cell("FINAL(said)"))];
     let stage = stage(Strategy::Repl, rules);
     let fast = ModelServer::start([on("0#1").reply("forty-two")]).await;
     let disk = Arc::new(FaultDisk::sound());

@@ -1,5 +1,7 @@
 //! What is packed can be unpacked, and nothing else is packed.
 
+use std::path::Path;
+
 use spelunk_types::{FrameId, ModelRef, ScanOptions, Strategy};
 
 use super::*;
@@ -32,12 +34,11 @@ fn run_in(workspace: &Workspace, bytes: usize) -> RunId {
 }
 
 fn listed(workspace: &Workspace) -> Vec<(String, u64)> {
-    let root = workspace.root().unwrap();
-    let files = files_below(root).unwrap();
-    let name = |path: &PathBuf| path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-    let named = files.iter().map(|path| (name(path), path.metadata().unwrap().len()));
-    named
+    let files = workspace.dir().unwrap().files_below("").unwrap();
+    files
+        .into_iter()
         .filter(|(name, _)| Path::new(name).extension().is_none_or(|extension| extension != "lock"))
+        .map(|(name, file)| (name, file.len))
         .collect()
 }
 

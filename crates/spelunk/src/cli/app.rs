@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
+use spelunk_fs::PrivateDir;
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_sandbox::Sandbox;
@@ -20,9 +21,12 @@ use crate::config::{self, ColorChoice, FlagValue, Origin, ProviderChoice, Sandbo
 use crate::env::{self, Environment};
 use crate::provider::{self, SharedEmbedder};
 use crate::render::error::{Paint, error_json, error_text, exit_code};
+use crate::render::units::escaped;
 use crate::sandbox::WorkerPlace;
+use crate::trust::{self, Chosen, UserState};
 
 /// An error on its way to the user.
+#[derive(Debug)]
 pub(crate) struct Failure(pub(crate) Box<dyn Explain + Send + Sync>);
 
 impl<E: Explain + Send + Sync + 'static> From<E> for Failure {
@@ -60,6 +64,14 @@ pub(crate) struct App {
     worker: WorkerPlace,
     /// What makes the vectors of every index.
     embedder: SharedEmbedder,
+    /// What belongs to the user, outside of every project.
+    pub(crate) user: UserState,
+    /// Set once the workspace was found to be the user's own.
+    is_trusted: OnceLock<()>,
+    /// Set once the user was told that it is not.
+    is_told: OnceLock<()>,
+    /// What the reply cache is signed with.
+    cache_key: OnceLock<[u8; 32]>,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     /// Where a server says things: a thread of its own, so that no reader can hold it up.
@@ -109,7 +121,7 @@ impl App {
         worker: WorkerPlace,
     ) -> Self {
         let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
-        let paces = Paces::default();
+        let (paces, user) = (Paces::default(), UserState::of(&environment));
         Self {
             settings,
             environment,
@@ -117,6 +129,10 @@ impl App {
             paces,
             worker,
             embedder: SharedEmbedder::default(),
+            user,
+            is_trusted: OnceLock::new(),
+            is_told: OnceLock::new(),
+            cache_key: OnceLock::new(),
             json: false,
             quiet: true,
             log: OnceLock::new(),
@@ -130,15 +146,84 @@ impl App {
         self.current_dir.join(&self.settings.workspace_path)
     }
 
-    /// The workspace, made if need be.
-    pub(crate) fn workspace(&self) -> Result<Workspace, Failure> {
-        Ok(Workspace::open(&self.workspace_root())?)
+    /// Whether the user named this very workspace, or it is what lies where they are.
+    fn workspace_chosen(&self) -> Chosen {
+        match self.settings.origin("workspace.path") {
+            Origin::Flag { .. } => Chosen::ByUser,
+            origin @ (Origin::Env { .. } | Origin::File { .. })
+                if !origin.is_project() && self.settings.workspace_path.is_absolute() =>
+            {
+                Chosen::ByUser
+            }
+            Origin::Default | Origin::Env { .. } | Origin::File { .. } => Chosen::ByPlace,
+        }
     }
 
-    /// The workspace, if there is one: looking must not leave traces.
+    /// The workspace, made if need be. One that is not trusted is an error.
+    pub(crate) fn workspace(&self) -> Result<Workspace, Failure> {
+        let root = self.workspace_root();
+        let workspace = if self.is_trusted.get().is_some() && Workspace::exists(&root) {
+            Workspace::open(&root)?
+        } else {
+            self.user.open(&root, self.workspace_chosen())?
+        };
+        self.is_trusted.get_or_init(|| ());
+        let key = match self.cache_key.get() {
+            Some(key) => *key,
+            None => *self.cache_key.get_or_init({
+                let key = self.key(trust::CACHE)?;
+                move || key
+            }),
+        };
+        Ok(workspace.with_cache_key(key))
+    }
+
+    /// The workspace, if there is one: looking must not leave traces. One that is not trusted is opened read-only.
     pub(crate) fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
         let root = self.workspace_root();
-        if Workspace::exists(&root) { Ok(Some(Workspace::open(&root)?)) } else { Ok(None) }
+        if !Workspace::exists(&root) {
+            return Ok(None);
+        }
+        if self.is_trusted.get().is_none()
+            && let Some(untrusted) = self.user.distrust(&root, self.workspace_chosen())?
+        {
+            let workspace = Workspace::open_read_only(&root)?;
+            if self.is_told.set(()).is_ok() {
+                self.say(&format!("note: {untrusted}; it is only read"));
+            }
+            return Ok(Some(workspace));
+        }
+        self.workspace().map(Some)
+    }
+
+    /// The workspace to change something in, if there is one. One that is not trusted is an error.
+    pub(crate) fn own_workspace(&self) -> Result<Option<Workspace>, Failure> {
+        if Workspace::exists(&self.workspace_root()) { self.workspace().map(Some) } else { Ok(None) }
+    }
+
+    /// A key of this user for one purpose.
+    pub(crate) fn key(&self, purpose: &str) -> Result<[u8; 32], Failure> {
+        let unusable =
+            |source| JournalError::Workspace { path: self.workspace_root().display().to_string(), source };
+        Ok(self.user.key(purpose).map_err(unusable)?)
+    }
+
+    /// The directory of the workspace to change something in, which need not exist. One that is not trusted is an error.
+    pub(crate) fn own_workspace_dir(&self) -> Result<PrivateDir, Failure> {
+        let dir = self.own_workspace()?.and_then(|workspace| workspace.dir().cloned());
+        Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
+    }
+
+    /// The directory of the workspace, which need not exist; read-only if it is not trusted.
+    pub(crate) fn workspace_dir(&self) -> Result<PrivateDir, Failure> {
+        let dir = self.existing_workspace()?.and_then(|workspace| workspace.dir().cloned());
+        Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
+    }
+
+    /// The engine to look at runs with: nothing is made, and nothing that is not trusted is changed.
+    pub(crate) fn looking_engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
+        let workspace = self.existing_workspace()?.ok_or(JournalError::NoRuns)?;
+        Ok(self.engine_on(workspace, scan))
     }
 
     /// The engine on the workspace; new runs read their sources so.
@@ -196,8 +281,9 @@ impl App {
         if self.quiet {
             return;
         }
+        let text = escaped(text);
         match self.log.get() {
-            Some(log) => log.say(text),
+            Some(log) => log.say(&text),
             None => drop(writeln!(io::stderr().lock(), "{text}")),
         }
     }
@@ -228,13 +314,23 @@ impl App {
 
     /// Shows an error to a person.
     pub(crate) fn report_text(&self, error: &dyn Explain) {
-        drop(write!(io::stderr().lock(), "{}", error_text(error, self.paint_errors)));
+        drop(write!(io::stderr().lock(), "{}", escaped(&error_text(error, self.paint_errors))));
     }
 }
 
 /// Writes data. A reader that has gone away is not an error: it has seen enough.
 pub(crate) fn print(text: &str) {
     let mut out = io::stdout().lock();
+    drop(out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Writes a text as it is into a file or a pipe; a terminal is shown what is safe to show.
+pub(crate) fn print_as_is(text: &str) {
+    let mut out = io::stdout().lock();
+    if out.is_terminal() {
+        drop(out);
+        return print(text);
+    }
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
@@ -270,9 +366,9 @@ pub(crate) fn block_on(
 pub(crate) fn report_plain(failure: &Failure, json: bool) -> ExitCode {
     let error = failure.0.as_ref();
     if json {
-        drop(writeln!(io::stdout().lock(), "{}", serde_json::json!({ "error": error_json(error) })));
+        print(&format!("{}\n", serde_json::json!({ "error": error_json(error) })));
     }
-    drop(write!(io::stderr().lock(), "{}", error_text(error, Paint::Plain)));
+    drop(write!(io::stderr().lock(), "{}", escaped(&error_text(error, Paint::Plain))));
     ExitCode::from(exit_code(error.code()))
 }
 

@@ -15,7 +15,7 @@ use spelunk_context::{
 use spelunk_engine::{Clock, SystemClock};
 use spelunk_index::Mode;
 
-use super::app::{App, Failure, Usage, print};
+use super::app::{App, Failure, Usage, print, print_as_is};
 use super::scan::read_stdin;
 use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts::{self as render, Reader};
@@ -135,8 +135,13 @@ struct SearchArgs {
 pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure> {
     let store = open(app, args.allow_secrets)?;
     let navigator = Navigator::new(Arc::clone(&store));
+    let is_load = matches!(args.command, ContextCommand::Load { .. });
     let Answer { text, code } = answer(app, &navigator, args.command)?;
-    print(&text);
+    if is_load && !app.json {
+        print_as_is(&text)
+    } else {
+        print(&text)
+    }
     // A count that could not be saved is no reason to hide what was found.
     if let Err(error) = store.save() {
         app.say(&format!("warning: {error}"));
@@ -241,7 +246,7 @@ fn open(app: &App, allow_secrets: bool) -> Result<Arc<ContextStore>, Failure> {
         settings.secrets = SecretFiles::Allowed;
     }
     let clock = Arc::new(|| SystemClock.now_ms());
-    let (store, warnings) = ContextStore::open(&app.workspace_root(), clock, settings)?;
+    let (store, warnings) = ContextStore::open(app.workspace_dir()?, clock, settings)?;
     for warning in warnings {
         app.say(&format!("warning: {warning}"));
     }

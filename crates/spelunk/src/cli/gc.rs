@@ -16,7 +16,7 @@ pub(crate) struct GcArgs {
 }
 
 pub(crate) fn gc(app: &App, args: &GcArgs) -> Result<ExitCode, Failure> {
-    let report = match app.existing_workspace()? {
+    let report = match app.own_workspace()? {
         Some(workspace) => collect_garbage(&workspace, args.dry_run)?,
         None => GcReport::default(),
     };

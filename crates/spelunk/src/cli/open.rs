@@ -11,9 +11,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::app::{App, Failure, Usage};
-use super::serve::{OUTPUT_CHARS_MAX, random, stop_signal};
+use super::serve::{OUTPUT_CHARS_MAX, stop_signal};
 use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use crate::mcp::{ServerOptions, State};
+use crate::trust::random;
 
 /// What opens an address on this system.
 #[cfg(target_os = "macos")]
@@ -39,7 +40,7 @@ pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Res
     let options = ServerOptions { roots, sandbox: app.sandbox(None)?, output_chars_max: OUTPUT_CHARS_MAX };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
     let made = NewToken::make("page", "read", None, random().map_err(refused)?)?;
-    let server = Server::new(Arc::clone(app), state, Tokens::only(&made), Log::Nothing);
+    let server = Server::new(Arc::clone(app), state, Tokens::only(&made), Log::Nothing)?;
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
     let url = format!("http://{address}/#token={}&/run/{run}", made.token);

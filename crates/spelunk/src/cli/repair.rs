@@ -15,8 +15,7 @@ pub(crate) struct RepairArgs {
 }
 
 pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> {
-    let workspace =
-        app.existing_workspace()?.ok_or_else(|| JournalError::NotFound { name: args.run.clone() })?;
+    let workspace = app.own_workspace()?.ok_or_else(|| JournalError::NotFound { name: args.run.clone() })?;
     let run = workspace.find(Some(&args.run))?;
     let report = spelunk_journal::repair(&workspace, &run)?;
     let kept = count(report.events_kept, "event");

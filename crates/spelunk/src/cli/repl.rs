@@ -68,7 +68,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
         app.say(&description);
         app.say("Ctrl-D ends the session.");
     }
-    let editor = Editor::new(app.workspace_root().join("repl_history"));
+    let editor = Editor::new(app.own_workspace_dir()?);
     let typing = tokio::task::spawn_blocking(move || converse(editor, &cells));
     let result = handle.join().await;
     // A session that a limit ended leaves its editor waiting for a line that nobody needs.

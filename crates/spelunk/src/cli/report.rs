@@ -174,7 +174,7 @@ pub(crate) fn excerpts(app: &App, report: &RunReport) -> Excerpts {
         return Excerpts::default();
     }
     let mut progress = Progress::new(app.quiet);
-    let corpus = app.engine(report.scan.clone()).and_then(|engine| {
+    let corpus = app.looking_engine(report.scan.clone()).and_then(|engine| {
         Ok(engine.open_corpus(report.sources(), &mut |scan| progress.draw(|| scan_status(&scan)))?)
     });
     progress.clear();

@@ -1,6 +1,6 @@
 //! `spelunk serve`: runs, contexts and models over HTTP, on this machine unless tokens are asked for.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,6 +15,7 @@ use super::app::{App, Failure, Usage, print};
 use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use crate::mcp::{ServerOptions, State, blocking};
 use crate::render::units::count;
+use crate::trust::random;
 
 /// The text of one answer of a tool, as for `spelunk mcp`.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
@@ -67,7 +68,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: OUTPUT_CHARS_MAX };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
     let tokens = token_file.as_deref().map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
-    let server = Server::new(Arc::clone(app), Arc::clone(&state), tokens, Log::Requests);
+    let server = Server::new(Arc::clone(app), Arc::clone(&state), tokens, Log::Requests)?;
     let listener = TcpListener::bind(address).await.map_err(|error| Usage {
         message: format!("could not listen on `{address}`: {error}"),
         hint: "name another address or port with `--listen`".into(),
@@ -114,14 +115,6 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
     print(&format!("{}\n", made.token));
     app.say("it is shown only now; the file keeps its digest");
     Ok(ExitCode::SUCCESS)
-}
-
-/// From the operating system.
-pub(super) fn random() -> io::Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    #[expect(clippy::disallowed_methods, reason = "the operating system's randomness is a file")]
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Ctrl-C or a request to terminate.

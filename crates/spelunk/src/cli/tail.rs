@@ -21,7 +21,7 @@ pub(crate) struct TailArgs {
 
 pub(crate) async fn tail(app: &App, args: TailArgs) -> Result<ExitCode, Failure> {
     let (_, run) = find(app, args.run.as_deref())?;
-    let engine = app.engine(ScanOptions::default())?;
+    let engine = app.looking_engine(ScanOptions::default())?;
     let mut events = engine.watch(&run, args.after)?;
     while let Some(record) = events.next().await {
         let line = match record? {

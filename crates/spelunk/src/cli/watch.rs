@@ -31,7 +31,7 @@ pub(crate) async fn follow(
     print_events: bool,
 ) -> Result<(RunResult, RunView), Failure> {
     let mut progress = Progress::new(app.quiet);
-    let projector = app.existing_workspace()?.and_then(|workspace| Projector::start(&workspace, &handle.run));
+    let projector = app.own_workspace()?.and_then(|workspace| Projector::start(&workspace, &handle.run));
     let mut view = RunView::default();
     let began = Instant::now();
     let mut streamed_bytes = 0;

@@ -124,6 +124,32 @@ pub(crate) enum ConfigError {
         /// Where.
         origin: Origin,
     },
+    /// A limit that a project file would raise.
+    #[error("a project file may only lower `{key}`: it says {value}, and yours is {allowed} ({origin})")]
+    NotLower {
+        /// The setting.
+        key: String,
+        /// What the project says.
+        value: u64,
+        /// What the user allows.
+        allowed: u64,
+        /// Where.
+        origin: Origin,
+    },
+    /// A path by which a project file would lead outside.
+    #[error("`{key}` in a project file must be a path inside of the project ({origin})")]
+    OutsideProject {
+        /// The setting.
+        key: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// A project file that somebody else put there.
+    #[error("the settings file `{}` belongs to another user", path.display())]
+    OtherOwner {
+        /// The file.
+        path: PathBuf,
+    },
     /// Half of a price.
     #[error("`{key}` has no value, but the other price has one ({origin})")]
     HalfPrice {
@@ -184,6 +210,9 @@ impl Explain for ConfigError {
             | Self::TypeWithoutFiles { .. }
             | Self::KeyInSettings { .. }
             | Self::NotFromProject { .. }
+            | Self::NotLower { .. }
+            | Self::OutsideProject { .. }
+            | Self::OtherOwner { .. }
             | Self::HalfPrice { .. }
             | Self::NotToml { .. }
             | Self::Unreadable { .. }
@@ -233,6 +262,15 @@ impl Explain for ConfigError {
             Self::NotFromProject { .. } => Some(
                 "move it to your own `~/.config/spelunk/config.toml`, the environment or a flag".to_owned(),
             ),
+            Self::NotLower { key, value, .. } => Some(format!(
+                "if you want that much, raise it yourself: `--set {key}={value}`, or your own settings"
+            )),
+            Self::OutsideProject { .. } => Some(
+                "name a directory below the file, or choose another yourself with `--workspace`".to_owned(),
+            ),
+            Self::OtherOwner { .. } => {
+                Some("remove it, make it your own (`chown`), or work in another directory".to_owned())
+            }
             Self::HalfPrice { key, .. } => Some(format!("set `{key}` too")),
             Self::NotKeyValue { .. } => Some("write it like `--set limits.calls_max=100`".to_owned()),
             Self::NotToml { .. } | Self::Unreadable { .. } | Self::TooLarge { .. } => None,

@@ -47,6 +47,9 @@ pub(crate) fn project_path(current_dir: &Path) -> Option<PathBuf> {
 
 /// Reads a file. One that does not exist says nothing.
 pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, ConfigError> {
+    if owner == Owner::Project && spelunk_fs::is_own_or_roots(path).is_ok_and(|is_own| !is_own) {
+        return Err(ConfigError::OtherOwner { path: shown.to_owned() });
+    }
     match read_text(path) {
         Ok(Some(text)) => parse(&text, shown, owner),
         Ok(None) => Err(ConfigError::TooLarge { path: shown.to_owned(), bytes_max: FILE_BYTES_MAX }),
@@ -77,9 +80,6 @@ pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, Conf
             Some(_) => named(&written.key, &origin)?,
             None => return Err(ConfigError::NotASection { section: written.key, origin }),
         };
-        if owner == Owner::Project && setting.reach == Reach::UserOnly {
-            return Err(ConfigError::NotFromProject { key: setting.key.clone(), origin });
-        }
         if let Some(value) = written.value {
             with_written(value, |written| layer.read(setting, written, place.shown(value), origin))?;
         }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::error::ConfigError;
+use super::file::PROJECT_FILE;
 use super::models::WrittenModel;
 use super::suggest::nearest;
 use super::table::{self, Display, Fallback, Kind, Setting};
@@ -39,6 +40,13 @@ pub(crate) enum Origin {
         /// With its dashes: `--set`.
         flag: String,
     },
+}
+
+impl Origin {
+    /// Whether a project's file says so.
+    pub(crate) fn is_project(&self) -> bool {
+        matches!(self, Self::File { path, .. } if path.ends_with(PROJECT_FILE))
+    }
 }
 
 impl fmt::Display for Origin {

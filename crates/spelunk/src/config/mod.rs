@@ -6,6 +6,7 @@ mod error;
 mod file;
 mod layer;
 mod models;
+mod project;
 mod reference;
 mod roles;
 mod schema;
@@ -49,16 +50,15 @@ pub(crate) fn load(
         Some(path) => file::read(&path, &path, Owner::User)?,
         None => Layer::default(),
     };
+    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
     let project = match project_path(current_dir) {
-        Some(path) => read_project(&path, current_dir)?,
+        Some(path) => {
+            let own = said.clone().over(user.clone()).over(Layer::defaults());
+            read_project(&path, current_dir, &own)?
+        }
         None => Layer::default(),
     };
-    let joined = Layer::from_flags(flags)?
-        .over(Layer::from_environment(environment)?)
-        .over(project)
-        .over(user)
-        .over(Layer::defaults());
-    Settings::resolve(joined)
+    Settings::resolve(said.over(project).over(user).over(Layer::defaults()))
 }
 
 /// The same without any file: what is said here, what the environment says, and the defaults.
@@ -71,9 +71,10 @@ pub(crate) fn load_without_files(
 }
 
 /// A project's workspace stays in one place wherever below the project the command runs.
-fn read_project(path: &Path, current_dir: &Path) -> Result<Layer, ConfigError> {
+fn read_project(path: &Path, current_dir: &Path, own: &Layer) -> Result<Layer, ConfigError> {
     let shown = path.strip_prefix(current_dir).unwrap_or(path);
     let mut layer = file::read(path, shown, Owner::Project)?;
+    project::check(&layer, own, path)?;
     let project_dir = shown.parent().unwrap_or(Path::new(""));
     layer.map_text("workspace.path", |text| project_dir.join(text).display().to_string());
     Ok(layer)

@@ -67,12 +67,12 @@ static FIELDS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
                 "Where requests go; unless set, the provider's own address.",
             )
         }),
-        field(
+        of_user(field(
             "key_env",
             Kind::VariableName,
             words("OPENAI_API_KEY"),
             "The environment variable that holds the key; unless set, the provider's usual one.",
-        ),
+        )),
         of_user(Setting {
             display: Display::Secret,
             ..field("key_command", Kind::Text, words("pass show openai"), "A command that prints the key.")
@@ -83,26 +83,36 @@ static FIELDS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
             words("my-model --fast"),
             "The program that answers with `provider = \"command\"`, and its arguments; there is no shell.",
         )),
-        field(
+        of_user(field(
             "command_json",
             Kind::YesNo,
             Value::YesNo(true),
             "That program writes JSON lines instead of plain text.",
-        ),
-        field("azure_api_version", Kind::Text, words(AZURE_API_VERSION), "The version of Azure's interface."),
-        field("price_input_usd_per_mtok", Kind::Number, dollars(50_000), "Dollars per million tokens sent."),
-        field(
+        )),
+        of_user(field(
+            "azure_api_version",
+            Kind::Text,
+            words(AZURE_API_VERSION),
+            "The version of Azure's interface.",
+        )),
+        of_user(field(
+            "price_input_usd_per_mtok",
+            Kind::Number,
+            dollars(50_000),
+            "Dollars per million tokens sent.",
+        )),
+        of_user(field(
             "price_cached_usd_per_mtok",
             Kind::Number,
             dollars(5_000),
             "Dollars per million tokens the provider had cached; unless set, they cost as much as others.",
-        ),
-        field(
+        )),
+        of_user(field(
             "price_output_usd_per_mtok",
             Kind::Number,
             dollars(400_000),
             "Dollars per million tokens generated.",
-        ),
+        )),
         field(
             "context_tokens",
             count,

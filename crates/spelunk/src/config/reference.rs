@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::table::{self, Fallback, Kind, MODELS, Reach, SECTIONS, Setting, TYPES};
+use super::table::{self, Fallback, Kind, MODELS, SECTIONS, Setting, TYPES};
 use super::{models, types};
 use crate::env::VARIABLES;
 
@@ -29,7 +29,7 @@ pub(crate) fn defaults_toml() -> String {
     for (group, doc, example, fields) in groups {
         push(&mut page, format_args!("\n# {doc}\n# [{group}.{example}]\n"));
         for field in fields {
-            let remark = words(field) + reach(field);
+            let remark = words(field) + field.reach.remark();
             push(&mut page, format_args!("\n# {}{remark}\n{}\n", field.doc, default_line(field)));
         }
     }
@@ -79,14 +79,7 @@ fn remark(setting: &Setting) -> String {
         Fallback::Value(_) => {}
         Fallback::Unset { .. } => remark.push_str(" No default; an example:"),
     }
-    remark + reach(setting)
-}
-
-fn reach(setting: &Setting) -> &'static str {
-    match setting.reach {
-        Reach::Everywhere => "",
-        Reach::UserOnly => " Not in a project file.",
-    }
+    remark + setting.reach.remark()
 }
 
 fn words(setting: &Setting) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::table::{self, Fallback, Kind, MODELS, Reach, SECTIONS, Setting, TYPES};
+use super::table::{self, Fallback, Kind, MODELS, SECTIONS, Setting, TYPES};
 use super::{models, types};
 
 /// The schema, as it is checked in at `docs/reference/spelunk.schema.json`.
@@ -54,10 +54,7 @@ fn setting_schema(setting: &Setting) -> Json {
         Kind::Pattern => json!({"type": "string", "format": "regex"}),
         Kind::Number => json!({"type": "number", "minimum": 0, "maximum": 1_000_000}),
     };
-    schema["description"] = match setting.reach {
-        Reach::Everywhere => setting.doc.into(),
-        Reach::UserOnly => format!("{} Not in a project file.", setting.doc).into(),
-    };
+    schema["description"] = format!("{}{}", setting.doc, setting.reach.remark()).into();
     match &setting.fallback {
         Fallback::Value(value) => schema["default"] = value.to_json(),
         Fallback::Unset { example } => schema["examples"] = json!([example.to_json()]),

@@ -47,14 +47,30 @@ pub(crate) enum Fallback {
     },
 }
 
-/// Which layers may set it.
+/// What a project file may do with a setting: it arrives with a stranger's repository. Every other layer is the user's
+/// and may set anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// All of them.
+    /// Set it: no value does harm.
     Everywhere,
-    /// Not a project file: it arrives with a stranger's repository, and this value could run a command or send a key
-    /// somewhere.
+    /// Set it lower than the user has it: a higher value could cost money, time, memory or disk.
+    LowerOnly,
+    /// Set it to a path inside of the project.
+    InsideProject,
+    /// Nothing: a value could run a command, send a key or documents somewhere, hide what a run costs, or delete files.
     UserOnly,
+}
+
+impl Reach {
+    /// What the reference says about it.
+    pub(crate) fn remark(self) -> &'static str {
+        match self {
+            Self::Everywhere => "",
+            Self::LowerOnly => " A project file may only lower it.",
+            Self::InsideProject => " In a project file, a path inside of the project.",
+            Self::UserOnly => " Not in a project file.",
+        }
+    }
 }
 
 /// Whether the value may be printed.
@@ -183,6 +199,7 @@ fn model() -> Vec<Setting> {
         },
         Setting {
             kind: Kind::VariableName,
+            reach: Reach::UserOnly,
             ..text(
                 "model.key_env",
                 "",
@@ -202,8 +219,8 @@ fn model() -> Vec<Setting> {
                 "The program that answers with `model.provider = \"command\"`, and its arguments; there is no shell.",
             )
         },
-        no("model.command_json", "That program writes JSON lines instead of plain text."),
-        text("model.azure_api_version", AZURE_API_VERSION, "The version of Azure's interface."),
+        own(no("model.command_json", "That program writes JSON lines instead of plain text.")),
+        own(text("model.azure_api_version", AZURE_API_VERSION, "The version of Azure's interface.")),
         price("model.price_input_usd_per_mtok", 3_000_000, "Dollars per million tokens sent."),
         price(
             "model.price_cached_usd_per_mtok",
@@ -211,7 +228,7 @@ fn model() -> Vec<Setting> {
             "Dollars per million tokens the provider had cached; unset, they cost as much as others.",
         ),
         price("model.price_output_usd_per_mtok", 15_000_000, "Dollars per million tokens generated."),
-        yes("model.probe_local", "Look for a model server on this machine's usual ports."),
+        own(yes("model.probe_local", "Look for a model server on this machine's usual ports.")),
     ]
 }
 
@@ -237,7 +254,6 @@ fn roles() -> Vec<Setting> {
 }
 
 fn local() -> Vec<Setting> {
-    let own = |setting: Setting| Setting { reach: Reach::UserOnly, ..setting };
     vec![
         own(text(
             "local.path",
@@ -267,18 +283,25 @@ fn others() -> Vec<Setting> {
             StrategyChoice::WORDS,
             "How a question is answered; `auto` decides by the question and the text.",
         ),
-        choice(
+        own(choice(
             "ask.sandbox",
             SandboxChoice::WORDS,
             "What runs the code that models write; `cpython` needs `python3` and a Linux that can confine it.",
-        ),
-        text("workspace.path", ".spelunk", "Where runs are kept; in a project file, relative to that file."),
+        )),
         Setting {
+            reach: Reach::InsideProject,
+            ..text(
+                "workspace.path",
+                ".spelunk",
+                "Where runs are kept; in a project file, relative to that file.",
+            )
+        },
+        own(Setting {
             kind: Kind::Whole { min: 0, max: WHOLE_MAX },
             fallback: Fallback::Value(Value::Whole(30)),
             ..text("run.retention_days", "", "How old runs are that `spelunk run clean` removes, in days.")
-        },
-        yes("cache.replies", "Answer a call that was made before from the workspace, for free."),
+        }),
+        own(yes("cache.replies", "Answer a call that was made before from the workspace, for free.")),
         choice(
             "output.color",
             ColorChoice::WORDS,
@@ -289,7 +312,6 @@ fn others() -> Vec<Setting> {
 
 /// A project's file may set none of these: it arrives with the text that is served.
 fn server() -> Vec<Setting> {
-    let own = |setting: Setting| Setting { reach: Reach::UserOnly, ..setting };
     let whole = |key: &str, min: u64, default: u64, doc: &'static str| {
         let fallback = Fallback::Value(Value::Whole(default));
         own(Setting { kind: Kind::Whole { min, max: WHOLE_MAX }, fallback, ..text(key, "", doc) })
@@ -338,9 +360,24 @@ fn limit(limit: &Limit) -> Setting {
         kind: Kind::Whole { min: limit_min(limit.name), max },
         doc: limit.doc,
         fallback: Fallback::Value(Value::Whole(limit.default)),
-        reach: Reach::Everywhere,
+        reach: limit_reach(limit.name),
         display: Display::Plain,
     }
+}
+
+/// How much of something may be used, a project may only lower; in what pieces text is read does no harm.
+fn limit_reach(name: &str) -> Reach {
+    match name {
+        // To lower it would delete what the user paid for.
+        "cache_bytes_max" => Reach::UserOnly,
+        _ if name.ends_with("_max") || name.contains("_ms_") => Reach::LowerOnly,
+        _ => Reach::Everywhere,
+    }
+}
+
+/// Whether zero of this limit stands for no limit at all.
+pub(super) fn is_unlimited(key: &str, value: u64) -> bool {
+    value == 0 && ["limits.files_max", "limits.reader_tokens_max"].contains(&key)
 }
 
 /// Zero of these would never get anywhere.
@@ -361,6 +398,11 @@ pub(super) fn text(key: &str, default: &str, doc: &'static str) -> Setting {
     }
 }
 
+/// The same, but a project file may not set it.
+fn own(setting: Setting) -> Setting {
+    Setting { reach: Reach::UserOnly, ..setting }
+}
+
 fn choice(key: &str, words: &'static [&'static str], doc: &'static str) -> Setting {
     Setting { kind: Kind::Choice(words), ..text(key, words.first().copied().unwrap_or_default(), doc) }
 }
@@ -375,7 +417,7 @@ fn no(key: &str, doc: &'static str) -> Setting {
 
 fn price(key: &str, millionths: u64, doc: &'static str) -> Setting {
     let example = Value::Number(Decimal { millionths });
-    Setting { kind: Kind::Number, fallback: Fallback::Unset { example }, ..text(key, "", doc) }
+    own(Setting { kind: Kind::Number, fallback: Fallback::Unset { example }, ..text(key, "", doc) })
 }
 
 #[cfg(test)]

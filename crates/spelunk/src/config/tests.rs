@@ -15,7 +15,13 @@ fn resolve(layer: Layer) -> Settings {
 }
 
 fn project(toml: &str) -> Result<Layer, ConfigError> {
-    parse(toml, Path::new("spelunk.toml"), Owner::Project)
+    let path = Path::new("spelunk.toml");
+    let layer = parse(toml, path, Owner::Project)?;
+    project::check(&layer, &Layer::defaults(), path).map(|()| layer)
+}
+
+fn own(toml: &str) -> Result<Layer, ConfigError> {
+    parse(toml, Path::new("spelunk.toml"), Owner::User)
 }
 
 fn check_refused(toml: &str, expected: &str) {
@@ -55,7 +61,7 @@ fn nothing_set_gives_the_defaults() {
 fn every_kind_of_setting_can_be_written_in_a_file() {
     let toml = "ask.strategy = 'direct'\n[model]\nprovider = 'none'\nname = 'm'\nkey_env = 'MY_KEY'\nprobe_local = false\n\
                 price_input_usd_per_mtok = 3\nprice_output_usd_per_mtok = 0.25\n[limits]\ncalls_max = 1_000\n";
-    let settings = resolve(project(toml).unwrap());
+    let settings = resolve(own(toml).unwrap());
     let model = ModelSettings {
         section: "model".into(),
         command: None,
@@ -93,7 +99,7 @@ fn every_limit_can_be_set_in_a_file() {
         assert!(expected.set(limit.name, value));
         writeln!(toml, "{} = {value}", limit.name).unwrap();
     }
-    assert_eq!(resolve(project(&toml).unwrap()).limits, expected);
+    assert_eq!(resolve(own(&toml).unwrap()).limits, expected);
 }
 
 #[test]
@@ -213,7 +219,7 @@ fn a_project_file_may_not_run_a_command_or_redirect_a_key_and_the_users_own_may(
 
 #[test]
 fn half_a_price_is_refused() {
-    let layer = project("model.price_input_usd_per_mtok = 3\n").unwrap();
+    let layer = own("model.price_input_usd_per_mtok = 3\n").unwrap();
     let error = Settings::resolve(layer.over(Layer::defaults())).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -258,7 +264,7 @@ impl Home {
 #[test]
 fn flags_win_over_the_environment_over_the_project_over_the_user_over_defaults() {
     let home = Home::new(
-        "[limits]\ncalls_max = 1\ntokens_max = 1\nretries_max = 1\nfiles_max = 1\n",
+        "[limits]\ncalls_max = 9\ntokens_max = 9\nretries_max = 9\nfiles_max = 1\n",
         "[limits]\ncalls_max = 2\ntokens_max = 2\nretries_max = 2\n",
     );
     let environment =

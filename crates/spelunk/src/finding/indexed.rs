@@ -3,10 +3,10 @@
 //! its vectors may have been paid for.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use spelunk_context::View;
+use spelunk_fs::PrivateDir;
 use spelunk_index::{
     EmbedError, Embedder, Found, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Query,
     UpdateOptions, search_by_reading,
@@ -18,7 +18,7 @@ use crate::cli::{App, Failure};
 pub(crate) struct Indexed<'a> {
     pub(crate) app: &'a App,
     /// Where it is, in the workspace.
-    pub(crate) folder: &'a Path,
+    pub(crate) folder: &'a str,
     pub(crate) level: Level,
     /// Is told how far an update is.
     pub(crate) progress: &'a mut dyn FnMut(IndexProgress),
@@ -80,8 +80,8 @@ impl Indexed<'_> {
 
     fn open(&self, embedder: Arc<dyn Embedder>) -> Result<Index, Failure> {
         let workspace = self.app.workspace()?;
-        let root = workspace.root().map_or_else(|| self.app.workspace_root(), Path::to_path_buf);
-        Ok(Index::open(&root.join(self.folder), IndexOptions { embedder: Some(embedder) })?)
+        let dir = workspace.dir().cloned().unwrap_or_else(|| PrivateDir::new(self.app.workspace_root()));
+        Ok(Index::open_in(&dir, self.folder, IndexOptions { embedder: Some(embedder) })?)
     }
 
     fn update(

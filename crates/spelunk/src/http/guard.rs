@@ -106,21 +106,27 @@ fn host_of(request: &Request) -> &str {
 }
 
 fn is_own_host(server: &Shared, host: &str) -> bool {
-    let name = without_port(host);
+    let Some(name) = name_of(host) else { return false };
     let hosts = &server.app.settings.server.hosts;
     let is_named = |known: &str| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host);
     if LOOPBACK.into_iter().any(is_named) || hosts.iter().any(|known| is_named(known)) {
         return true;
     }
     // A token is what a page of another site does not have.
-    hosts.is_empty() && server.tokens.are_asked_for() && !host.is_empty()
+    hosts.is_empty() && server.tokens.are_asked_for()
 }
 
-fn without_port(host: &str) -> &str {
-    if host.starts_with('[') {
-        return host.split_inclusive(']').next().unwrap_or(host);
-    }
-    host.split(':').next().unwrap_or(host)
+/// The name or address in a `Host` header; nothing for what no client would send.
+fn name_of(host: &str) -> Option<&str> {
+    let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
+    let (name, port) = host.split_at_checked(end)?;
+    let is_address = |inner: &str| inner.parse::<std::net::Ipv6Addr>().is_ok();
+    let is_name = match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inner) => is_address(inner),
+        None => !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)),
+    };
+    let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+    (is_name && is_port).then_some(name)
 }
 
 fn is_allowed_origin(server: &Shared, origin: &HeaderValue) -> bool {
@@ -192,9 +198,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_told_from_its_port() {
-        let names = ["localhost:7766", "127.0.0.1", "[::1]:80", "[::1]", "", ":80"].map(without_port);
-        assert_eq!(names, ["localhost", "127.0.0.1", "[::1]", "[::1]", "", ""]);
+    fn a_host_is_told_from_its_port_and_from_junk() {
+        let names = ["localhost:7766", "127.0.0.1", "[::1]:80", "[::1]", "a-b.c_d"].map(name_of);
+        assert_eq!(names, ["localhost", "127.0.0.1", "[::1]", "[::1]", "a-b.c_d"].map(Some));
+        for junk in [
+            "",
+            ":80",
+            "localhost:",
+            "localhost:x",
+            "localhost:99999",
+            "localhost:80@evil.example",
+            "localhost@evil.example",
+            "evil.example@localhost",
+            "localhost:80:80",
+            "localhost/",
+            "localhost evil",
+            "localhost,evil.example",
+            "[::1",
+            "[::1]x",
+            "[evil]",
+            "::1",
+            "löcalhost",
+        ] {
+            assert_eq!(name_of(junk), None, "{junk}");
+        }
     }
 
     #[test]

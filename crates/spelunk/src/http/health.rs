@@ -47,8 +47,8 @@ async fn ready(State(server): State<Shared>) -> Answer<Json<Value>> {
     if !server.runs.has_room() {
         return Err(not_ready("the queue is full".into()));
     }
-    let root = server.app.workspace_root();
-    let written = blocking(move || Ok(FileDisk::new(root).create("server/ready", b"1\n"))).await?;
+    let disk = FileDisk::of(server.runs.workspace().clone());
+    let written = blocking(move || Ok(disk.create("server/ready", b"1\n"))).await?;
     written.map_err(|error| not_ready(format!("the workspace cannot be written: {error}")))?;
     Ok(Json(json!({ "status": "ready" })))
 }

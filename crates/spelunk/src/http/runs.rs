@@ -35,6 +35,7 @@ pub(crate) use keep::model;
 pub(crate) use list::Rows;
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
+pub(crate) use tickets::Tickets;
 pub(crate) use whole::{Came, Ended, Whole};
 
 use super::Shared;

@@ -11,6 +11,7 @@ use crate::cli::{App, Usage, model_values};
 use crate::config::{self, FlagValue};
 use crate::env::Environment;
 use crate::sandbox::WorkerPlace;
+use crate::trust::UserState;
 
 /// What a [`Spelunk`] is made from.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +29,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Reads no settings file and nothing of the environment: only what is said here counts.
+    /// Reads no settings file and takes no setting from the environment: only what is said here counts. Which workspaces
+    /// are the user's own is remembered in their state directory all the same.
     pub fn isolated(self) -> Self {
         Self { is_isolated: true, ..self }
     }
@@ -82,6 +84,8 @@ impl Builder {
             std::env::current_dir().map_err(|source| JournalError::Workspace { path: ".".into(), source })?;
         let directory = here.join(self.directory.unwrap_or_default());
         let process = if self.is_isolated { Environment::default() } else { Environment::capture() };
+        // Whose a workspace is, is no setting: that is remembered for the user all the same.
+        let user = UserState::of(&Environment::capture().with(self.variables.clone()));
         let environment = process.with(self.variables);
         let mut flags = model_values(self.model, self.sub_model, self.base_url)?;
         for (key, value) in self.settings {
@@ -100,7 +104,9 @@ impl Builder {
             None => WorkerPlace::Hooked,
             Some(program) => WorkerPlace::Program(found(here.join(program))?),
         };
-        Ok(Spelunk::new(App::quiet(settings, environment, directory, worker)))
+        let mut app = App::quiet(settings, environment, directory, worker);
+        app.user = user;
+        Ok(Spelunk::new(app))
     }
 }
 

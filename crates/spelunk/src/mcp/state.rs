@@ -74,7 +74,7 @@ impl State {
         }
         let settings = StoreSettings::for_a_server(StoreLimits::from(&app.settings.limits), roots.clone());
         let clock = Arc::new(|| SystemClock.now_ms());
-        let (store, warnings) = ContextStore::open(&app.workspace_root(), clock, settings)?;
+        let (store, warnings) = ContextStore::open(app.own_workspace_dir()?, clock, settings)?;
         for warning in warnings {
             app.say(&format!("warning: {warning}"));
         }

@@ -54,6 +54,7 @@ pub(crate) fn exit_code(code: ErrorCode) -> u8 {
         ErrorCode::SettingInvalid,
         ErrorCode::ModelNotConfigured,
         ErrorCode::PriceUnknown,
+        ErrorCode::WorkspaceUntrusted,
     ];
     if is_usage.contains(&code) {
         2

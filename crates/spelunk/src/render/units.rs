@@ -1,5 +1,6 @@
 //! Numbers for people: bytes, tokens, dollars, times. And text made safe for a terminal.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// `3.1 MB`, in powers of ten.
@@ -59,9 +60,45 @@ pub(crate) fn listed(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Text without control characters other than newline and tab: no document may move the cursor or set a title.
+/// Text without control characters other than newline and tab, and with marks in the place of those that turn the
+/// direction of a line: no document may move the cursor, set a title or look like another text.
 pub(crate) fn safe(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    let kept = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.chars().filter(kept).map(|c| if is_bidi_control(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Whether a character turns the direction of the text around it, and so can make it look like another text.
+pub(crate) fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text for a terminal, whatever is in it: control characters other than newline and tab, and those that turn the
+/// direction of a line, are written as `\u001b`. In JSON that is the same text. Our own colours pass.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    let is_bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_bidi_control(c);
+    if !text.contains(is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(c) = rest.chars().next() {
+        let color = color_len(rest);
+        let len = if color > 0 { color } else { c.len_utf8() };
+        let (taken, after) = rest.split_at(len);
+        if color == 0 && is_bad(c) {
+            shown += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            shown += taken;
+        }
+        rest = after;
+    }
+    Cow::Owned(shown)
+}
+
+/// The length of the sequence that sets a colour at the beginning of a text; 0 if there is none.
+fn color_len(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let parameters = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b';').count();
+    if rest.as_bytes().get(parameters) == Some(&b'm') { parameters + 3 } else { 0 }
 }
 
 /// The beginning of a text on one line, at most `chars_max` long.
@@ -94,5 +131,21 @@ mod tests {
         assert_eq!(safe("a\u{1b}]0;owned\u{7}b\n\tc\r"), "a]0;ownedb\n\tc");
         assert_eq!(head("one\n two   three", 9), "one two…");
         assert_eq!(head("one two", 9), "one two");
+        assert_eq!(safe("a\u{202e}b\u{2066}c\u{200f}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
+    }
+
+    #[test]
+    fn what_was_not_made_safe_is_escaped_and_in_json_means_the_same() {
+        assert_eq!(escaped("plain\n\ttext é"), "plain\n\ttext é");
+        let color = "\u{1b}[1;31mred\u{1b}[0m";
+        assert_eq!(escaped(color), color);
+        assert_eq!(
+            escaped("\u{1b}]0;owned\u{7} \u{1b}[2J \u{1b}[6n \u{9b}1m \u{202e}x\r\u{7f}\u{1b}"),
+            "\\u001b]0;owned\\u0007 \\u001b[2J \\u001b[6n \\u009b1m \\u202ex\\u000d\\u007f\\u001b"
+        );
+        let json = serde_json::json!({ "a": "\u{202e}\u{9b}\u{7f}\u{1b}[0m" });
+        let shown = escaped(&json.to_string()).into_owned();
+        assert!(!shown.contains(['\u{202e}', '\u{9b}', '\u{7f}', '\u{1b}']));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), json);
     }
 }

@@ -165,6 +165,7 @@ fn a_prompt_that_is_gone_is_told_and_the_reply_shown() {
 fn a_run_that_died_before_its_first_line_is_nothing_to_resume() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     scene.write(".spelunk/workspace.toml", b"format = 1\n");
+    assert_eq!(scene.spelunk(["trust"]).run().code, 0);
     // What a crash leaves that comes after the file was made and before its first line was written.
     scene.write(".spelunk/runs/rlm-20260101T000000Z-0000000a/journal.jsonl", b"");
     scene.spelunk(["resume"]).run().check(&expect![[r#"

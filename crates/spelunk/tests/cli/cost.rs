@@ -32,7 +32,7 @@ fn wherever_the_bound_is_set_and_whoever_has_no_price_it_refuses() {
         "[models.known]\n{priced}\n[models.unknown]\nprovider = 'openai'\nname = 'gpt-x'\nkey_env = 'HOME'\n\
          [models.chain]\n{priced}fallback = ['unknown']\n"
     );
-    scene.write("spelunk.toml", models.as_bytes());
+    scene.write("../home/.config/spelunk/config.toml", models.as_bytes());
     let bound: [&[&str]; 2] = [&["--max-cost", "1"], &["--set", "limits.cost_microusd_max=5000000"]];
     let asked: [&[&str]; 5] = [
         &["--model", "unknown"],

@@ -33,6 +33,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           demo         See a whole run, a crash and its resume, without a key: the model is scripted
           repair       Keep the sound beginning of a damaged journal
           gc           Remove what no run needs
+          trust        Take over a workspace that you did not create here, such as one that was moved
           completions  Print completions for a shell
           help         Print this message or the help of the given subcommand(s)
 
@@ -97,8 +98,8 @@ fn help_of_ask_lists_its_flags() {
               --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>      Where runs are kept [default: .spelunk]
               --json                 Print the result as JSON
-          -q, --quiet                Print nothing but the result
               --events               Print every event as a line of JSON instead of the answer
+          -q, --quiet                Print nothing but the result
               --open                 Show the run in a browser while it goes on, and until Ctrl-C
           -h, --help                 Print help
 

@@ -14,7 +14,7 @@ use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, answering, n_calls, to_all
 
 /// A program's own settings, and nothing of the machine's.
 fn builder(scene: &Scene, server: &ModelServer) -> Builder {
-    let builder = Spelunk::builder().isolated().directory(scene.path(""));
+    let builder = Spelunk::builder().isolated().directory(scene.path("")).variable("HOME", scene.home());
     builder.model("openai/scripted").base_url(server.base_url())
 }
 

@@ -32,8 +32,8 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
         for (what, question) in questions {
             said += &told(what, &spelunk.ask(question).await.unwrap_err());
         }
-        let nobody =
-            Spelunk::builder().isolated().directory(scene.path("")).set("model.probe_local", "false");
+        let nobody = Spelunk::builder().isolated().directory(scene.path("")).variable("HOME", scene.home());
+        let nobody = nobody.set("model.probe_local", "false");
         said += &told("no model", &nobody.build().unwrap().ask(note()).await.unwrap_err());
         assert!(!scene.exists(".spelunk"), "nothing was recorded");
         let run: RunId = "rlm-20260101T000000Z-00000000".parse().unwrap();
@@ -108,7 +108,7 @@ fn only_an_agent_with_its_answer_is_asked_more() {
 #[test]
 fn a_budget_in_dollars_is_refused_where_the_model_has_no_price() {
     let scene = Scene::new(&NOTE);
-    let spelunk = Spelunk::builder().isolated().directory(scene.path(""));
+    let spelunk = Spelunk::builder().isolated().directory(scene.path("")).variable("HOME", scene.home());
     let spelunk = spelunk.model("openai/tiny").base_url("https://192.0.2.1/v1").build().unwrap();
     let budget = Budget { cost_microusd_max: Some(1_000_000), ..Budget::default() };
     let refused = block_on(spelunk.ask(note().budget(budget))).unwrap_err();

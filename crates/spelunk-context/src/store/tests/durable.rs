@@ -270,20 +270,20 @@ fn a_context_that_another_process_replaced_is_read_anew() {
 #[cfg(unix)]
 #[test]
 fn a_change_that_cannot_be_written_did_not_happen() {
-    use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.register(of_loader("a", "load", LoadPolicy::Lazy)).unwrap();
-    // A directory in the way of the temporary file stops root as well, which permissions do not.
-    let staged = directory.path().join(format!("registry.json.tmp-{}", std::process::id()));
-    fs::create_dir(&staged).unwrap();
-    fs::set_permissions(&staged, fs::Permissions::from_mode(0o700)).unwrap();
+    // A directory in the way of the file stops root as well, which permissions do not.
+    let (registry, aside) = (directory.path().join("registry.json"), directory.path().join("aside"));
+    fs::rename(&registry, &aside).unwrap();
+    fs::create_dir(&registry).unwrap();
     assert!(matches!(
         store.register(of_loader("b", "load", LoadPolicy::Lazy)),
         Err(StoreError::Registry { .. })
     ));
     assert_eq!(ids(&store.list()), ["a"]);
-    fs::remove_dir(&staged).unwrap();
+    fs::remove_dir(&registry).unwrap();
+    fs::rename(&aside, &registry).unwrap();
     store.register(of_loader("b", "load", LoadPolicy::Lazy)).unwrap();
     assert_eq!(ids(&store.list()), ["a", "b"]);
 }

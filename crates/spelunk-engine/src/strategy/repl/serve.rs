@@ -421,7 +421,8 @@ fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Re
         // It could not be asked before; what is on record is what the code was told.
         Ok(_) => String::new(),
         Err(Unlisted::Unknown { known }) if known.is_empty() => {
-            let message = format!("there is no model '{shown}', and no other can be named: leave 'model' out");
+            let message =
+                format!("there is no model '{shown}', and no other can be named: leave 'model' out");
             return Err(Refusal::value(message).into());
         }
         Err(Unlisted::Unknown { known }) => {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -11,6 +10,7 @@ use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
+use spelunk_fs::PrivateDir;
 
 /// What a session knows from the start.
 const NAMES: [&str; 26] = [
@@ -44,18 +44,23 @@ const NAMES: [&str; 26] = [
 
 pub(super) struct Editor {
     lines: Option<rustyline::Editor<Names, DefaultHistory>>,
-    history: PathBuf,
+    workspace: PrivateDir,
 }
 
+/// Where lines of earlier sessions are.
+const HISTORY: &str = "repl_history";
+
 impl Editor {
-    pub(super) fn new(history: PathBuf) -> Self {
+    pub(super) fn new(workspace: PrivateDir) -> Self {
         let mut lines = rustyline::Editor::new().ok();
         if let Some(lines) = &mut lines {
             lines.set_helper(Some(Names::default()));
             // There is none yet in a new workspace.
-            drop(lines.load_history(&history));
+            if workspace.is_file(HISTORY) {
+                drop(lines.load_history(&workspace.root().join(HISTORY)));
+            }
         }
-        Self { lines, history }
+        Self { lines, workspace }
     }
 
     /// The next cell, line by line until it is complete; `None` at the end of input. Ctrl-C throws away what was begun.
@@ -78,7 +83,10 @@ impl Editor {
             }
         }
         drop(lines.add_history_entry(code.trim_end()));
-        drop(lines.save_history(&self.history));
+        // The library opens it by its path, so it must be a file of ours.
+        if self.workspace.open_or_create(HISTORY).is_ok() {
+            drop(lines.save_history(&self.workspace.root().join(HISTORY)));
+        }
         if let Some(names) = lines.helper_mut() {
             names.learn(&code);
         }

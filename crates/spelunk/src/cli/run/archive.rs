@@ -38,7 +38,7 @@ pub(crate) fn archive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Fai
 }
 
 pub(crate) fn unarchive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
-    let Some(workspace) = app.existing_workspace()? else { return Err(JournalError::NoRuns.into()) };
+    let Some(workspace) = app.own_workspace()? else { return Err(JournalError::NoRuns.into()) };
     let run = find_archived(&workspace, &args.run)?;
     let report = unarchive(&workspace, &run)?;
     say(app, "unarchived", &run, &report);

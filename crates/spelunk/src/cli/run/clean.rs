@@ -46,7 +46,7 @@ pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
         Some(text) => duration_ms(text)?,
         None => app.settings.retention_days.saturating_mul(DAY_MS),
     };
-    let Some(workspace) = app.existing_workspace()? else {
+    let Some(workspace) = app.own_workspace()? else {
         say(app, args, &[]);
         return Ok(ExitCode::SUCCESS);
     };

@@ -104,7 +104,7 @@ fn write_files(
 ) -> Result<ExitCode, Failure> {
     let files = match output {
         Some(directory) => DerivedFiles::within(app.current_dir.join(directory)),
-        None => DerivedFiles::of_run(workspace, run)
+        None => DerivedFiles::of_run(&app.workspace()?, run)
             .ok_or_else(|| JournalError::NotFound { name: run.to_string() })?,
     };
     let root = files.root().display().to_string();

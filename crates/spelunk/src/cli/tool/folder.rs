@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf};
 use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
@@ -79,6 +79,12 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
     for (name, text) in GUIDES {
         write(&root, name, text.as_bytes())?;
     }
+    app.user.keep_job(&root, &sources).map_err(|error| {
+        wrong(
+            format!("could not remember what `{directory}` is about: {error}"),
+            "set `XDG_STATE_HOME` to a directory that you can write to",
+        )
+    })?;
     for directory in ["scratch/scripts", "scratch/tmp", "cache/indexes", "output"] {
         std::fs::create_dir_all(root.join(directory)).map_err(|error| {
             wrong(format!("could not make `{directory}`: {error}"), "check the directory")
@@ -115,12 +121,14 @@ impl Folder {
         let root = app.current_dir.clone();
         let hint = "make one with `spelunk tool init DIR --question QUESTION PATH`, and call this in it";
         let unread = |why: String| wrong(format!("this is not the folder of a job: {why}"), hint);
-        let job =
-            std::fs::read_to_string(root.join(JOB)).map_err(|error| unread(format!("`{JOB}`: {error}")))?;
-        let job: Value = serde_json::from_str(&job).map_err(|error| unread(format!("`{JOB}`: {error}")))?;
-        let sources = job.get("sources").and_then(Value::as_array).cloned().unwrap_or_default();
+        if !root.join(JOB).is_file() {
+            return Err(unread(format!("there is no `{JOB}`")));
+        }
+        // What the folder itself says about its sources could be anybody's words.
+        let sources = app.user.job(&root);
+        let sources = sources.ok_or_else(|| unread("you did not make it here".to_owned()))?;
         let paths: Vec<SourceInput> =
-            sources.iter().filter_map(Value::as_str).map(|path| SourceInput::Path(path.into())).collect();
+            sources.into_iter().map(|path| SourceInput::Path(path.into())).collect();
         let mut desk = Desk::new(DeskLimits::default());
         for area in READ {
             read(

@@ -53,6 +53,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         422 tokens-exhausted
         422 turns-exhausted
         422 usage-wrong
+        422 workspace-untrusted
         500 archive-damaged
         500 blob-damaged
         500 bug

@@ -55,7 +55,7 @@ pub(super) async fn events(
     params.finish()?;
     let looking = Arc::clone(&server);
     let Found { run, .. } = blocking(move || find(&looking, &id)).await?;
-    let lines = Lines::open(&server.app.workspace_root(), &run);
+    let lines = Lines::open(server.runs.workspace(), &run);
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accepts.contains("application/x-ndjson") {
         return Ok(recorded(lines, after));

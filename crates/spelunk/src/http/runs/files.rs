@@ -1,11 +1,7 @@
 //! The files of a run, as its projection wrote them beside the journal. Paths of a client are taken part by part, and
 //! only below the folder of that run; links are not followed.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "listing and reading files that can be made again at any time"
-)]
 
-use std::path::{Path, PathBuf};
+use std::io::Read as _;
 
 use axum::Json;
 use axum::extract::State;
@@ -23,7 +19,8 @@ use super::results::with_journal;
 /// Files of the journal itself, which the events and blobs show.
 const OWN: [&str; 2] = ["journal.jsonl", "run.lock"];
 const FILES_MAX: usize = 10_000;
-const DEPTH_MAX: usize = 8;
+/// How the name of a file begins that has not taken its place yet.
+const STAGED: &str = ".staged-";
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -51,49 +48,31 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn root(server: &Server, id: &str) -> Result<PathBuf, Problem> {
+fn files_of(server: &Server, id: &str) -> Result<DerivedFiles, Problem> {
     let found = with_journal(server, id)?;
     let files = DerivedFiles::of_run(&found.workspace, &found.run);
-    files.map(|files| files.root().to_owned()).ok_or_else(|| Problem::not_found("the run has no files"))
+    files.ok_or_else(|| Problem::not_found("the run has no files"))
 }
 
 async fn list(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
     params.finish()?;
     let listed = work(move || {
-        let root = root(&server, &id)?;
-        let mut files = Vec::new();
-        let mut folders = vec![(root.clone(), 0)];
-        while let Some((folder, depth)) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let (path, kind) = (entry.path(), entry.file_type());
-                let is_dir = kind.as_ref().is_ok_and(std::fs::FileType::is_dir);
-                if is_dir && depth < DEPTH_MAX {
-                    folders.push((path, depth + 1));
-                } else if kind.is_ok_and(|kind| kind.is_file()) && files.len() <= FILES_MAX {
-                    let bytes = entry.metadata().map_or(0, |file| file.len());
-                    files.extend(name(&root, &path).map(|name| (name, bytes)));
-                }
+        let files = files_of(&server, &id)?;
+        let (dir, folder) = files.place();
+        let unread =
+            |error: std::io::Error| Problem::not_found(&format!("the files cannot be listed: {error}"));
+        let mut rows = Vec::new();
+        for (name, file) in dir.files_below(folder).map_err(unread)? {
+            let name = name.strip_prefix(folder).and_then(|name| name.strip_prefix('/')).unwrap_or(&name);
+            if !OWN.contains(&name) && !name.starts_with(STAGED) {
+                rows.push(json!({ "path": name, "bytes": file.len }));
             }
         }
-        files.retain(|(name, _)| !OWN.contains(&name.as_str()) && !is_staged(name));
-        files.sort();
-        let is_cut = files.len() > FILES_MAX;
-        files.truncate(FILES_MAX);
-        let rows = files.into_iter().map(|(path, bytes)| json!({ "path": path, "bytes": bytes }));
-        Ok(json!({ "files": rows.collect::<Vec<_>>(), "cut": is_cut }))
+        let is_cut = rows.len() > FILES_MAX;
+        rows.truncate(FILES_MAX);
+        Ok(json!({ "files": rows, "cut": is_cut }))
     });
     Ok(Json(listed.await?))
-}
-
-/// A file on its way into its place.
-fn is_staged(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|extension| extension == "new")
-}
-
-fn name(root: &Path, path: &Path) -> Option<String> {
-    let parts = path.strip_prefix(root).ok()?.components();
-    let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
-    Some(parts?.join("/"))
 }
 
 async fn read(
@@ -104,29 +83,21 @@ async fn read(
     params.finish()?;
     let text = work(move || {
         let unknown = || Problem::not_found("the run has no such file");
-        let mut place = root(&server, &id)?;
-        let is_good =
-            |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', '\0']);
-        if OWN.contains(&path.as_str()) || !path.split('/').all(is_good) {
+        let files = files_of(&server, &id)?;
+        if OWN.contains(&path.as_str()) || path.is_empty() {
             return Err(unknown());
         }
-        for part in path.split('/') {
-            place.push(part);
-            let kind = place.symlink_metadata().map_err(|_| unknown())?.file_type();
-            if kind.is_symlink() {
-                return Err(unknown());
-            }
-        }
-        let file = place.metadata().map_err(|_| unknown())?;
-        if !file.is_file() {
-            return Err(unknown());
-        }
-        if file.len() > FILE_BYTES_MAX {
+        let (dir, folder) = files.place();
+        // A name that climbs out, and one with a link in it, is no file of the run.
+        let mut file = dir.open(&format!("{folder}/{path}")).map_err(|_| unknown())?;
+        let bytes = file.metadata().map_err(|_| unknown())?.len();
+        if bytes > FILE_BYTES_MAX {
             let detail = format!("the file has more than {FILE_BYTES_MAX} bytes");
             let title = "The file is too long.";
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "file-too-large", title, detail));
         }
-        let bytes = std::fs::read(&place).map_err(|_| unknown())?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|_| unknown())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     });
     let text = text.await?;

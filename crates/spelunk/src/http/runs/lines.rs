@@ -1,14 +1,9 @@
 //! The lines of a journal, a bounded piece at a time, from any place on. Two hundred watchers of one run hold a piece
 //! each, and none of them the run.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a reader needs to seek, which is not among the disk's operations"
-)]
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
 
+use spelunk_fs::PrivateDir;
 use spelunk_journal::JournalError;
 use spelunk_types::RunId;
 
@@ -19,7 +14,8 @@ const LINE_BYTES_MAX: usize = 32 << 20;
 /// A reader's place in a journal.
 #[derive(Debug)]
 pub(super) struct Lines {
-    path: PathBuf,
+    dir: PrivateDir,
+    name: String,
     /// Behind the last whole line that was read.
     offset: u64,
     /// Its number, which is its `seq`.
@@ -43,9 +39,8 @@ impl Line {
 
 impl Lines {
     /// The run may have no journal yet.
-    pub(super) fn open(workspace_root: &Path, run: &RunId) -> Self {
-        let path = workspace_root.join("runs").join(run.as_str()).join("journal.jsonl");
-        Self { path, offset: 0, seq: 0 }
+    pub(super) fn open(workspace: &PrivateDir, run: &RunId) -> Self {
+        Self { dir: workspace.clone(), name: format!("runs/{run}/journal.jsonl"), offset: 0, seq: 0 }
     }
 
     /// The next lines behind `after`, some at a time; none means that there are no more now. Blocking.
@@ -64,7 +59,7 @@ impl Lines {
     }
 
     fn read(&mut self, after: u64) -> io::Result<Vec<Line>> {
-        let mut file = File::open(&self.path)?;
+        let mut file = self.dir.open(&self.name)?;
         file.seek(SeekFrom::Start(self.offset))?;
         let mut bytes = Vec::new();
         loop {
@@ -99,10 +94,14 @@ mod tests {
 
     fn journal(text: &[u8]) -> (tempfile::TempDir, Lines) {
         let dir = tempfile::tempdir().unwrap();
-        let lines = Lines::open(dir.path(), &RunId::new(0, 1));
-        std::fs::create_dir_all(lines.path.parent().unwrap()).unwrap();
-        std::fs::write(&lines.path, text).unwrap();
+        let lines = Lines::open(&PrivateDir::new(dir.path()), &RunId::new(0, 1));
+        std::fs::create_dir_all(path(&lines).parent().unwrap()).unwrap();
+        std::fs::write(path(&lines), text).unwrap();
         (dir, lines)
+    }
+
+    fn path(lines: &Lines) -> std::path::PathBuf {
+        lines.dir.root().join(&lines.name)
     }
 
     #[test]
@@ -111,14 +110,14 @@ mod tests {
         let read = lines.next(0).unwrap();
         assert_eq!(read.iter().map(Line::kind).collect::<Vec<_>>(), ["run.started"]);
         assert_eq!(lines.next(0).unwrap(), []);
-        std::fs::write(&lines.path, b"{\"seq\":1,\"type\":\"run.started\"}\n{\"seq\":2}\n").unwrap();
+        std::fs::write(path(&lines), b"{\"seq\":1,\"type\":\"run.started\"}\n{\"seq\":2}\n").unwrap();
         assert_eq!(lines.next(0).unwrap(), [Line { seq: 2, text: "{\"seq\":2}".into() }]);
     }
 
     #[test]
     fn a_run_that_has_not_begun_has_no_lines() {
         let (_dir, mut lines) = journal(b"");
-        std::fs::remove_file(&lines.path).unwrap();
+        std::fs::remove_file(path(&lines)).unwrap();
         assert_eq!(lines.next(0).unwrap(), []);
     }
 

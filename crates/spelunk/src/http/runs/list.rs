@@ -167,8 +167,8 @@ pub(crate) struct Rows {
 
 impl Rows {
     fn row(&self, workspace: &Workspace, run: &RunId) -> Result<Value, Failure> {
-        let journal = workspace.root().map(|root| root.join("runs").join(run.as_str()).join("journal.jsonl"));
-        let bytes = journal.and_then(|path| path.metadata().ok()).map_or(0, |file| file.len());
+        let journal = format!("runs/{run}/journal.jsonl");
+        let bytes = workspace.dir().and_then(|dir| dir.entry(&journal).ok()?).map_or(0, |file| file.len);
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, row)) = kept().get(run).filter(|(bytes_then, _)| *bytes_then == bytes) {
             return Ok(row.clone());

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use spelunk_engine::{Cancel, Clock as _, SystemClock};
+use spelunk_fs::PrivateDir;
 use spelunk_journal::{Record, Workspace};
 use spelunk_types::{EventKind, RunId};
 use tokio::sync::{Semaphore, broadcast, watch};
@@ -19,6 +20,7 @@ use super::keep;
 use super::queue::FairQueue;
 use super::tickets::{Key, Progress, Ticket, Tickets};
 use crate::cli::{Failure, read_view};
+use crate::render::units::count;
 
 /// Pieces of replies that a watcher may be behind; who is further behind misses them. Recorded events are never missed.
 const PIECES_MAX: usize = 256;
@@ -155,11 +157,11 @@ pub(super) enum Promised {
 }
 
 impl RunService {
-    pub(crate) fn new(workspace_root: std::path::PathBuf, runs_max: u64, queue_max: u64) -> Self {
+    pub(crate) fn new(tickets: Tickets, runs_max: u64, queue_max: u64) -> Self {
         Self {
             table: Mutex::default(),
             keepers: Mutex::default(),
-            tickets: Tickets::new(workspace_root),
+            tickets,
             uploads: Semaphore::new(UPLOADS_MAX),
             stop: watch::Sender::new(false),
             runs_max: usize::try_from(runs_max).unwrap_or(usize::MAX),
@@ -169,6 +171,11 @@ impl RunService {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The directory of the workspace.
+    pub(crate) fn workspace(&self) -> &PrivateDir {
+        self.tickets.workspace()
     }
 
     pub(crate) fn has_room(&self) -> bool {
@@ -359,7 +366,14 @@ impl RunService {
         let now_ms = SystemClock.now_ms();
         let with_journal: HashSet<RunId> = workspace.runs()?.into_iter().collect();
         let mut n_recovered = 0;
-        for mut ticket in self.tickets.read_all()? {
+        let (tickets, n_foreign) = self.tickets.read_all()?;
+        if n_foreign > 0 {
+            let files = count(n_foreign as u64, "file");
+            server.app.say(&format!(
+                "warning: {files} in `server/tickets` of the workspace are ignored: this version did not write them for you"
+            ));
+        }
+        for mut ticket in tickets {
             match left(&workspace, &ticket, with_journal.contains(&ticket.run)) {
                 Left::Job(kind) => {
                     self.requeue(&ticket, kind);

@@ -1,12 +1,12 @@
 //! Tickets: what the server promised to do, on disk before it is promised. A ticket holds the request of a run that
 //! waits, says that a run is the server's to finish, remembers the key under which a client asked, and says why a run
-//! could not begin. After a crash the tickets are what is left to do.
-#![expect(clippy::disallowed_methods, reason = "listing and removing are not among the disk's operations")]
+//! could not begin. After a crash the tickets are what is left to do. A ticket or an upload counts only if it is signed
+//! with the user's key: files that came with a repository start no runs.
 
 use std::io;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use spelunk_fs::{EntryKind, PrivateDir};
 use spelunk_journal::{Disk as _, FileDisk, JournalError};
 use spelunk_types::RunId;
 
@@ -164,85 +164,102 @@ impl Ticket {
 
 /// Where tickets are kept: `server/` in the workspace.
 #[derive(Debug)]
-pub(super) struct Tickets {
-    root: PathBuf,
+pub(crate) struct Tickets {
     disk: FileDisk,
+    key: [u8; 32],
 }
 
 impl Tickets {
-    pub(super) fn new(workspace_root: PathBuf) -> Self {
-        Self { disk: FileDisk::new(workspace_root.clone()), root: workspace_root }
+    pub(crate) fn new(workspace: PrivateDir, key: [u8; 32]) -> Self {
+        Self { disk: FileDisk::of(workspace), key }
+    }
+
+    /// The directory of the workspace.
+    pub(super) fn workspace(&self) -> &PrivateDir {
+        self.disk.dir()
     }
 
     /// Durable when this returns.
     pub(super) fn write(&self, ticket: &Ticket) -> Result<(), JournalError> {
-        let name = name(&ticket.run);
-        let written = self.disk.create(&name, ticket.json().to_string().as_bytes());
-        written.map_err(|source| JournalError::Write { name, source })
+        self.write_signed(name(&ticket.run), ticket.json().to_string().as_bytes())
     }
 
     /// The ticket of a run, with all that was asked.
     pub(super) fn read(&self, run: &RunId) -> Result<Ticket, JournalError> {
         let name = name(run);
-        let lost = || io::Error::from(io::ErrorKind::NotFound);
-        let bytes = self.disk.read(&name).and_then(|bytes| bytes.ok_or_else(lost));
-        let bytes = bytes.map_err(|source| JournalError::Read { name: name.clone(), source })?;
+        let bytes = self.read_signed(&name)?;
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let broken = || io::Error::new(io::ErrorKind::InvalidData, "it is no ticket");
         Ticket::of(&value).ok_or_else(|| JournalError::Read { name, source: broken() })
     }
 
-    /// Every ticket; files that are none are left alone.
-    pub(super) fn read_all(&self) -> Result<Vec<Ticket>, JournalError> {
-        let folder = self.root.join("server/tickets");
-        let unusable = |source| JournalError::Read { name: "server/tickets".into(), source };
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(unusable(error)),
-        };
-        let mut tickets = Vec::new();
-        for entry in entries {
-            let path = entry.map_err(unusable)?.path();
-            if path.metadata().is_ok_and(|file| !file.is_file() || file.len() > TICKET_BYTES_MAX) {
-                continue;
+    /// Every ticket, and how many files are none of ours; those are left alone.
+    pub(super) fn read_all(&self) -> Result<(Vec<Ticket>, usize), JournalError> {
+        let unusable = |source| JournalError::Read { name: FOLDER.into(), source };
+        let (mut tickets, mut n_foreign) = (Vec::new(), 0);
+        for file in self.workspace().list(FOLDER).map_err(unusable)? {
+            let is_plain = file.kind == EntryKind::File && file.len <= TICKET_BYTES_MAX;
+            let ticket =
+                is_plain.then(|| self.read_signed(&format!("{FOLDER}/{}", file.name)).ok()).flatten();
+            match ticket.and_then(|bytes| Ticket::of(&serde_json::from_slice(&bytes).ok()?)) {
+                Some(ticket) if name(&ticket.run) == format!("{FOLDER}/{}", file.name) => {
+                    tickets.push(ticket)
+                }
+                Some(_) | None => n_foreign += 1,
             }
-            let bytes = std::fs::read(&path).map_err(unusable)?;
-            let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-            tickets.extend(Ticket::of(&value));
         }
         // Names of runs sort by their time.
         tickets.sort_by(|a, b| a.run.cmp(&b.run));
-        Ok(tickets)
+        Ok((tickets, n_foreign))
     }
 
     pub(super) fn remove(&self, run: &RunId) {
         // What is not there is removed, and what stays is read as a promise that was kept.
-        drop(std::fs::remove_file(self.root.join(name(run))));
+        drop(self.workspace().remove_all(&name(run)));
         self.remove_uploads(run);
     }
 
     /// Keeps a file that came with a request until its run has begun.
     pub(super) fn keep_upload(&self, run: &RunId, idx: usize, bytes: &[u8]) -> Result<(), JournalError> {
-        let name = upload_name(run, idx);
-        self.disk.create(&name, bytes).map_err(|source| JournalError::Write { name, source })
+        self.write_signed(upload_name(run, idx), bytes)
     }
 
     pub(super) fn upload(&self, run: &RunId, idx: usize) -> Result<Vec<u8>, JournalError> {
-        let name = upload_name(run, idx);
-        let lost = || io::Error::from(io::ErrorKind::NotFound);
-        let read = self.disk.read(&name).and_then(|bytes| bytes.ok_or_else(lost));
-        read.map_err(|source| JournalError::Read { name, source })
+        self.read_signed(&upload_name(run, idx))
     }
 
     /// The run has its own copy.
     pub(super) fn remove_uploads(&self, run: &RunId) {
-        drop(std::fs::remove_dir_all(self.root.join("server/uploads").join(run.as_str())));
+        drop(self.workspace().remove_all(&format!("server/uploads/{run}")));
+    }
+
+    /// The signature covers the name: no file can take the place of another.
+    fn signature(&self, name: &str, bytes: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        hasher.update(name.as_bytes()).update(b"\n").update(bytes).finalize()
+    }
+
+    fn write_signed(&self, name: String, bytes: &[u8]) -> Result<(), JournalError> {
+        let signed = [self.signature(&name, bytes).as_bytes(), bytes].concat();
+        self.disk.create(&name, &signed).map_err(|source| JournalError::Write { name, source })
+    }
+
+    fn read_signed(&self, name: &str) -> Result<Vec<u8>, JournalError> {
+        let unread = |source| JournalError::Read { name: name.to_owned(), source };
+        let lost = || io::Error::from(io::ErrorKind::NotFound);
+        let mut signed = self.disk.read(name).and_then(|bytes| bytes.ok_or_else(lost)).map_err(unread)?;
+        let foreign = || io::Error::new(io::ErrorKind::InvalidData, "this server did not write it");
+        let signature = *signed.first_chunk::<32>().ok_or_else(foreign).map_err(unread)?;
+        let bytes = signed.split_off(signature.len());
+        // Compared in constant time.
+        if self.signature(name, &bytes) == signature { Ok(bytes) } else { Err(unread(foreign())) }
     }
 }
 
+const FOLDER: &str = "server/tickets";
+
 fn name(run: &RunId) -> String {
-    format!("server/tickets/{run}.json")
+    format!("{FOLDER}/{run}.json")
 }
 
 fn upload_name(run: &RunId, idx: usize) -> String {
@@ -268,8 +285,8 @@ mod tests {
     #[test]
     fn a_ticket_is_read_as_it_was_written() {
         let dir = tempfile::tempdir().unwrap();
-        let tickets = Tickets::new(dir.path().to_owned());
-        assert_eq!(tickets.read_all().unwrap(), []);
+        let tickets = Tickets::new(PrivateDir::new(dir.path()), [7; 32]);
+        assert_eq!(tickets.read_all().unwrap(), (vec![], 0));
         let refusal = Refusal { is_of_question: false, code: "c".into(), message: "m".into(), hint: None };
         let written: Vec<Ticket> = [
             Progress::Waiting,
@@ -287,12 +304,12 @@ mod tests {
         for ticket in &written {
             tickets.write(ticket).unwrap();
         }
-        assert_eq!(tickets.read_all().unwrap(), written);
+        assert_eq!(tickets.read_all().unwrap(), (written.clone(), 0));
         tickets.keep_upload(&written[0].run, 0, b"text").unwrap();
         assert_eq!(tickets.upload(&written[0].run, 0).unwrap(), b"text");
         tickets.remove(&written[0].run);
         assert!(tickets.upload(&written[0].run, 0).is_err());
-        assert_eq!(tickets.read_all().unwrap(), written[1..]);
+        assert_eq!(tickets.read_all().unwrap(), (written[1..].to_vec(), 0));
     }
 
     #[test]
@@ -304,6 +321,28 @@ mod tests {
         {
             std::fs::write(folder.join(name), text).unwrap();
         }
-        assert_eq!(Tickets::new(dir.path().to_owned()).read_all().unwrap(), []);
+        let tickets = Tickets::new(PrivateDir::new(dir.path()), [7; 32]);
+        assert_eq!(tickets.read_all().unwrap(), (vec![], 5));
+    }
+
+    #[test]
+    fn a_ticket_or_an_upload_that_somebody_else_wrote_does_not_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let tickets = |key| Tickets::new(PrivateDir::new(dir.path()), [key; 32]);
+        let (theirs, ours) = (ticket(1, Progress::Waiting), ticket(2, Progress::Waiting));
+        tickets(1).write(&theirs).unwrap();
+        tickets(1).keep_upload(&theirs.run, 0, b"text").unwrap();
+        tickets(2).write(&ours).unwrap();
+        assert_eq!(tickets(2).read_all().unwrap(), (vec![ours.clone()], 1));
+        assert!(tickets(2).read(&theirs.run).is_err());
+        assert!(tickets(2).upload(&theirs.run, 0).is_err());
+        // One of ours in the place of another, or changed, is none of ours.
+        let file = |ticket: &Ticket| dir.path().join(name(&ticket.run));
+        std::fs::copy(file(&ours), file(&theirs)).unwrap();
+        assert_eq!(tickets(2).read_all().unwrap(), (vec![ours.clone()], 1));
+        let mut bytes = std::fs::read(file(&ours)).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(file(&ours), bytes).unwrap();
+        assert_eq!(tickets(2).read_all().unwrap(), (vec![], 2));
     }
 }

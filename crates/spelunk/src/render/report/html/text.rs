@@ -2,6 +2,7 @@
 
 use super::Anchors;
 use crate::render::markdown::{Block, blocks, spans};
+use crate::render::units::is_bidi_control;
 
 /// Text as it is: no mark of HTML, no control character, and none that turns the direction of a line.
 pub(super) fn escaped(text: &str) -> String {
@@ -15,7 +16,7 @@ pub(super) fn escaped(text: &str) -> String {
             '\'' => shown += "&#39;",
             '\n' | '\t' => shown.push(c),
             // Such characters make code look like other code.
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => shown.push('\u{fffd}'),
+            c if is_bidi_control(c) => shown.push('\u{fffd}'),
             c if c.is_control() => {}
             c => shown.push(c),
         }

@@ -1,0 +1,371 @@
+//! Files of a private directory. Whoever can place files in it, as a cloned repository can, must not be able to redirect
+//! what the program reads, writes or deletes: every name is resolved one component at a time below the opened root, and a
+//! symbolic link anywhere in it is an error. Only regular files are opened. Directories are created with mode 0700 and
+//! files with 0600, because they hold prompts and documents.
+
+#[cfg(not(unix))]
+#[path = "portable.rs"]
+mod system;
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use system::{At, Flags};
+
+/// A directory and the right to use it.
+#[derive(Debug, Clone)]
+pub struct PrivateDir {
+    root: PathBuf,
+    access: Access,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    ReadWrite,
+    ReadOnly,
+}
+
+impl From<&Path> for PrivateDir {
+    fn from(root: &Path) -> Self {
+        Self::new(root)
+    }
+}
+
+impl From<&Self> for PrivateDir {
+    fn from(dir: &Self) -> Self {
+        dir.clone()
+    }
+}
+
+/// What an entry of a directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link, a pipe, a socket or a device.
+    Other,
+}
+
+/// One entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name within the directory.
+    pub name: String,
+    /// What it is. Links are not followed.
+    pub kind: EntryKind,
+    /// Its length in bytes.
+    pub len: u64,
+    /// When it was last written to.
+    pub modified: SystemTime,
+}
+
+/// How durable a new directory must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// On disk when the call returns.
+    Synced,
+    /// Whenever the system writes it.
+    Unsynced,
+}
+
+/// Names that [`PrivateDir::stage`] tries.
+const STAGE_ATTEMPTS_MAX: u32 = 100;
+/// How deep [`PrivateDir::files_below`] descends. Nothing that we write is deeper.
+const DEPTH_MAX: usize = 32;
+
+impl PrivateDir {
+    /// The directory at `root`, which need not exist. Links in `root` itself are the caller's own and are followed.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), access: Access::ReadWrite }
+    }
+
+    /// The same directory, in which every change is refused with [`io::ErrorKind::PermissionDenied`].
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self { access: Access::ReadOnly, ..self }
+    }
+
+    /// Whether every change is refused.
+    pub fn is_read_only(&self) -> bool {
+        self.access == Access::ReadOnly
+    }
+
+    /// The path of the directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Opens a file for reading.
+    pub fn open(&self, name: &str) -> io::Result<File> {
+        let (parent, last) = self.parent(name)?;
+        parent.open(last, Flags::Read)
+    }
+
+    /// Opens a file that exists for reading and writing.
+    pub fn open_to_write(&self, name: &str) -> io::Result<File> {
+        self.check_writable(name)?;
+        let (parent, last) = self.parent(name)?;
+        parent.open(last, Flags::Write)
+    }
+
+    /// Opens a file for reading and writing, and creates it if necessary.
+    pub fn open_or_create(&self, name: &str) -> io::Result<File> {
+        let (parent, last) = self.make_parent(name, Durability::Unsynced)?;
+        parent.open(last, Flags::Create)
+    }
+
+    /// Opens a file that exists to add bytes at its end.
+    pub fn open_to_append(&self, name: &str) -> io::Result<File> {
+        self.check_writable(name)?;
+        let (parent, last) = self.parent(name)?;
+        parent.open(last, Flags::Append)
+    }
+
+    /// Creates a file that must not exist yet.
+    pub fn create_new(&self, name: &str, durability: Durability) -> io::Result<File> {
+        let (parent, last) = self.make_parent(name, durability)?;
+        let file = parent.open(last, Flags::CreateNew)?;
+        if durability == Durability::Synced {
+            parent.sync()?;
+        }
+        Ok(file)
+    }
+
+    /// Creates a file under a name that nobody can guess, in the directory `folder` (`""` is the root). Returns its name.
+    pub fn stage(&self, folder: &str, prefix: &str) -> io::Result<(File, String)> {
+        for _ in 0..STAGE_ATTEMPTS_MAX {
+            let random = RandomState::new().hash_one(std::process::id());
+            let name = join(folder, &format!("{prefix}{random:016x}"));
+            match self.create_new(&name, Durability::Unsynced) {
+                Ok(file) => return Ok((file, name)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Renames a file or directory, in place of a file that may be there. A link at either name is replaced or moved, never
+    /// followed.
+    pub fn rename(&self, from: &str, to: &str, durability: Durability) -> io::Result<()> {
+        self.check_writable(from)?;
+        let (source, from) = self.parent(from)?;
+        let (target, to) = self.make_parent(to, durability)?;
+        source.rename(from, &target, to)?;
+        if durability == Durability::Synced { target.sync() } else { Ok(()) }
+    }
+
+    /// Creates a directory and those above it.
+    pub fn make_dir(&self, name: &str, durability: Durability) -> io::Result<()> {
+        self.check_writable(name)?;
+        self.walk(&parts(name)?, Some(durability)).map(drop)
+    }
+
+    /// Makes new names in a directory durable.
+    pub fn sync_dir(&self, name: &str) -> io::Result<()> {
+        self.walk(&parts(name)?, None)?.sync()
+    }
+
+    /// Removes one file, or one link without following it.
+    pub fn remove_file(&self, name: &str) -> io::Result<()> {
+        self.check_writable(name)?;
+        let (parent, last) = self.parent(name)?;
+        parent.remove_file(last)
+    }
+
+    /// Removes a directory, which must be empty.
+    pub fn remove_dir(&self, name: &str) -> io::Result<()> {
+        self.check_writable(name)?;
+        let (parent, last) = self.parent(name)?;
+        parent.remove_dir(last)
+    }
+
+    /// Removes a file, or a directory with everything in it. It is no error if nothing is there.
+    pub fn remove_all(&self, name: &str) -> io::Result<()> {
+        self.check_writable(name)?;
+        let removed = self.parent(name).and_then(|(parent, last)| remove_all(&parent, last));
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// What is at this name, or `None` if nothing is.
+    pub fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
+        let found = self.parent(name).and_then(|(parent, last)| parent.entry(last));
+        if_there(found)
+    }
+
+    /// Whether a regular file is at this name.
+    pub fn is_file(&self, name: &str) -> bool {
+        matches!(self.entry(name), Ok(Some(Entry { kind: EntryKind::File, .. })))
+    }
+
+    /// The entries of a directory (`""` is the root), sorted by name; none if there is no directory. Names that are not
+    /// UTF-8 are left out: no name of ours is such.
+    pub fn list(&self, name: &str) -> io::Result<Vec<Entry>> {
+        let mut entries =
+            if_there(self.walk(&parts(name)?, None).and_then(|at| at.list()))?.unwrap_or_default();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// Every regular file below a directory with its name from the root, sorted; none if there is no directory. Links and
+    /// special files are left out.
+    pub fn files_below(&self, name: &str) -> io::Result<Vec<(String, Entry)>> {
+        let mut files = Vec::new();
+        let mut folders = vec![(name.to_owned(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            for entry in self.list(&folder)? {
+                let name = join(&folder, &entry.name);
+                match entry.kind {
+                    EntryKind::File => files.push((name, entry)),
+                    EntryKind::Directory if depth < DEPTH_MAX => folders.push((name, depth + 1)),
+                    EntryKind::Directory | EntryKind::Other => {}
+                }
+            }
+        }
+        files.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(files)
+    }
+
+    /// The first entry below a directory (`""` is the root) that is neither a regular file nor a directory.
+    pub fn first_special(&self, name: &str) -> io::Result<Option<String>> {
+        let mut folders = vec![(name.to_owned(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            for entry in self.list(&folder)? {
+                let name = join(&folder, &entry.name);
+                match entry.kind {
+                    EntryKind::File => {}
+                    EntryKind::Directory if depth < DEPTH_MAX => folders.push((name, depth + 1)),
+                    EntryKind::Directory | EntryKind::Other => return Ok(Some(name)),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The path of a directory for a library that takes paths. Creates it if necessary, and fails if a link leads to it or
+    /// lies anywhere below it.
+    pub fn plain_dir(&self, name: &str) -> io::Result<PathBuf> {
+        if self.is_read_only() {
+            drop(self.walk(&parts(name)?, None)?);
+        } else {
+            self.make_dir(name, Durability::Unsynced)?;
+        }
+        match self.first_special(name)? {
+            None => Ok(self.root.join(name)),
+            Some(special) => Err(not_plain(&special)),
+        }
+    }
+
+    fn check_writable(&self, name: &str) -> io::Result<()> {
+        if self.is_read_only() {
+            let message = format!("`{name}` is in a directory that is opened read-only");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
+        Ok(())
+    }
+
+    fn parent<'n>(&self, name: &'n str) -> io::Result<(At, &'n str)> {
+        let parts = parts(name)?;
+        let (last, above) = parts.split_last().ok_or_else(|| invalid(name))?;
+        Ok((self.walk(above, None)?, last))
+    }
+
+    fn make_parent<'n>(&self, name: &'n str, durability: Durability) -> io::Result<(At, &'n str)> {
+        self.check_writable(name)?;
+        let parts = parts(name)?;
+        let (last, above) = parts.split_last().ok_or_else(|| invalid(name))?;
+        Ok((self.walk(above, Some(durability))?, last))
+    }
+
+    /// Opens directory after directory; creates those that are missing if it is said how durable they must be.
+    fn walk(&self, parts: &[&str], make: Option<Durability>) -> io::Result<At> {
+        let mut at = match At::root(&self.root) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && make.is_some() => {
+                system::make_root(&self.root, make == Some(Durability::Synced))?;
+                At::root(&self.root)?
+            }
+            opened => opened?,
+        };
+        for part in parts {
+            at = match at.enter(part) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && make.is_some() => {
+                    at.make_dir(part)?;
+                    if make == Some(Durability::Synced) {
+                        at.sync()?;
+                    }
+                    at.enter(part)?
+                }
+                entered => entered?,
+            };
+        }
+        Ok(at)
+    }
+}
+
+/// Whether a file or directory belongs to the user that runs this process. Links are not followed.
+pub fn is_own(path: &Path) -> io::Result<bool> {
+    Ok(system::other_owner(path)?.is_none())
+}
+
+/// Whether a file or directory belongs to that user or to root, who could do anything anyway.
+pub fn is_own_or_roots(path: &Path) -> io::Result<bool> {
+    Ok(system::other_owner(path)?.is_none_or(|owner| owner == 0))
+}
+
+fn remove_all(parent: &At, name: &str) -> io::Result<()> {
+    if parent.entry(name)?.kind != EntryKind::Directory {
+        return parent.remove_file(name);
+    }
+    let directory = parent.enter(name)?;
+    for entry in directory.list()? {
+        remove_all(&directory, &entry.name)?;
+    }
+    parent.remove_dir(name)
+}
+
+/// The components of a name. Only plain ones are allowed.
+fn parts(name: &str) -> io::Result<Vec<&str>> {
+    if name.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_plain =
+        |part: &&str| !part.is_empty() && *part != "." && *part != ".." && !part.contains(['\\', '\0']);
+    let parts: Vec<&str> = name.split('/').collect();
+    if parts.iter().all(is_plain) { Ok(parts) } else { Err(invalid(name)) }
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+fn invalid(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is not a name below the directory"))
+}
+
+/// Links, pipes and devices are not ours: we never make one.
+fn not_plain(name: &str) -> io::Error {
+    let message = format!("`{name}` is a symbolic link or a special file; remove it");
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(there) => Ok(Some(there)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

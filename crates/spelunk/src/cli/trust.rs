@@ -1,0 +1,22 @@
+//! `spelunk trust`: takes over a workspace that this user did not create here, such as one of an older version, of a moved
+//! directory or of a backup.
+
+use std::process::ExitCode;
+
+use spelunk_journal::Workspace;
+
+use super::app::{App, Failure, Usage, print};
+use crate::render::units::count;
+
+pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {
+    let root = app.workspace_root();
+    if !Workspace::exists(&root) {
+        let message = format!("there is no workspace at `{}`", root.display());
+        return Err(Usage { message, hint: "name one with `--workspace DIR`".into() }.into());
+    }
+    let is_new = app.user.trust(&root)?;
+    let runs = Workspace::open_read_only(&root)?.runs()?.len();
+    let verb = if is_new { "trusted" } else { "trusted already" };
+    print(&format!("{verb}: {} ({})\n", root.display(), count(runs as u64, "run")));
+    Ok(ExitCode::SUCCESS)
+}

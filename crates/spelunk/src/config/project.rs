@@ -1,0 +1,66 @@
+//! What a project's file may not say. The file arrives with the repository: it may choose what does no harm, lower what
+//! the user allows, and keep its runs within the project.
+
+use std::path::{Component, Path};
+
+use super::error::ConfigError;
+use super::layer::{Entry, Layer};
+use super::table::{self, Reach};
+use super::value::Value;
+
+/// Settings that decide where a key comes from or goes to.
+const KEY_SETTINGS: [&str; 3] = ["model.key_env", "model.key_command", "model.base_url"];
+
+/// Refuses what the layer of a project may not say. `own` is what holds without it; `path` is the file.
+pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), ConfigError> {
+    for setting in table::all() {
+        let Some(Entry { value, origin }) = project.get(&setting.key) else { continue };
+        let key = || setting.key.clone();
+        match (setting.reach, value) {
+            (Reach::UserOnly, _) => {
+                return Err(ConfigError::NotFromProject { key: key(), origin: origin.clone() });
+            }
+            (Reach::LowerOnly, Value::Whole(value)) => {
+                let allowed = match own.get(&setting.key).map(|entry| &entry.value) {
+                    Some(Value::Whole(allowed)) => *allowed,
+                    _ => 0,
+                };
+                let is_unlimited = |value| table::is_unlimited(&setting.key, value);
+                let is_higher = is_unlimited(*value) || *value > allowed;
+                if is_higher && !is_unlimited(allowed) {
+                    let (value, origin) = (*value, origin.clone());
+                    return Err(ConfigError::NotLower { key: key(), value, allowed, origin });
+                }
+            }
+            (Reach::InsideProject, Value::Text(text)) if !is_inside(path, text) => {
+                return Err(ConfigError::OutsideProject { key: key(), origin: origin.clone() });
+            }
+            (Reach::Everywhere | Reach::LowerOnly | Reach::InsideProject, _) => {}
+        }
+    }
+    // The user's key was meant for the provider that the user has in mind.
+    let has_key =
+        |key: &&str| matches!(own.get(key), Some(Entry { value: Value::Text(text), .. }) if !text.is_empty());
+    match project.get("model.provider") {
+        Some(Entry { origin, .. }) if KEY_SETTINGS.iter().any(|key| has_key(&key)) => {
+            Err(ConfigError::NotFromProject { key: "model.provider".to_owned(), origin: origin.clone() })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether a path that a project's file names stays below the directory of the file, links resolved.
+fn is_inside(file: &Path, text: &str) -> bool {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let has_name = Path::new(text).components().any(|part| matches!(part, Component::Normal(_)));
+    if !has_name || !Path::new(text).components().all(is_plain) {
+        return false;
+    }
+    let Some(Ok(project)) = file.parent().map(Path::canonicalize) else { return false };
+    // What does not exist yet is no link.
+    let existing = project.join(text).ancestors().find_map(|above| above.canonicalize().ok());
+    existing.is_some_and(|existing| existing.starts_with(&project))
+}
+
+#[cfg(test)]
+mod tests;
