@@ -19,8 +19,10 @@ use spelunk_types::Limits;
 /// What a process needs before it has read anything.
 const BASE_KB: u64 = 12 * 1024;
 
-/// A shape: its name, its text, and what its plan may take, in hundredths of its size.
-const SHAPES: [(&str, fn() -> String, u64); 4] = [
+/// A name, a text, and what its plan may take, in hundredths of its size.
+type Shape = (&'static str, fn() -> String, u64);
+
+const SHAPES: [Shape; 4] = [
     ("line.txt", || "abcdefghi ".repeat(10_000_000), 120),
     ("empty.txt", || "\n".repeat(20_000_000), 180),
     ("headings.md", || "# a\n".repeat(5_000_000), 180),

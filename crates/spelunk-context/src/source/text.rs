@@ -10,6 +10,9 @@ use crate::extract::{self, ExtractKind};
 use crate::name::printable_text;
 use crate::secrets::redact;
 
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
 /// The name a text is cited by; one without a name is `text`.
 pub(crate) fn name(given: &str) -> String {
     let name = printable_text(given.trim());
@@ -39,6 +42,8 @@ pub fn given_text<'a>(given: &str, bytes: &'a [u8], options: &ScanOptions) -> Co
         },
         Err(_) => match redact(&decode::decode(bytes.to_vec())) {
             (_, redactions) if redactions.is_empty() => Cow::Borrowed(bytes),
+            // What was a second mark would be dropped as the first.
+            (text, _) if text.starts_with(MARK) => Cow::Owned(format!("{MARK}{text}").into_bytes()),
             (text, _) => Cow::Owned(text.into_owned().into_bytes()),
         },
     }

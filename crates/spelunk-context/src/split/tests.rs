@@ -377,8 +377,7 @@ proptest! {
 fn a_document_of_many_short_lines_has_no_more_chunks_than_a_plan_can_hold() {
     let limits = small(1, 50_000);
     for text in ["\n", "# a\n", "a,b\n"] {
-        for kind in [ContentType::Unknown, ContentType::Prose, ContentType::Log, ContentType::StructuredData]
-        {
+        for kind in [ContentType::Unknown, ContentType::Prose, ContentType::Log] {
             let chunks = cut(&text.repeat(30_000), &detected(kind), &limits, Mode::ByType).chunks;
             assert!((15_000..=20_000).contains(&chunks.len()), "{text:?} as {kind:?}: {}", chunks.len());
         }
