@@ -17,7 +17,7 @@ pub use spelunk_types::ScanOptions;
 use crate::digest::{Reading, ScanProgress, digest_of, read_through};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
-use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room};
+use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room, extract_kind};
 use crate::{Outline, ScanReport, SkipReason, SourceError, name};
 
 /// Where runs live. Never a document: a run must not read its own journal.
@@ -39,11 +39,20 @@ pub enum SourceInput {
         /// What they typed.
         typed: PathBuf,
     },
-    /// Text that came with the request.
+    /// Text that came with the request. Its secrets are taken out before anything is made of it; see
+    /// [`given_text`](crate::given_text).
     Text {
         /// The name shown in citations: `stdin`.
         name: String,
         /// The raw bytes; UTF-8 or anything else a file may hold.
+        bytes: Vec<u8>,
+    },
+    /// The same as a run has kept it. It is taken as it is, so that a later version, which may know more secrets, finds
+    /// the text that the run began with; what is read of it is without secrets all the same.
+    Kept {
+        /// The name shown in citations: `stdin`.
+        name: String,
+        /// What was kept.
         bytes: Vec<u8>,
     },
 }
@@ -238,7 +247,10 @@ fn list(
             if so_far.files_total.is_multiple_of(TICK_FILES) {
                 progress(*so_far);
             }
-            let extract = ExtractKind::of(&name, room.filter.options);
+            let extract = match &origin {
+                Origin::File(_) => ExtractKind::of(&name, room.filter.options),
+                Origin::Text(bytes) => extract_kind(&name, bytes, room.filter.options),
+            };
             candidates.push(Candidate { source_idx, origin, name, bytes, named_by, extract, redacts });
         })?;
         for name in duplicates {

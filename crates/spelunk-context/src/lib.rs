@@ -55,6 +55,7 @@ pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
 pub use report::{ScanReport, SkipReason};
 pub use schema::{Field, FieldClass, JsonType, Recipe, Records, SchemaSketch};
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
+pub use source::given_text;
 pub use split::{
     Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner,
     Prelude, Prose, Shell, Splitter, Table, Units, Width, estimate_tokens, headings, partitions_expected,

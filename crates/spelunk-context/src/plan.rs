@@ -79,7 +79,7 @@ pub struct ManifestRow {
     pub tier: Tier,
     /// Chunks by the formula: units by target; 0 for what is batched.
     pub partitions_expected: u64,
-    /// Chunks it was cut into; 0 for what is batched.
+    /// Chunks it was cut into, blank ones not counted; 0 for what is batched.
     pub n_chunks: u64,
     /// What JSON that was cut looks like as a whole; what is batched is read as a whole.
     pub schema: Option<Arc<SchemaSketch>>,
@@ -184,9 +184,14 @@ impl Plan {
         self.tasks.iter().map(|task| task.tokens_estimate).sum()
     }
 
-    /// How many parts each document is cut into; none of one without text. A small one is a part of its own.
+    /// How many parts each document is cut into; none of one without text or with nothing but blanks. A small one is a part
+    /// of its own.
     pub fn parts(&self) -> BTreeMap<&str, u64> {
-        let parts = |row: &ManifestRow| if row.bytes == 0 { 0 } else { row.n_chunks.max(1) };
+        let parts = |row: &ManifestRow| match (row.bytes, row.tier) {
+            (0, _) => 0,
+            (_, Tier::Small) => row.n_chunks.max(1),
+            (_, Tier::Medium | Tier::Large) => row.n_chunks,
+        };
         self.manifest.iter().map(|row| (row.name.as_str(), parts(row))).collect()
     }
 

@@ -1,6 +1,7 @@
 //! Secrets: by the names of files, which keep them out, and by their form in text, where only they are replaced. What is
 //! replaced depends on nothing further away than [`REDACT_REACH_BYTES`], so it does not matter how a text is cut.
 
+mod assigned;
 mod find;
 mod grams;
 mod judge;
@@ -9,9 +10,11 @@ mod names;
 mod redact;
 mod rules;
 mod watch;
+mod words;
 
 pub use find::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 pub(crate) use line::{KEY_HEAD, key_bodies, secrets_in, secrets_in_line};
 pub(crate) use names::{is_secret, is_secret_place};
+pub(crate) use redact::marks_in;
 pub use redact::{Redaction, redact};
 pub(crate) use watch::{SecretTally, SecretWatch};

@@ -12,11 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use filter::Filter;
+pub(crate) use text::extract_kind;
+pub use text::given_text;
 
 use crate::archive::{self, Format, UnpackLimits, Unpacked, Unpacking};
 use crate::corpus::{Origin, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
+use crate::secrets::marks_in;
 use crate::{Nearest, ScanReport, SkipReason, SourceError, name};
 
 /// Something that may become a document.
@@ -71,6 +74,10 @@ impl Opened {
     pub(crate) fn open(input: &SourceInput, filter: &Filter<'_>) -> Result<Self, SourceError> {
         let (path, typed) = match input {
             SourceInput::Text { name, bytes } => {
+                let bytes = given_text(name, bytes, filter.options);
+                return Ok(Self::Text { name: text::name(name), bytes: bytes.as_ref().into() });
+            }
+            SourceInput::Kept { name, bytes } => {
                 return Ok(Self::Text { name: text::name(name), bytes: bytes.as_slice().into() });
             }
             SourceInput::Path(path) => (path, path),
@@ -145,6 +152,9 @@ impl Opened {
             }
             Self::Text { bytes, .. } => {
                 let (n_bytes, redacts) = (bytes.len() as u64, !filter.allows_secrets_in(&name));
+                if redacts {
+                    report.redact(&name, &marks_in(&bytes));
+                }
                 let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
                 found(Found { origin, name, bytes: n_bytes, named_by, redacts });
                 Ok(())

@@ -1,5 +1,6 @@
-//! Golden plans and snapshots of cut documents.
+//! Golden plans, snapshots of cut documents, and what the rules for secrets find.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod plan;
+mod secrets;
 mod split;

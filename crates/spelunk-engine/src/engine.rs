@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View};
+use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View, given_text};
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, JournalError, Workspace, WorkspaceHold};
 use spelunk_model::Model;
@@ -25,6 +25,7 @@ use crate::run::{Models, Run, drive};
 use crate::scribe::{Desk, Scribe};
 use crate::start::Start;
 use crate::watch::EventStream;
+use crate::words::Words;
 use crate::{
     Cancel, Clock, EngineError, FrameError, Paces, Program, Purse, Roster, RunResult, RunSettings, RunView,
     Schema, Stop, Task,
@@ -213,9 +214,10 @@ impl Engine {
         &self.workspace
     }
 
-    /// Keeps text that arrived with a request, so that a resumed run finds it again. No garbage is collected from here
-    /// until a run of this engine has begun, or the engine is gone.
+    /// Keeps text that arrived with a request, without its secrets, so that a resumed run finds it again. No garbage is
+    /// collected from here until a run of this engine has begun, or the engine is gone.
     pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {
+        let bytes = &*given_text(name, bytes, &self.scan);
         let hold = self.workspace.hold()?;
         *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = hold;
         let blobs = self.workspace.blobs();
@@ -259,7 +261,9 @@ impl Engine {
     }
 
     /// Starts a run under a name that was given out before with [`Engine::new_id`].
-    pub fn start_as(&self, run: RunId, request: RunRequest) -> Result<RunHandle, EngineError> {
+    pub fn start_as(&self, run: RunId, mut request: RunRequest) -> Result<RunHandle, EngineError> {
+        let question = Words::of(&request.question, &self.scan);
+        request.question = question.text;
         let schema = request.schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let models = self.models(
             request.model.clone(),
@@ -277,6 +281,7 @@ impl Engine {
         let start = start.with_corpus(&view_of_all, &blobs).map_err(of_run)?;
         let mut facts = vec![(FrameId::root(), start.into_event())];
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
+        facts.extend(question.warning);
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
         *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -352,8 +357,10 @@ impl Engine {
         facts.extend(charged(&view));
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         if let Some(question) = more {
-            let question = blobs.keep(question).map_err(of_run)?;
+            let words = Words::of(question, &start.scan);
+            let question = blobs.keep(&words.text).map_err(of_run)?;
             facts.push((FrameId::root(), EventKind::QuestionAdded { question }));
+            facts.extend(words.warning);
         }
         for event in journal.append(self.clock.now_ms(), facts).map_err(of_run)? {
             view.apply(&event);
@@ -531,10 +538,10 @@ fn source_input(blobs: &Blobs, source: &SourceSpec) -> Result<SourceInput, Journ
             SourceInput::Typed { path: path.into(), typed: name.into() }
         }
         SourceSpec::Text { name, content: Text::Inline { text } } => {
-            SourceInput::Text { name: name.clone(), bytes: text.clone().into_bytes() }
+            SourceInput::Kept { name: name.clone(), bytes: text.clone().into_bytes() }
         }
         SourceSpec::Text { name, content: Text::Blob { blob, .. } } => {
-            SourceInput::Text { name: name.clone(), bytes: blobs.get(blob)? }
+            SourceInput::Kept { name: name.clone(), bytes: blobs.get(blob)? }
         }
     })
 }

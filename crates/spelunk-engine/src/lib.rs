@@ -43,6 +43,7 @@ mod transcript;
 mod view;
 mod watch;
 mod wire;
+mod words;
 
 pub use again::raising_flag;
 pub use cancel::Cancel;

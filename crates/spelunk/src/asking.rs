@@ -6,11 +6,13 @@ mod asked;
 
 use along::last_messages;
 pub(crate) use along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError};
-pub(crate) use asked::{Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema};
+pub(crate) use asked::{
+    Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema, redact_attachment,
+};
 
 use std::sync::Arc;
 
-use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput};
+use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
 use spelunk_engine::{
     Choice, Conversation, Engine, EngineError, Reader, ResumeRequest, RunHandle, RunRequest, RunSettings,
     RunView, choose,
@@ -98,6 +100,7 @@ impl Asking {
         let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
         let (strategy, why) = decide(app, self.strategy, &self.question, &corpus.outline(), model, is_typed)?;
         let sandbox = sandbox(strategy)?;
+        let allows_secrets = options.allow_secrets;
         let engine = app.engine(options)?.with_sandbox(sandbox);
         let sources = match named {
             Named::Now(inputs) => keep(&engine, inputs)?,
@@ -106,7 +109,12 @@ impl Asking {
         let is_conversation = sources.iter().any(is_messages);
         // An agent has all of it as a file, and is shown as much as it should see.
         let is_cut = is_conversation && strategy != Strategy::Agent;
-        let question = if is_cut { last_messages(self.question) } else { self.question };
+        // Half a secret is not known for one: they are taken out before anything is cut.
+        let question = match (is_cut, allows_secrets) {
+            (true, true) => last_messages(self.question),
+            (true, false) => last_messages(redact(&self.question).0.into_owned()),
+            (false, true | false) => self.question,
+        };
         let request = RunRequest {
             question,
             corpus,
@@ -238,7 +246,9 @@ pub(crate) fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<Sour
             SourceInput::Typed { path, typed } => {
                 SourceSpec::Path { path: path.display().to_string(), name: Some(typed.display().to_string()) }
             }
-            SourceInput::Text { name, bytes } => engine.keep_text(&name, &bytes)?,
+            SourceInput::Text { name, bytes } | SourceInput::Kept { name, bytes } => {
+                engine.keep_text(&name, &bytes)?
+            }
         });
     }
     Ok(sources)

@@ -90,8 +90,16 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
             return Surveyed { row: row(&whole, Tier::Small), chunks: Vec::new() };
         }
     }
-    let cutting = partitioner.cut(document);
+    let mut cutting = partitioner.cut(document);
+    // Nobody has to read what is blank, however many lines of it there are.
+    cutting.chunks.retain(|chunk| !is_blank(text, chunk));
     let tier = Tier::of(cutting.lines, cutting.units.count(), tokens, limits).max(Tier::Medium);
     let schema = SchemaSketch::of(detected.content_type, text, &cutting).map(Arc::new);
     Surveyed { row: ManifestRow { schema, ..row(&cutting, tier) }, chunks: cutting.chunks }
+}
+
+fn is_blank(text: &str, chunk: &Chunk) -> bool {
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+    let own = text.as_bytes().get(at(chunk.span.start)..at(chunk.span.end)).unwrap_or_default();
+    lines::is_blank(own)
 }

@@ -53,6 +53,16 @@ fn check(texts: &[(&str, &str)], expected: &Expect) {
 }
 
 #[test]
+fn blank_parts_are_nobodys_task() {
+    let blank = "\n".repeat(20_000);
+    let plan_of = |text: &str| plan(&view(&[("a.txt", text)]), &options());
+    let nothing = plan_of(&blank);
+    assert_eq!((nothing.tasks.len(), nothing.manifest[0].lines, nothing.parts()["a.txt"]), (0, 20_000, 0));
+    let something = plan_of(&format!("first\n{blank}last\n"));
+    assert_eq!((something.tasks.len(), something.parts()["a.txt"]), (2, 2));
+}
+
+#[test]
 fn small_documents_of_one_type_are_read_together_shortest_first() {
     let (long, short, rows) = ("x = 1\n".repeat(1000), "x = 1\n".repeat(400), "1,2\n".repeat(100));
     check(

@@ -7,13 +7,18 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::assigned;
 use super::grams::Grams;
-use super::judge::{is_assigned_secret, is_placeholder, is_random, is_wordy};
+use super::judge::{is_cookie, is_placeholder, is_random};
 use super::rules::{After, Before, Judge, RULES, Rule};
+use super::words::is_wordlike;
 
 /// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, look at as
 /// much before and behind it.
 pub const REDACT_REACH_BYTES: usize = 16 * 1024;
+
+/// Whether there is a secret at a keyword depends on no byte further before it than this.
+pub(super) const LOOK_BACK_BYTES: usize = assigned::NAME_BYTES_MAX + 1;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,10 +170,18 @@ impl Compiled {
         if previous.is_some_and(|previous| text[previous] == b'[') && window.starts_with(b"secret:") {
             return None;
         }
+        if rule.judge == Judge::Assigned {
+            return assigned::find_at(text, at);
+        }
         let head = self.head.find(window)?.end();
         let length = match rule.judge {
             Judge::KeyBody => key_body_bytes(&window[head..])?,
-            Judge::Random | Judge::RandomWords | Judge::Form | Judge::Assigned => {
+            Judge::Random
+            | Judge::RandomWords
+            | Judge::Wordless
+            | Judge::Form
+            | Judge::Cookie
+            | Judge::Assigned => {
                 let length = self.value.find(&window[head..])?.end();
                 // No value runs into the header or footer of a key.
                 match memchr::memmem::find(&window[head..head + length], b"-----") {
@@ -192,11 +205,10 @@ impl Compiled {
             Judge::KeyBody => true,
             Judge::Form => !is_placeholder(value),
             Judge::Random => is_random(value) && !is_placeholder(value),
-            Judge::RandomWords => is_random(value) && !is_wordy(value) && !is_placeholder(value),
-            // What fills the whole window is data, not a password.
-            Judge::Assigned => {
-                head + length < REDACT_REACH_BYTES && is_assigned_secret(value) && !is_placeholder(value)
-            }
+            Judge::RandomWords => is_random(value) && !is_wordlike(value) && !is_placeholder(value),
+            Judge::Wordless => !is_wordlike(value) && !is_placeholder(value),
+            Judge::Cookie => is_cookie(value),
+            Judge::Assigned => false,
         };
         (ends_well && is_secret).then_some(start..end)
     }

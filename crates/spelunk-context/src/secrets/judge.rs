@@ -1,44 +1,77 @@
 //! What else must be true of a value before it is taken for a secret. Text is full of names, examples and numbers that
 //! have the form of one.
 
+use super::words::is_wordlike;
+
 /// Bits per byte, below which a value is not random. English words have about 3 at the length of a token.
 const TOKEN_BITS_MIN: f64 = 3.0;
 
-/// Words that stand where a secret would.
-const PLACEHOLDERS: [&[u8]; 22] = [
+/// What stands where a secret would, wherever it is in the value.
+const PLACEHOLDERS: [&[u8]; 17] = [
     b"example",
     b"xxxx",
     b"changeme",
     b"change_me",
     b"change-me",
-    b"your",
     b"placeholder",
-    b"dummy",
     b"redacted",
-    b"insert",
     b"****",
     b"....",
     b"sample",
     b"replace",
-    b"fake",
     b"0000000",
     b"1234567890",
     b"abcdefgh",
     b"$(",
     b"${",
-    b"%s",
     b"{{",
 ];
 
-/// Words that are a value by themselves, in tutorials.
-const WORDS: [&[u8]; 8] = [b"password", b"passwd", b"pass", b"secret", b"token", b"key", b"none", b"null"];
+/// The same, only where a word begins: they are too short not to come about by chance.
+const SHORT_PLACEHOLDERS: [&[u8]; 5] = [b"your", b"dummy", b"fake", b"insert", b"todo"];
+
+/// Words that are a value by themselves, in tutorials and in code.
+const WORDS: [&[u8]; 20] = [
+    b"password",
+    b"passwd",
+    b"pass",
+    b"secret",
+    b"token",
+    b"key",
+    b"none",
+    b"null",
+    b"required",
+    b"optional",
+    b"undefined",
+    b"disabled",
+    b"enabled",
+    b"username",
+    b"protected",
+    b"forgotten",
+    b"incorrect",
+    b"varchar",
+    b"nullable",
+    b"textarea",
+];
 
 /// Whether the value only shows where a secret would stand.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     WORDS.contains(&lower.as_slice())
         || PLACEHOLDERS.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
+        || SHORT_PLACEHOLDERS.iter().any(|word| begins_in(value, &lower, word))
+        || lower.ends_with(b"%s")
         || lower.iter().all(|byte| Some(byte) == lower.first())
+}
+
+/// Whether one of the words of a value begins so.
+fn begins_in(value: &[u8], lower: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find_iter(lower, word).any(|at| {
+        let before = at.checked_sub(1).map(|before| value[before]);
+        before.is_none_or(|before| {
+            !before.is_ascii_alphanumeric() || (before.is_ascii_lowercase() && value[at].is_ascii_uppercase())
+        })
+    })
 }
 
 /// Whether a token looks drawn at random.
@@ -46,18 +79,65 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     entropy_bits(value) >= TOKEN_BITS_MIN
 }
 
-/// Whether a value that was assigned to a name like `password` is one that a person would not want to see elsewhere.
-pub(super) fn is_assigned_secret(value: &[u8]) -> bool {
-    let n_digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let n_letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let n_signs = value.iter().filter(|byte| b"!@#$%^&*+=?~".contains(byte)).count();
-    let is_path =
-        value.starts_with(b"/") || value.starts_with(b"./") || memchr::memmem::find(value, b"://").is_some();
-    let is_mixed = n_letters > 0 && n_digits + n_signs > 0;
-    // A short one must be a good password; a long one need only look random.
-    let n_changes = value.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
-    let is_dense = n_changes >= 3 || (value.len() >= 16 && n_digits >= 2);
-    is_mixed && is_dense && !is_path && entropy_bits(value) >= 2.8 && !is_wordy(value)
+/// Whether a value says where something is, or speaks to people: a path, an address, a template, a sentence.
+pub(super) fn is_label(value: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(value, part).is_some();
+    let is_path = has(b"://")
+        || (value.starts_with(b"/") && is_wordlike(value))
+        || value.starts_with(b"./")
+        || value.starts_with(b"../")
+        || value.starts_with(b"~/");
+    let is_variable = value.first().is_some_and(|sign| b"$&*!@%<{[(".contains(sign)) && {
+        let n_signs = value.iter().take_while(|byte| byte.is_ascii_punctuation()).count();
+        is_wordlike(&value[n_signs..])
+    };
+    let is_tag = value.starts_with(b"<") && value.ends_with(b">");
+    let is_template = has(b"{}") || has(b"[secret:") || has_field(value);
+    let is_version = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && has(b".");
+    let parts = || value.split(u8::is_ascii_whitespace);
+    let is_sentence = parts().nth(1).is_some() && parts().all(|part| part.len() < 8 || is_wordlike(part));
+    is_path || is_variable || is_tag || is_template || is_version || is_sentence || names_itself(value)
+}
+
+/// Whether a field stands in braces: `{name}`, `{name:?}`.
+fn has_field(value: &[u8]) -> bool {
+    let Some(open) = memchr::memchr(b'{', value) else { return false };
+    let behind = &value[open + 1..];
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let (name, behind) = behind.split_at(behind.iter().take_while(is_part).count());
+    name.len() > 1 && is_wordlike(name) && matches!(behind.first(), Some(b'}' | b':' | b'!'))
+}
+
+/// Whether a value says little more than what it stands for: `my-token`, `user_password1`.
+fn names_itself(value: &[u8]) -> bool {
+    const OWN: [&str; 10] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "token",
+        "apikey",
+        "api_key",
+        "api-key",
+        "credential",
+        "key",
+    ];
+    /// What else is in such a value.
+    const REST_BYTES_MAX: usize = 5;
+    let lower = value.to_ascii_lowercase();
+    let found = OWN.iter().find(|own| memchr::memmem::find(&lower, own.as_bytes()).is_some());
+    found.is_some_and(|own| value.len() - own.len() <= REST_BYTES_MAX)
+}
+
+/// Whether a cookie is one that somebody could use: one of its values looks drawn at random.
+pub(super) fn is_cookie(value: &[u8]) -> bool {
+    let pairs = value.split(|byte| *byte == b';').filter_map(|pair| {
+        let at = memchr::memchr(b'=', pair)?;
+        Some(&pair[at + 1..])
+    });
+    pairs
+        .into_iter()
+        .any(|value| value.len() >= 8 && !is_wordlike(value) && !is_placeholder(value) && !is_label(value))
 }
 
 /// Shannon's entropy of its bytes.
@@ -68,32 +148,4 @@ fn entropy_bits(value: &[u8]) -> f64 {
     }
     let n_all = f64::from(u32::try_from(value.len()).unwrap_or(u32::MAX));
     n_of.iter().filter(|&&n| n > 0).map(|&n| f64::from(n) / n_all).map(|share| -share * share.log2()).sum()
-}
-
-/// Names in code and prose: every part between signs is letters with perhaps a short number behind them.
-pub(super) fn is_wordy(value: &[u8]) -> bool {
-    const NUMBER_DIGITS_MAX: usize = 4;
-    // What operators in code leave of a name: `&self.owner_password`, `Token!`.
-    let n_signs = value.iter().take_while(|byte| b"&!*@$".contains(byte)).count();
-    let value = value[n_signs..].strip_suffix(b"!").unwrap_or(&value[n_signs..]);
-    value.split(|byte| b"_-./:".contains(byte)).all(|part| {
-        let n_digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let word = &part[..part.len() - n_digits];
-        n_digits <= NUMBER_DIGITS_MAX
-            && word.iter().all(u8::is_ascii_alphabetic)
-            && n_case_changes(word) * 6 <= word.len()
-    })
-}
-
-/// `camelCase` has one change per word; random letters have one every other letter.
-fn n_case_changes(part: &[u8]) -> usize {
-    part.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count()
-}
-
-fn class(byte: u8) -> u8 {
-    match byte {
-        b'0'..=b'9' => 0,
-        b'a'..=b'z' | b'A'..=b'Z' => 1,
-        _ => 2,
-    }
 }

@@ -35,7 +35,7 @@ const SECRET_DIRECTORIES: [&str; 7] =
 const SECRET_PAIRS: [[&str; 2]; 4] =
     [[".config", "gcloud"], [".docker", "config.json"], [".cargo", "credentials"], [".config", "gh"]];
 
-const SECRET_NAMES: [&str; 23] = [
+const SECRET_NAMES: [&str; 28] = [
     ".env",
     ".envrc",
     ".netrc",
@@ -59,18 +59,26 @@ const SECRET_NAMES: [&str; 23] = [
     "secrets.yaml",
     "secrets.json",
     "kubeconfig",
+    "secrets.toml",
+    "vault.yml",
+    "vault.yaml",
+    "wp-config.php",
+    ".vault_pass",
 ];
 
 const SECRET_PREFIXES: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".env."];
 
-const SECRET_EXTENSIONS: [&str; 11] =
-    ["pem", "key", "p12", "pfx", "p8", "kdbx", "jks", "keystore", "ppk", "tfstate", "gpg"];
+const SECRET_EXTENSIONS: [&str; 12] =
+    ["env", "pem", "key", "p12", "pfx", "p8", "kdbx", "jks", "keystore", "ppk", "tfstate", "gpg"];
 
-/// Ends of names that show how a secret is laid out without holding one.
+/// Beginnings and ends of names that show how a secret is laid out without holding one.
+const HARMLESS_STARTS: [&str; 3] = ["example.", "sample.", "template."];
 const HARMLESS_ENDS: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 
 fn is_secret_name(name: &str) -> bool {
-    if HARMLESS_ENDS.iter().any(|end| name.ends_with(end)) {
+    let is_harmless = HARMLESS_STARTS.iter().any(|start| name.starts_with(start))
+        || HARMLESS_ENDS.iter().any(|end| name.ends_with(end));
+    if is_harmless {
         return false;
     }
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);

@@ -4,6 +4,12 @@
 use std::borrow::Cow;
 
 use super::find::{SecretSpan, find_secrets};
+use super::rules::{Judge, RULES};
+use super::watch::SecretTally;
+
+/// What a mark begins with; the name of the rule and a bracket follow.
+const OPENING: &str = "[secret:";
+const MARK: &[u8] = OPENING.as_bytes();
 
 /// A secret that was replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +34,7 @@ pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
         let kept = text.get(done..bytes.start).unwrap_or_default();
         line += memchr::memchr_iter(b'\n', kept.as_bytes()).count() as u64;
         redacted.push_str(kept);
-        redacted.push_str("[secret:");
+        redacted.push_str(OPENING);
         redacted.push_str(rule);
         redacted.push(']');
         redactions.push(Redaction { line, rule });
@@ -36,6 +42,29 @@ pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
     }
     redacted.push_str(text.get(done..).unwrap_or_default());
     (Cow::Owned(redacted), redactions)
+}
+
+/// What was taken out of a text before, by the marks in its place.
+pub(crate) fn marks_in(text: &[u8]) -> SecretTally {
+    let mut tally = SecretTally::default();
+    let (mut done, mut line, mut last) = (0, 1, None);
+    for at in memchr::memmem::find_iter(text, MARK) {
+        let name = &text[at + MARK.len()..];
+        let Some(rule) = RULES.iter().find(|rule| {
+            name.strip_prefix(rule.name.as_bytes()).is_some_and(|behind| behind.starts_with(b"]"))
+        }) else {
+            continue;
+        };
+        line += memchr::memchr_iter(b'\n', &text[done..at]).count() as u64;
+        done = at;
+        let mark = Redaction { line, rule: rule.name };
+        // The lines of a key are one secret.
+        let before = last.replace(mark).filter(|_| rule.judge == Judge::KeyBody);
+        if before.is_none_or(|before| before.rule != mark.rule || before.line + 1 < line) {
+            tally.add(mark);
+        }
+    }
+    tally
 }
 
 #[cfg(test)]

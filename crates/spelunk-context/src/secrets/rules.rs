@@ -39,10 +39,14 @@ pub(super) enum Judge {
     Random,
     /// The same, where names in code have that form too.
     RandomWords,
+    /// No word: where it stands says the rest.
+    Wordless,
     /// Its form says enough.
     Form,
-    /// A password that a person assigned: random enough, and not a name, a number or a path.
+    /// What a name that says secret is given; see `assigned`.
     Assigned,
+    /// Pairs of a cookie, one of them random.
+    Cookie,
     /// The lines of a key.
     KeyBody,
 }
@@ -94,13 +98,13 @@ pub(super) const RULES: &[Rule] = &[
     ),
     token(
         "slack-token",
-        &["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"],
-        "xox[abeoprs]-[A-Za-z0-9-]{10,}",
+        &["xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"],
+        "xox[abcdeoprs]-[A-Za-z0-9-]{10,}",
     ),
     token("slack-token", &["xapp-"], "xapp-[0-9]-[A-Za-z0-9-]{20,}"),
     Rule {
         before: Before::Anything,
-        head: "hooks\\.slack\\.com/(?:services|workflows)/",
+        head: "hooks\\.slack\\.com/(?:services|workflows|triggers)/",
         ..token("slack-webhook", &["hooks.slack.com/"], "[A-Za-z0-9/]{20,}")
     },
     token(
@@ -138,6 +142,64 @@ pub(super) const RULES: &[Rule] = &[
     token("atlassian-token", &["ATATT3"], "ATATT3[A-Za-z0-9_=-]{60,}"),
     token("linear-key", &["lin_api_"], "lin_api_[A-Za-z0-9]{32,}"),
     token("replicate-token", &["r8_"], "r8_[A-Za-z0-9]{37,}"),
+    token("alibaba-key", &["LTAI"], "LTAI[A-Za-z0-9]{16,24}"),
+    token("artifactory-key", &["AKCp"], "AKCp[A-Za-z0-9]{60,}"),
+    token("aws-bedrock-key", &["ABSK"], "ABSK[A-Za-z0-9+/]{100,}={0,2}"),
+    token("doppler-token", &["dp.pt.", "dp.st.", "dp.ct."], "dp\\.(?:pt|st|ct)\\.[A-Za-z0-9.]{40,}"),
+    token("docker-token", &["dckr_pat_", "dckr_oat_"], "dckr_[po]at_[A-Za-z0-9_-]{20,}"),
+    token("dynatrace-token", &["dt0c01."], "dt0c01\\.[A-Z0-9]{24}\\.[A-Z0-9]{64}"),
+    token("easypost-key", &["EZAK", "EZTK"], "EZ[AT]K[A-Za-z0-9]{54}"),
+    token("figma-token", &["figd_"], "figd_[A-Za-z0-9_-]{40,}"),
+    token("fly-token", &["fo1_", "fm1a_", "fm1r_", "fm2_"], "f(?:o1|m1[ar]|m2)_[A-Za-z0-9+/_-]{40,}={0,3}"),
+    token("gitlab-token", &["GR1348941"], "GR1348941[A-Za-z0-9_-]{20,}"),
+    token("grafana-token", &["glsa_"], "glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
+    token("grafana-token", &["glc_"], "glc_[A-Za-z0-9+/]{32,}={0,3}"),
+    token("heroku-key", &["HRKU-"], "HRKU-[A-Za-z0-9_-]{30,}"),
+    token("mapbox-token", &["sk.eyJ"], "sk\\.eyJ[A-Za-z0-9_-]{20,}\\.[A-Za-z0-9_-]{20,}"),
+    token("new-relic-key", &["NRAK-", "NRII-"], "NR(?:AK|II)-[A-Za-z0-9-]{27,}"),
+    token("notion-token", &["ntn_"], "ntn_[A-Za-z0-9]{40,}"),
+    token("1password-token", &["ops_eyJ"], "ops_eyJ[A-Za-z0-9+/]{100,}={0,3}"),
+    token("openrouter-key", &["sk-or-v1-"], "sk-or-v1-[0-9a-f]{40,}"),
+    token("openshift-token", &["sha256~"], "sha256~[A-Za-z0-9_-]{43}"),
+    token("perplexity-key", &["pplx-"], "pplx-[A-Za-z0-9]{40,}"),
+    token("planetscale-token", &["pscale_"], "pscale_(?:tkn|oauth|pw)_[A-Za-z0-9_=.-]{32,}"),
+    token("postman-key", &["PMAK-"], "PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    token("pulumi-token", &["pul-"], "pul-[a-f0-9]{40}"),
+    token("readme-key", &["rdme_"], "rdme_[a-z0-9]{70}"),
+    token("rubygems-key", &["rubygems_"], "rubygems_[a-f0-9]{48}"),
+    token("sendinblue-key", &["xkeysib-"], "xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    token("sentry-token", &["sntrys_", "sntryu_"], "sntry[su]_[A-Za-z0-9+/=_]{40,}"),
+    token("shippo-token", &["shippo_"], "shippo_(?:live|test)_[A-Fa-f0-9]{40}"),
+    token("sourcegraph-token", &["sgp_"], "sgp_(?:[A-Fa-f0-9]{16}_|local_)?[A-Fa-f0-9]{40}"),
+    token("square-token", &["sq0atp-", "sq0csp-"], "sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}"),
+    token("supabase-token", &["sbp_"], "sbp_[a-f0-9]{40}"),
+    token("terraform-token", &[".atlasv1."], "\\.atlasv1\\.[A-Za-z0-9_=-]{60,}"),
+    token("vault-token", &["hvb."], "hvb\\.[A-Za-z0-9_-]{100,}"),
+    token("xai-key", &["xai-"], "xai-[A-Za-z0-9]{60,}"),
+    Rule {
+        before: Before::Anything,
+        head: "(?i)discord(?:app)?\\.com/api/(?:v[0-9]{1,2}/)?webhooks/",
+        ..token(
+            "discord-webhook",
+            &["discord.com/api/", "discordapp.com/api/"],
+            "[0-9]{15,22}/[A-Za-z0-9_-]{30,}",
+        )
+    },
+    Rule {
+        before: Before::Anything,
+        head: "(?i)(?:webhook\\.office\\.com/webhookb2|outlook\\.office(?:365)?\\.com/webhook)/",
+        ..token(
+            "teams-webhook",
+            &["webhook.office.com/", "outlook.office.com/", "outlook.office365.com/"],
+            "[A-Za-z0-9@/-]{40,}",
+        )
+    },
+    Rule {
+        before: Before::Anything,
+        head: "(?i)api\\.telegram\\.org/(?:file/)?bot",
+        ..token("telegram-token", &["api.telegram.org/"], "[0-9]{5,16}:[A-Za-z0-9_-]{30,}")
+    },
+    token("telegram-token", &[":AA"], ":AA[A-Za-z0-9_-]{33}"),
     token("age-key", &["AGE-SECRET-KEY-1"], "AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
     Rule {
         before: Before::Anything,
@@ -151,6 +213,44 @@ pub(super) const RULES: &[Rule] = &[
         ..token("bearer-token", &["bearer "], "[A-Za-z0-9._~+/-]{20,}=*")
     },
     Rule {
+        head: "(?i)authorization[\"']?[ \t]{0,8}[:=,][ \t]{0,8}[\"']?(?:[a-z]{3,9}[ \t]{1,4})?",
+        before: Before::Anything,
+        judge: Judge::Wordless,
+        ..token("authorization", &["authorization"], "[A-Za-z0-9._~+/:-]{8,}=*")
+    },
+    Rule {
+        head: "sshpass[ \\t]{1,4}-p[ \\t]{0,4}[\"']?",
+        judge: Judge::Form,
+        ..token("assigned-secret", &["sshpass "], "[!-~&&[^\"'$<>]]{4,}")
+    },
+    Rule {
+        head: "(?:curl|wget)[ \\t][^|;\\n]{0,512}?[ \\t](?:-u|--user)[ \\t=][\"']?[^\\s:\"']{1,64}:",
+        judge: Judge::Form,
+        ..token("assigned-secret", &["curl ", "wget "], "[!-~&&[^\"'$<>]]{3,}")
+    },
+    Rule {
+        head: "mysql(?:dump|admin)?[ \\t][^|;\\n]{0,256}?[ \\t]-p",
+        judge: Judge::Form,
+        ..token("assigned-secret", &["mysql"], "[!-~&&[^\"'$<>-]][!-~&&[^\"'$<>]]{5,}")
+    },
+    Rule {
+        head: "(?i)basic[ \t]{1,4}",
+        judge: Judge::Wordless,
+        ..token("authorization", &["basic "], "[A-Za-z0-9+/]{10,}={0,2}")
+    },
+    Rule {
+        head: "(?i)(?:set-)?cookie[\"']?[ \t]{0,8}:[ \t]{0,8}[\"']?",
+        judge: Judge::Cookie,
+        ..token("cookie", &["cookie:", "cookie\":", "cookie':"], "[!-~ \t&&[^\"'`<>\\\\]]{8,}")
+    },
+    Rule {
+        head: "://",
+        before: Before::Anything,
+        after: After::At,
+        judge: Judge::RandomWords,
+        ..token("basic-auth-url", &["://"], "[A-Za-z0-9_-]{20,128}")
+    },
+    Rule {
         before: Before::Anything,
         head: "://[^\\s/:@\\[\\]\"'<>{}$]{0,64}:",
         after: After::At,
@@ -159,30 +259,59 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         before: Before::Anything,
-        head: ASSIGNMENT,
         judge: Judge::Assigned,
         ..token(
             "assigned-secret",
             &[
                 "passw",
+                "passp",
+                "passc",
+                "pass=",
+                "pass:",
+                "pass\"",
+                "pass'",
+                "pass =",
+                "-pass ",
                 "pwd",
                 "secret",
                 "token",
                 "api_key",
                 "apikey",
                 "api-key",
-                "private_key",
+                "api.key",
                 "access_key",
                 "accesskey",
+                "access-key",
+                "private_key",
+                "privatekey",
+                "private-key",
+                "signing_key",
+                "signingkey",
+                "encryption_key",
+                "encryptionkey",
+                "auth_key",
+                "authkey",
+                "master_key",
+                "masterkey",
+                "account_key",
+                "accountkey",
+                "shared_key",
+                "sharedkey",
+                "session_key",
+                "hmac_key",
+                "webhook_key",
+                "credential",
+                "jwt=",
+                "jwt:",
+                "jwt\"",
+                "auth\"",
+                "auth'",
+                "auth=",
+                "auth:",
+                "auth =",
             ],
-            "[!-~\\x80-\\xff&&[^\"'`\\[\\]<>{}(),;\\\\]]{8,}",
+            // What is read here is read by `assigned`.
+            "",
         )
     },
 ];
-
-/// A name that says secret, and the sign that gives it a value: `DB_PASSWORD=`, `"apiKey": "`, `secret_key := '`.
-const ASSIGNMENT: &str = concat!(
-    "(?i)(?:passw(?:or)?d|passwrd|pwd|secret|token|api[_-]?key|private[_-]key|access[_-]?key)",
-    "(?:[_-]?(?:access|key|value|hash|prod|production|dev|live|base64|b64|hex|string|data))*",
-    "[\"']?[ \t]{0,8}(?:=>|:=|=|:)[ \t]{0,8}[\"'`]?",
-);

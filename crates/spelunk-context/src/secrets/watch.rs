@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Redaction;
-use super::find::{REDACT_REACH_BYTES, finds_in, joined};
+use super::find::{LOOK_BACK_BYTES, REDACT_REACH_BYTES, finds_in, joined};
 use crate::decode::Utf16Stream;
 
 /// Secrets of one document.
@@ -19,12 +19,21 @@ pub(crate) struct SecretTally {
 /// Places kept per document.
 const FIRST_MAX: usize = 5;
 
+impl SecretTally {
+    pub(super) fn add(&mut self, secret: Redaction) {
+        *self.counts.entry(secret.rule).or_default() += 1;
+        if self.first.len() < FIRST_MAX {
+            self.first.push(secret);
+        }
+    }
+}
+
 /// Looks for secrets in bytes as they come.
 #[derive(Debug, Default)]
 pub(crate) struct SecretWatch {
     utf16: Option<Utf16Stream>,
     has_begun: bool,
-    /// What is not decided yet, and one byte before it.
+    /// What is not decided yet, and as much before it as a rule looks back.
     pending: Vec<u8>,
     /// Where in `pending` it begins.
     decided: usize,
@@ -71,9 +80,9 @@ impl SecretWatch {
         self.decided = to;
     }
 
-    /// Drops what is decided, except for the byte before what is not.
+    /// Drops what is decided, except for what a rule may look back at.
     fn forget(&mut self) {
-        let n_dropped = self.decided.saturating_sub(1);
+        let n_dropped = self.decided.saturating_sub(LOOK_BACK_BYTES);
         self.n_lines += memchr::memchr_iter(b'\n', &self.pending[..n_dropped]).count() as u64;
         self.pending.drain(..n_dropped);
         self.decided -= n_dropped;

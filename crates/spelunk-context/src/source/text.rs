@@ -1,9 +1,60 @@
-//! Text that came with the request, such as standard input. It has a name but no path.
+//! Text that came with the request: standard input, a member of a body, an upload. It has a name but no path, and would
+//! be copied wherever a run keeps its sources, so its secrets are taken out before anything is made of it.
 
+use std::borrow::Cow;
+
+use super::Filter;
+use crate::corpus::ScanOptions;
+use crate::decode::{self, HEAD_BYTES};
+use crate::extract::{self, ExtractKind};
 use crate::name::printable_text;
+use crate::secrets::redact;
+
+/// The byte order mark.
+const MARK: char = '\u{feff}';
 
 /// The name a text is cited by; one without a name is `text`.
 pub(crate) fn name(given: &str) -> String {
     let name = printable_text(given.trim());
     if name.is_empty() { "text".to_owned() } else { name }
+}
+
+/// A text that came with a request as it may be kept: without its secrets, unless they are allowed. Of a document that
+/// has to be extracted, what is kept is its text. Doing it twice is doing it once.
+pub fn given_text<'a>(given: &str, bytes: &'a [u8], options: &ScanOptions) -> Cow<'a, [u8]> {
+    let name = name(given);
+    // Globs that are wrong are refused by the scan, and allow nothing here.
+    if Filter::compile(options).is_ok_and(|filter| filter.allows_secrets_in(&name)) {
+        return Cow::Borrowed(bytes);
+    }
+    if let Some(kind) = extract_kind(&name, bytes, options)
+        && let Ok(text) = extract::extract(kind, bytes)
+    {
+        return Cow::Owned(redact(&text).0.into_owned().into_bytes());
+    }
+    if decode::sniff(&bytes[..bytes.len().min(HEAD_BYTES)]).is_err() {
+        return Cow::Borrowed(bytes);
+    }
+    match str::from_utf8(bytes) {
+        Ok(text) => match redact(text).0 {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        },
+        Err(_) => match redact(&decode::decode(bytes.to_vec())) {
+            (_, redactions) if redactions.is_empty() => Cow::Borrowed(bytes),
+            // What was a second mark would be dropped as the first.
+            (text, _) if text.starts_with(MARK) => Cow::Owned(format!("{MARK}{text}").into_bytes()),
+            (text, _) => Cow::Owned(text.into_owned().into_bytes()),
+        },
+    }
+}
+
+/// How the text is had, if not by reading it. By its first bytes as well: what was kept of a PDF is text under its name.
+pub(crate) fn extract_kind(name: &str, bytes: &[u8], options: &ScanOptions) -> Option<ExtractKind> {
+    let kind = ExtractKind::of(name, options)?;
+    let is_text = match kind {
+        ExtractKind::Pdf | ExtractKind::Docx => decode::sniff(&bytes[..bytes.len().min(HEAD_BYTES)]).is_ok(),
+        ExtractKind::Html => false,
+    };
+    (!is_text).then_some(kind)
 }

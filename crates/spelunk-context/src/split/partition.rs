@@ -20,6 +20,14 @@ const TOKEN_BYTES: u64 = 4;
 /// The share of the ceiling that imports, a header or an overlap may take.
 const BESIDE_SHARE: usize = 8;
 
+/// Chunks that the target of a type makes of one document; of a longer one, chunks are longer. A line may be empty and a
+/// chunk is some hundred bytes, so without this a plan would be larger than its text.
+const CHUNKS_MAX: u64 = 20_000;
+
+/// What the number of a line takes where an analyst is shown it. Chunks do not become so long that their numbers alone would
+/// fill them.
+const NUMBER_BYTES: u64 = 16;
+
 /// A guess at the tokens of so many bytes of text.
 pub fn estimate_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(TOKEN_BYTES)
@@ -173,7 +181,7 @@ impl<'l> Partitioner<'l> {
         }
         let kind = detected.custom.as_deref();
         if let Some(boundary) = kind.and_then(|kind| kind.boundary.as_ref()) {
-            let target = self.target(detected.content_type, kind);
+            let target = self.long(self.target(detected.content_type, kind), text);
             let room = Room::around(target, self.bytes_own_max());
             return by_lines(text, custom::marks(text, boundary), &room, &|_| Overlap::None);
         }
@@ -195,8 +203,14 @@ impl<'l> Partitioner<'l> {
         own.unwrap_or_else(|| target_units(self.limits, content_type)).max(1)
     }
 
+    /// The target, or more where that would make too many chunks of a text.
+    fn long(&self, target: u64, text: &str) -> u64 {
+        let needed = count_lines(text).div_ceil(CHUNKS_MAX).min(self.bytes_own_max() as u64 / NUMBER_BYTES);
+        target.max(needed)
+    }
+
     fn code(&self, text: &str, detected: &Detected) -> Drafts {
-        let target = self.target(ContentType::SourceCode, detected.custom.as_deref());
+        let target = self.long(self.target(ContentType::SourceCode, detected.custom.as_deref()), text);
         let prelude = code::prelude_of(text, self.bytes_max() / BESIDE_SHARE);
         let room = Room::around(target, self.bytes_own_max());
         // What fits into one chunk is not cut, so nobody has to know where it could be.
@@ -223,6 +237,7 @@ impl<'l> Partitioner<'l> {
         let shape = table::Shape::of(text);
         let own = kind.and_then(|kind| kind.target_lines);
         let target = own.unwrap_or_else(|| target_rows(self.limits, Width::of(&shape, self.limits)));
+        let target = self.long(target, text);
         let is_short = shape.header.len() <= self.bytes_max() / BESIDE_SHARE;
         let room = Room::exactly(target, self.bytes_own_max());
         let drafts = by_lines(text, table::marks(text, &shape), &room, &|_| Overlap::None);
@@ -255,18 +270,19 @@ impl<'l> Partitioner<'l> {
     fn jsonl(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
         let own = kind.and_then(|kind| kind.target_lines);
         let target = own.unwrap_or_else(|| jsonl::target_lines(self.limits, text)).max(1);
+        let target = self.long(target, text);
         let room = Room::exactly(target, self.bytes_own_max());
         by_lines(text, jsonl::marks(text), &room, &|_| Overlap::None)
     }
 
     fn log(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
-        let room = Room::up_to(self.target(ContentType::Log, kind), self.bytes_own_max());
+        let room = Room::up_to(self.long(self.target(ContentType::Log, kind), text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_log_lines);
         by_lines(text, log::marks(text), &room, &|_| overlap)
     }
 
     fn prose(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
-        let room = Room::up_to(self.target(ContentType::Prose, kind), self.bytes_own_max());
+        let room = Room::up_to(self.long(self.target(ContentType::Prose, kind), text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_prose_lines);
         // A section that begins needs nothing from before it.
         let overlap_at = |cut: Option<Strength>| match cut {
@@ -281,7 +297,7 @@ impl<'l> Partitioner<'l> {
     }
 
     fn other(&self, text: &str, target: u64) -> Drafts {
-        let room = Room::exactly(target, self.bytes_own_max());
+        let room = Room::exactly(self.long(target, text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_other_lines);
         by_lines(text, other::marks(text), &room, &|_| overlap)
     }
@@ -321,14 +337,15 @@ fn to_drafts(cuts: &[Cut], overlap_at: &dyn Fn(Option<Strength>) -> Overlap) -> 
     drafts
 }
 
-/// The heading that each chunk begins under.
+/// The heading that each chunk begins under. Only the last one is held: a text may be nothing but headings.
 fn name_sections(text: &str, drafts: &mut [Draft]) {
-    let headings = prose::headings(text);
-    let mut start = 0;
+    let mut headings = prose::each_heading(text).peekable();
+    let (mut start, mut under) = (0, None);
     for draft in drafts {
-        let n_before = headings.partition_point(|heading| heading.at <= start as u64);
-        let under = n_before.checked_sub(1).and_then(|idx| headings.get(idx));
-        draft.scope = under.map(|heading| crate::name::shortened(&heading.title, 100).into_owned());
-        start = draft.end;
+        while let Some(heading) = headings.next_if(|heading| heading.at <= start) {
+            under = Some(heading);
+        }
+        draft.scope = under.as_ref().map(|heading| crate::name::shortened(&heading.title, 100).into_owned());
+        start = draft.end as u64;
     }
 }

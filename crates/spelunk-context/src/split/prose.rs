@@ -29,20 +29,22 @@ pub struct Heading {
 
 /// The headings of a text, in order.
 pub fn headings(text: &str) -> Vec<Heading> {
+    each_heading(text).collect()
+}
+
+/// The same, one by one.
+pub(super) fn each_heading(text: &str) -> impl Iterator<Item = Heading> {
     let mut fence = Fence::default();
-    let mut headings = Vec::new();
-    for ((at, line), number) in lines(text).zip(1..) {
+    lines(text).zip(1..).filter_map(move |((at, line), number)| {
         let rest = text.as_bytes().get(at..).unwrap_or_default();
         if fence.takes(line) {
-            continue;
+            return None;
         }
-        if let Some(level) = heading_level(rest, line.len()) {
-            let title = String::from_utf8_lossy(line);
-            let title = title.trim().trim_matches(['#', '=']).trim().to_owned();
-            headings.push(Heading { level, title, line: number, at: at as u64 });
-        }
-    }
-    headings
+        let level = heading_level(rest, line.len())?;
+        let title = String::from_utf8_lossy(line);
+        let title = title.trim().trim_matches(['#', '=']).trim().to_owned();
+        Some(Heading { level, title, line: number, at: at as u64 })
+    })
 }
 
 pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark> {

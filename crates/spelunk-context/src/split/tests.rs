@@ -374,6 +374,20 @@ proptest! {
 }
 
 #[test]
+fn a_document_of_many_short_lines_has_no_more_chunks_than_a_plan_can_hold() {
+    let limits = small(1, 50_000);
+    for text in ["\n", "# a\n", "a,b\n"] {
+        for kind in [ContentType::Unknown, ContentType::Prose, ContentType::Log] {
+            let chunks = cut(&text.repeat(30_000), &detected(kind), &limits, Mode::ByType).chunks;
+            assert!((15_000..=20_000).contains(&chunks.len()), "{text:?} as {kind:?}: {}", chunks.len());
+        }
+    }
+    // What is not too many is cut by the target.
+    let chunks = cut(&"\n".repeat(20_000), &detected(ContentType::Unknown), &limits, Mode::ByType).chunks;
+    assert_eq!(chunks.len(), 20_000);
+}
+
+#[test]
 fn an_empty_text_has_no_chunks() {
     for kind in kinds() {
         assert_eq!(cut("", &kind, &Limits::default(), Mode::ByType).chunks, [], "{:?}", kind.content_type);

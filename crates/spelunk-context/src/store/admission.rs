@@ -54,6 +54,11 @@ impl ContextStore {
         match source {
             NewSource::File(path) => self.look_at_file(&path).map_err(|refusal| refusal.into_error(id)),
             NewSource::Inline(text) => {
+                // Taken out now: the text is copied beside the registry, and from there into runs and indexes.
+                let text = match self.settings.secrets {
+                    SecretFiles::Refused => secrets::redact(&text).0.into_owned(),
+                    SecretFiles::Allowed => text,
+                };
                 let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
                 let size_bytes = text.len() as u64;
                 let revision =

@@ -26,15 +26,15 @@ pub(crate) struct Texts {
 
 #[derive(Debug, Default)]
 struct State {
-    last: Option<(u32, Arc<str>)>,
-    in_use: HashMap<u32, Weak<str>>,
+    last: Option<(u32, Arc<String>)>,
+    in_use: HashMap<u32, Weak<String>>,
     /// How many there may be before those that are let go of are looked for.
     in_use_swept_at: usize,
 }
 
 impl Texts {
     /// The text of a document. Others wait meanwhile, and find it here if it is the same.
-    fn get(&self, view: &View, document: &DocEntry) -> Result<Arc<str>, SourceError> {
+    fn get(&self, view: &View, document: &DocEntry) -> Result<Arc<String>, SourceError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let at_hand = match &state.last {
             Some((idx, text)) if *idx == document.idx => Some(Arc::clone(text)),
@@ -43,7 +43,9 @@ impl Texts {
         if let Some(text) = at_hand {
             return Ok(text);
         }
-        let text = view.read(document)?;
+        // What was last is let go of first, and the text is shared as it was read: one copy of it, and never two.
+        state.last = None;
+        let text = Arc::new(view.read_owned(document)?);
         if state.in_use.len() >= state.in_use_swept_at {
             state.in_use.retain(|_, text| text.strong_count() > 0);
             state.in_use_swept_at = (2 * state.in_use.len()).max(IN_USE_MIN);

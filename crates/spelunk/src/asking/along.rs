@@ -108,7 +108,9 @@ mod tests {
     fn names(along: Along) -> Vec<String> {
         let name = |input: SourceInput| match input {
             SourceInput::Text { name, .. } => name,
-            SourceInput::Path(_) | SourceInput::Typed { .. } => "a path".to_owned(),
+            SourceInput::Path(_) | SourceInput::Typed { .. } | SourceInput::Kept { .. } => {
+                "another".to_owned()
+            }
         };
         along.into_inputs().into_iter().map(name).collect()
     }

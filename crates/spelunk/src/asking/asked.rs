@@ -1,11 +1,13 @@
 //! What is asked, as clients send it: `question`, or `messages` in its place, and `attachments` beside either. The same
 //! members mean the same over HTTP and by MCP, and are refused for the same reasons as on the command line.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::{Value, json};
-use spelunk_context::SourceInput;
+use spelunk_context::{ScanOptions, SourceInput, given_text};
 use spelunk_engine::Conversation;
 
 use super::along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along};
@@ -94,6 +96,22 @@ fn attach(along: &mut Along, attachment: Value) -> Result<(), String> {
         (Some(_), Some(_)) | (None, None) => return Err("it has either `text` or `base64`".to_owned()),
     };
     along.attach(&name, bytes).map_err(|error| error.to_string())
+}
+
+/// Takes secrets out of an attachment that is not text yet; what is text is seen for what it is. One that cannot be read is
+/// refused elsewhere.
+pub(crate) fn redact_attachment(attachment: &mut Value) {
+    let Some(members) = attachment.as_object_mut() else { return };
+    let name = members.get("name").and_then(Value::as_str).unwrap_or_default();
+    let Some(Ok(bytes)) = members.get("base64").and_then(Value::as_str).map(|text| BASE64.decode(text))
+    else {
+        return;
+    };
+    let kept = given_text(name, &bytes, &ScanOptions::default());
+    if let Cow::Owned(kept) = kept {
+        members.remove("base64");
+        members.insert("text".to_owned(), String::from_utf8_lossy(&kept).into());
+    }
 }
 
 /// `messages`, described.

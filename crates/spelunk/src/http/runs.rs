@@ -145,7 +145,7 @@ fn promise(
     sent: Sent,
     models: &RoleModels,
 ) -> Result<Promised, Problem> {
-    let Sent { request, files } = sent;
+    let Sent { request, files } = sent.without_secrets();
     // Only the members of an object are looked at.
     drop(fields(request.clone())?);
     let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });

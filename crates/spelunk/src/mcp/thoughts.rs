@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use spelunk_context::{ContextId, ContextKind, NewContext, NewSource, SourceInput};
+use spelunk_context::{ContextId, ContextKind, NewContext, NewSource, SourceInput, redact};
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::RunId;
 
@@ -107,6 +107,7 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<Said, Failu
             let hint = "start another session of the server".to_owned();
             return Err(Usage { message: "the session holds all the thoughts it can".into(), hint }.into());
         }
+        let text = redact(&text).0.into_owned();
         session.thoughts.push(Thought { at_ms: SystemClock.now_ms(), text, answers: Vec::new() });
         (session.id.clone(), session.render(), session.thoughts.len())
     };

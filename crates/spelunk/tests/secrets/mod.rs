@@ -2,6 +2,7 @@
 
 mod addresses;
 mod documents;
+mod given;
 
 use std::path::{Path, PathBuf};
 

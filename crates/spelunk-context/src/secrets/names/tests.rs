@@ -12,6 +12,7 @@ fn names_that_keys_and_passwords_are_kept_under_are_secret() {
     check(".env app/.env .env.local .ENV .Env.Production .envrc", true);
     check("id_rsa id_rsa.pub id_ed25519_work id_ecdsa id_dsa", true);
     check("server.pem tls/Server.KEY a.p12 a.pfx a.kdbx AuthKey.p8 a.jks a.ppk terraform.tfstate", true);
+    check("production.env a/db.env group_vars/vault.yml wp-config.php .vault_pass secrets.toml", true);
     check(".netrc .npmrc .pypirc .pgpass .git-credentials .htpasswd secrets.yaml credentials.json", true);
 }
 
@@ -24,7 +25,10 @@ fn everything_in_a_directory_of_credentials_is_secret() {
 
 #[test]
 fn examples_and_look_alikes_are_not() {
-    check(".env.example .env.sample .env.local.template server.pem.dist", false);
+    check(
+        "example.env sample.env lang/auth.json .env.example .env.sample .env.local.template server.pem.dist",
+        false,
+    );
     check("environment.md env .environment keys.md key pem monkey.rs id.rs / ..", false);
 }
 

@@ -58,7 +58,7 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
             SourceInput::Path(path) | SourceInput::Typed { path, .. } => {
                 sources.push(path.display().to_string());
             }
-            SourceInput::Text { .. } => {
+            SourceInput::Text { .. } | SourceInput::Kept { .. } => {
                 return Err(wrong(
                     "a folder cannot hold standard input".to_owned(),
                     "write it to a file first",

@@ -15,6 +15,7 @@ use super::super::auth::Client;
 use super::super::extract::{JsonBody, Part, fields};
 use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, post};
+use super::request::request_without_secrets;
 use super::results::{Begun, with_journal};
 use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
@@ -69,6 +70,7 @@ async fn ask(
 
 /// Refuses what can be refused without reading the text again, then writes the ticket. Blocking.
 fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
+    let request = request_without_secrets(request);
     let More { question, limits } = More::read(server, fields(request.clone())?)?;
     let Begun { run, workspace } = with_journal(server, id)?;
     if server.runs.find(&run).is_some() {

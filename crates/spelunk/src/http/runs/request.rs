@@ -1,6 +1,7 @@
 //! What a client wants to know, of what, and how: the body of `POST /v1/runs`, checked before anything is promised and
 //! read again when the run begins.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::{StatusCode, header};
 use futures_util::Stream;
 use serde_json::{Map, Value, json};
-use spelunk_context::SourceInput;
+use spelunk_context::{ScanOptions, SourceInput, given_text, redact};
 use spelunk_engine::Conversation;
 use spelunk_types::{Focus, Limits};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -23,6 +24,7 @@ use super::super::problem::Problem;
 use super::events::SEQ_MAX;
 use crate::asking::{
     ATTACHED_BYTES_MAX, Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
+    redact_attachment,
 };
 use crate::cli::Failure;
 use crate::config::StrategyChoice;
@@ -66,6 +68,39 @@ impl Wanted {
 pub(super) struct Sent {
     pub(super) request: Value,
     pub(super) files: Vec<File>,
+}
+
+impl Sent {
+    /// The same as it may lie on the disk while the run waits for its turn.
+    pub(super) fn without_secrets(self) -> Self {
+        let of = |File { name, bytes }: File| {
+            let bytes = given_text(&name, &bytes, &ScanOptions::default()).into_owned();
+            File { name, bytes }
+        };
+        let files = self.files.into_iter().map(of).collect();
+        Self { request: request_without_secrets(self.request), files }
+    }
+}
+
+/// What was asked, with no secret in any of its texts. A secret that is sent over HTTP is never allowed.
+pub(super) fn request_without_secrets(mut request: Value) -> Value {
+    for attachment in request.get_mut("attachments").and_then(Value::as_array_mut).into_iter().flatten() {
+        redact_attachment(attachment);
+    }
+    let mut left = vec![&mut request];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(redacted) = redact(text).0 {
+                    *text = redacted;
+                }
+            }
+            Value::Array(values) => left.extend(values),
+            Value::Object(members) => left.extend(members.values_mut()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    request
 }
 
 /// A file that was sent.
