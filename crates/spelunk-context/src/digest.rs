@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::SystemTime;
 
+use spelunk_fs::open_to_read;
 use spelunk_types::BlobId;
 
 use crate::corpus::Origin;
@@ -185,7 +186,7 @@ fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
 
 /// Opens only what is still a regular file: a pipe that took its place would block for ever.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(io::ErrorKind::NotFound.into()) }
+    if path.symlink_metadata()?.is_file() { open_to_read(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
 fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<Handful>) {

@@ -323,6 +323,12 @@ pub fn is_own_or_roots(path: &Path) -> io::Result<bool> {
     Ok(system::other_owner(path)?.is_none_or(|owner| owner == 0))
 }
 
+/// Opens a file of anybody's for reading. What is no regular file is refused, and one that would make its reader wait, as
+/// `/proc/kmsg` does, fails when it is read.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    system::open_to_read(path)
+}
+
 fn remove_all(parent: &At, name: &str) -> io::Result<()> {
     if parent.entry(name)?.kind != EntryKind::Directory {
         return parent.remove_file(name);

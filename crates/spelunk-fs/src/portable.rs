@@ -105,6 +105,11 @@ fn entry(name: &str, metadata: &Metadata) -> Entry {
     Entry { name: name.to_owned(), kind, len: metadata.len(), modified }
 }
 
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+}
+
 /// Owners cannot be told here.
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
 pub(crate) fn other_owner(_path: &Path) -> io::Result<Option<u32>> {

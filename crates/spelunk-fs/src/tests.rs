@@ -118,6 +118,24 @@ fn a_pipe_is_refused_at_once() {
 }
 
 #[test]
+fn a_file_that_would_make_its_reader_wait_is_refused_or_fails() {
+    let Stage { dir, _temp, .. } = stage();
+    write(&dir, "own", "ours");
+    let path = dir.root().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert_eq!(open_to_read(&path).unwrap_err().to_string(), "it is not a regular file");
+    assert!(open_to_read(dir.root()).is_err() && open_to_read(Path::new("/dev/zero")).is_err());
+    let mut text = String::new();
+    open_to_read(&dir.root().join("own")).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "ours");
+    // The log of the kernel says that it is a file. Not everybody may open it, and not every machine has one.
+    if let Ok(log) = open_to_read(Path::new("/proc/kmsg")) {
+        let outcome = std::io::copy(&mut { log }, &mut std::io::sink());
+        assert!(outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock));
+    }
+}
+
+#[test]
 fn a_read_only_directory_is_not_changed() {
     let Stage { dir, _temp, .. } = stage();
     write(&dir, "a/own", "ours");

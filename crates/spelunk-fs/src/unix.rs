@@ -133,6 +133,12 @@ fn entry(name: &str, stat: &Stat) -> Entry {
     }
 }
 
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+}
+
 /// The user that a file or directory belongs to, if it is not the one that runs this process. Links are not followed.
 pub(crate) fn other_owner(path: &Path) -> io::Result<Option<u32>> {
     use std::os::unix::fs::MetadataExt as _;

@@ -39,7 +39,7 @@ type Packed = Rc<Cell<u64>>;
 
 fn open(path: &Path) -> Result<(MultiGzDecoder<BufReader<Counting>>, Packed), Stop> {
     let packed = Packed::default();
-    let file = File::open(path).map_err(Stop::Damaged)?;
+    let file = spelunk_fs::open_to_read(path).map_err(Stop::Damaged)?;
     let input = Counting { file, n_read: Rc::clone(&packed) };
     Ok((MultiGzDecoder::new(BufReader::new(input)), packed))
 }

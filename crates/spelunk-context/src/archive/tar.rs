@@ -2,7 +2,6 @@
 //! not by the library, because their length is only a number in a header.
 #![expect(clippy::disallowed_methods, reason = "archives are read here, on behalf of the sources")]
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -19,7 +18,7 @@ const LONG_NAME_BYTES_MAX: u64 = 64 * 1024;
 const HEADERS_PER_ENTRY_MAX: u64 = 4;
 
 pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
-    unpack_stream(BufReader::new(File::open(path).map_err(Stop::Damaged)?), unpacking)
+    unpack_stream(BufReader::new(spelunk_fs::open_to_read(path).map_err(Stop::Damaged)?), unpacking)
 }
 
 pub(super) fn unpack_stream(input: impl Read, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {

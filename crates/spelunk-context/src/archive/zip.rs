@@ -15,7 +15,7 @@ use super::{Stop, Torn, Unpacking};
 use crate::SkipReason;
 
 pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
-    let mut input = BufReader::new(File::open(path).map_err(Stop::Damaged)?);
+    let mut input = BufReader::new(spelunk_fs::open_to_read(path).map_err(Stop::Damaged)?);
     if announced_entries(&mut input).map_err(Stop::Damaged)? > unpacking.limits.entries_max {
         return Err(Stop::TooLarge);
     }
@@ -23,7 +23,7 @@ pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), S
     match ZipArchive::new(input) {
         Ok(archive) => from_directory(archive, unpacking),
         Err(error) => {
-            let input = BufReader::new(File::open(path).map_err(Stop::Damaged)?);
+            let input = BufReader::new(spelunk_fs::open_to_read(path).map_err(Stop::Damaged)?);
             from_front(input, unpacking)?;
             Err(Stop::Damaged(error.into()))
         }

@@ -115,7 +115,7 @@ impl Raw {
         if !metadata.is_file() {
             return Err(ReadError::Special { path: path.to_owned() });
         }
-        let file = File::open(path).map_err(from_io)?;
+        let file = spelunk_fs::open_to_read(path).map_err(from_io)?;
         let revision = Revision::of(&file.metadata().map_err(from_io)?);
         Ok(Self::File { file, path: path.to_owned(), revision, pinned: None })
     }

@@ -1,7 +1,7 @@
 //! What a file is like: a stamp that the system gives without reading, and a digest that takes reading it through.
 #![expect(clippy::disallowed_methods, reason = "the bytes of a file are hashed as they are, not as text")]
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -39,6 +39,6 @@ impl Stamp {
 /// BLAKE3 of a file's bytes, hexadecimal. Streams.
 pub(crate) fn digest_of_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(path)?)?;
+    hasher.update_reader(spelunk_fs::open_to_read(path)?)?;
     Ok(hasher.finalize().to_hex().to_string())
 }
