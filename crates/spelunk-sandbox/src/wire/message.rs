@@ -78,6 +78,12 @@ pub(crate) struct WireSetup<'a> {
     limits: WireLimits,
 }
 
+impl WireSetup<'_> {
+    pub(crate) fn memory_bytes_max(&self) -> u64 {
+        self.limits.memory_bytes_max
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct WireFunction<'a> {
     name: Cow<'a, str>,

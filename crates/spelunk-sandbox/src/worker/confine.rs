@@ -88,7 +88,7 @@ mod linux {
     pub(crate) fn lock_down() {
         rustix::thread::set_no_new_privs(true).ok();
         drop(restrict(CompatLevel::BestEffort, &[]));
-        drop(syscalls::forbid(Exec::Never));
+        drop(syscalls::confine(Exec::Never));
     }
 
     /// Confines this process and becomes the interpreter. Comes back only to say why it could not.
@@ -118,7 +118,7 @@ mod linux {
         rustix::process::chdir("/").map_err(|error| format!("`/`: {error}"))?;
         rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
         restrict(CompatLevel::HardRequirement, &bounds.readable)?;
-        syscalls::forbid(Exec::Once)?;
+        syscalls::confine(Exec::Once)?;
         Err(format!("`{shown}`: {}", execute(&arguments, &environment)))
     }
 

@@ -49,10 +49,11 @@ fn serve_process() -> Result<(), WireError> {
         }
         Some(first) => first,
     };
-    if let Request::Open { parent, .. } = &first
-        && !confine::is_child_of(*parent)
-    {
-        return Ok(());
+    if let Request::Open { parent, setup } = &first {
+        if !confine::is_child_of(*parent) {
+            return Ok(());
+        }
+        confine::limit_memory(setup.memory_bytes_max());
     }
     // The interpreter has no way to the outside; this is for the day that it has a bug.
     confine::lock_down();
@@ -111,7 +112,6 @@ impl Session {
                 self.memory_bytes_max = setup.limits.memory_bytes_max;
                 self.set_cell_ms_max(setup.limits.cell_ms_max);
                 setup.limits.cell_ms_max = self.clock_ms_max();
-                confine::limit_memory(self.memory_bytes_max);
                 let opened = self.limited(|_| MontyInterpreter::open(&setup));
                 answer(output, &self.opened(opened))
             }

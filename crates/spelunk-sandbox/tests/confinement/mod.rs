@@ -2,5 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod escapes;
+#[cfg(target_os = "linux")]
+mod imports;
 mod processes;
 mod workers;
