@@ -5,4 +5,5 @@ mod escapes;
 #[cfg(target_os = "linux")]
 mod imports;
 mod processes;
+mod work;
 mod workers;

@@ -110,6 +110,7 @@ impl App {
     ) -> Self {
         let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
         let paces = Paces::default();
+        spelunk_types::employ(Arc::new(worker.clone()));
         Self {
             settings,
             environment,
