@@ -159,8 +159,7 @@ fn a_run_that_took_two_servers_down_is_refused_by_the_third_and_stays_to_be_seen
     assert!(!server.log().contains("going on"), "{}", server.log());
     assert_eq!(n_calls(&model), 1);
     // A person may want to see it again.
-    let resumed = server.send("POST", &format!("/v1/runs/{run}/resume"), &[], b"{}");
-    assert_eq!(resumed.status, 202, "{}", resumed.body);
+    assert_eq!(server.post(&format!("/v1/runs/{run}/resume"), &json!({})).status, 202);
     assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"answered"}"#);
     assert_eq!(std::fs::read_dir(scene.path(".spelunk/server/tries")).unwrap().count(), 0);
 }
