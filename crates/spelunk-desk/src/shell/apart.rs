@@ -140,9 +140,10 @@ fn done(outcome: bashkit::Result<()>) -> Reply {
 }
 
 fn told(error: &bashkit::Error) -> Reply {
-    let (kind, words) = match error {
-        bashkit::Error::Io(error) => (error.kind(), error.to_string()),
-        other => (ErrorKind::Other, other.to_string()),
+    let (kind, words) = if let bashkit::Error::Io(error) = error {
+        (error.kind(), error.to_string())
+    } else {
+        (ErrorKind::Other, error.to_string())
     };
     Reply::Refused(KINDS.iter().position(|known| *known == kind).unwrap_or_default(), words)
 }

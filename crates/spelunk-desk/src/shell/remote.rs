@@ -55,10 +55,8 @@ impl RemoteFiles {
     }
 
     fn found(&self, path: &Path) -> Result<Metadata> {
-        match self.ask(&Ask::Stat(text(path)?), None)?.0 {
-            Reply::Found(meta) => Ok(of_meta(meta)),
-            other => Err(unexpected(&other)),
-        }
+        let Reply::Found(meta) = self.ask(&Ask::Stat(text(path)?), None)?.0 else { return Err(confused()) };
+        Ok(of_meta(meta))
     }
 }
 
@@ -70,8 +68,8 @@ fn of_meta(meta: Meta) -> Metadata {
     metadata(if meta.is_directory { FileType::Directory } else { FileType::File }, meta.bytes, meta.mode)
 }
 
-fn unexpected(reply: &Reply) -> bashkit::Error {
-    IoError::other(format!("the desk said {reply:?}")).into()
+fn confused() -> bashkit::Error {
+    IoError::other("the desk answered something else").into()
 }
 
 #[async_trait]
@@ -119,21 +117,17 @@ impl FileSystem for RemoteFiles {
     }
 
     async fn read_dir(&self, path: &Path) -> Result<Vec<DirEntry>> {
-        match self.ask(&Ask::List(text(path)?), None)?.0 {
-            Reply::Entries(entries) => Ok(entries
-                .into_iter()
-                .map(|(name, meta)| DirEntry { name, metadata: of_meta(meta) })
-                .collect()),
-            other => Err(unexpected(&other)),
-        }
+        let Reply::Entries(entries) = self.ask(&Ask::List(text(path)?), None)?.0 else {
+            return Err(confused());
+        };
+        let entry = |(name, meta)| DirEntry { name, metadata: of_meta(meta) };
+        Ok(entries.into_iter().map(entry).collect())
     }
 
     async fn exists(&self, path: &Path) -> Result<bool> {
         let Ok(path) = text(path) else { return Ok(false) };
-        match self.ask(&Ask::Exists(path), None)?.0 {
-            Reply::Exists(exists) => Ok(exists),
-            other => Err(unexpected(&other)),
-        }
+        let Reply::Exists(exists) = self.ask(&Ask::Exists(path), None)?.0 else { return Err(confused()) };
+        Ok(exists)
     }
 
     async fn rename(&self, from: &Path, to: &Path) -> Result<()> {

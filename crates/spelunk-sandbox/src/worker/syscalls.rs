@@ -1,5 +1,5 @@
 //! The system calls that an interpreter needs, as a filter of the kernel on top of Landlock. Everything that is not listed
-//! is refused, so a call that a later kernel brings is refused as well. The lists are what CPython 3.10 to 3.14 and the
+//! is refused, so a call that a later kernel brings is refused as well. The lists are what `CPython` 3.10 to 3.14 and the
 //! workers of this crate ask for on glibc and musl.
 
 use std::collections::BTreeMap;

@@ -65,9 +65,9 @@ fn a_script_in_a_worker_does_what_it_does_here() {
         };
         let (mut here, mut there) = (desk().with_limits(limits.clone()), desk().with_limits(limits));
         let stdin = Some("one\ntwo\n");
-        let ended_here = run_here(&mut here, script, stdin).unwrap();
-        let ended_there = apart::run(&Threads, &mut there, script, stdin).unwrap();
-        assert_eq!(format!("{ended_there:?}"), format!("{ended_here:?}"), "{script}");
+        let expected = run_here(&mut here, script, stdin).unwrap();
+        let ended = apart::run(&Threads, &mut there, script, stdin).unwrap();
+        assert_eq!(format!("{ended:?}"), format!("{expected:?}"), "{script}");
         assert_eq!(there.digest(), here.digest(), "{script}");
     }
 }
@@ -93,13 +93,11 @@ impl WorkLine for Losing {
 
 impl Workers for Lost {
     fn start(&self, _: &str, _: WorkBounds) -> Result<Box<dyn WorkLine>, WorkError> {
-        match &self.0 {
-            WorkError::NoWorker { .. } => Err(self.0.clone()),
-            error => {
-                let said: Vec<&[u8]> = vec![b"half", br#"{"write":"/scratch/half"}"#];
-                Ok(Box::new(Losing { error: error.clone(), said }))
-            }
+        if matches!(self.0, WorkError::NoWorker { .. }) {
+            return Err(self.0.clone());
         }
+        let said: Vec<&[u8]> = vec![b"half", br#"{"write":"/scratch/half"}"#];
+        Ok(Box::new(Losing { error: self.0.clone(), said }))
     }
 }
 
