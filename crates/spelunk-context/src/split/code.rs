@@ -6,8 +6,6 @@ use crate::kind::Language;
 use crate::lines::{count_lines, is_blank, line_marks};
 use crate::pack::{Boundary, Mark, Strength};
 
-#[cfg(feature = "grammars")]
-mod held;
 mod line_rule;
 mod prelude;
 #[cfg(feature = "grammars")]

@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::Place;
-use super::held::Held;
 use crate::kind::Language;
 use crate::lines::lines;
 use crate::pack::Strength;
@@ -17,9 +16,6 @@ const PARSED_BYTES_MAX: usize = 512 * 1024;
 
 /// Lines longer than this were written by a machine, and hold nothing that begins a line.
 const LINE_BYTES_MAX: usize = 2000;
-
-/// What the parser may hold. Code takes a hundred times its size; some lines of `a<b<c<d` take ten thousand times theirs.
-const HELD_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Only what is longer than this is looked into.
 const LONG_LINES: usize = 8;
@@ -31,7 +27,7 @@ pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
     if text.len() > PARSED_BYTES_MAX || lines(text).any(|(_, line)| line.len() > LINE_BYTES_MAX) {
         return None;
     }
-    let tree = parse(text, &grammar(language)?, HELD_BYTES_MAX)?;
+    let tree = parse(text, &grammar(language)?)?;
     let mut walk = Walk { text: text.as_bytes(), places: Vec::new() };
     let mut todo = vec![(tree.root_node(), Context::Top, 0)];
     // Nodes are visited once each; only nested ones are added, and not below `DEPTH_MAX`.
@@ -83,19 +79,17 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
     })
 }
 
-/// The tree, unless the text is so broken that repairing it takes too long, or so ambiguous that it takes too much memory.
-fn parse(text: &str, grammar: &tree_sitter::Language, held_bytes_max: u64) -> Option<Tree> {
+/// The tree, unless the text is so broken that repairing it takes too long.
+fn parse(text: &str, grammar: &tree_sitter::Language) -> Option<Tree> {
     const BYTES_PER_CALL_MIN: usize = 32;
     const CALLS_MIN: usize = 1000;
-    let held = Held::begin();
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
     let calls_max = CALLS_MIN + text.len() / BYTES_PER_CALL_MIN;
     let mut n_calls = 0;
     let mut progress = |_: &tree_sitter::ParseState| {
         n_calls += 1;
-        let is_too_much = n_calls > calls_max || held.bytes() > held_bytes_max;
-        if is_too_much { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if n_calls > calls_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let bytes = text.as_bytes();
     let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();
@@ -228,23 +222,4 @@ fn is_definition(node: Node<'_>) -> bool {
         .iter()
         .any(|word| kind.contains(word));
     has_word && !is_import
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every `<` may compare or open a list of types, and the parser follows both.
-    #[test]
-    fn text_that_can_be_read_in_many_ways_is_given_up_at_a_count_of_bytes() {
-        let java = grammar(Language::Java).unwrap();
-        let hostile = "a<b<c<d<e<f<g<\n".repeat(1000);
-        let class = "class A { int f() { return 1; } }\n".repeat(1000);
-        assert!(parse(&hostile, &java, 8 << 20).is_none());
-        assert!(parse(&class, &java, 32 << 20).is_some());
-        // What was held is given back, so the next one has as much.
-        let held = Held::begin();
-        assert!(parse(&hostile, &java, 8 << 20).is_none());
-        assert!(held.bytes() < 1 << 20, "{}", held.bytes());
-    }
 }
