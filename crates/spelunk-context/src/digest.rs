@@ -304,7 +304,7 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
     if bytes.is_empty() {
         return Ok(Reading::Empty);
     }
-    let text = match extract::extract(kind, &bytes) {
+    let text = match extract::extract_apart(kind, &bytes) {
         Ok(text) => text,
         Err(error) => return Ok(Reading::NotExtracted(error)),
     };

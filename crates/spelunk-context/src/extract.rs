@@ -1,6 +1,7 @@
 //! Text out of documents that are not text: PDF, DOCX, HTML. Their input is hostile: sizes in and out are limited, and
-//! a library that panics over it costs that document only.
+//! PDF and DOCX are read in a worker, so that whatever a library does over one costs that document only.
 
+mod apart;
 #[cfg(feature = "extract")]
 mod docx;
 mod html;
@@ -9,6 +10,8 @@ mod pdf;
 #[cfg(feature = "extract")]
 mod quiet;
 
+pub(crate) use self::apart::extract_apart;
+pub use self::apart::{EXTRACT_TASK, serve_extract};
 use crate::corpus::ScanOptions;
 use crate::{SkipReason, name};
 
@@ -63,6 +66,24 @@ pub enum ExtractError {
     /// It took longer than the limit.
     #[error("it takes too long")]
     TooSlow,
+    /// It wanted more memory than the limit.
+    #[error("reading it takes more than {} MB of memory", bytes_max >> 20)]
+    TooCostly {
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// Its reader did not survive it.
+    #[error("its reader crashed: {how}")]
+    Crashed {
+        /// How it ended, in words.
+        how: String,
+    },
+    /// This program has no process to read it in.
+    #[error("this program does not read the format in its own process, and can start no other: {why}")]
+    NoWorker {
+        /// Why not, and what to do.
+        why: String,
+    },
     /// This program was built without the reader.
     #[error("this build cannot read the format")]
     NotBuilt,
@@ -74,23 +95,30 @@ impl ExtractError {
             Self::Damaged { .. } => "check that it opens in another program, or convert it to text first",
             Self::Encrypted => "save a copy without a password first",
             Self::NoText => "run text recognition (OCR) over it first",
-            Self::TooLarge | Self::TooSlow => "convert it to text first and name that file",
+            Self::TooLarge | Self::TooSlow | Self::TooCostly { .. } | Self::Crashed { .. } => {
+                "convert it to text first and name that file"
+            }
+            Self::NoWorker { .. } => {
+                "call `spelunk::serve_worker()` first thing in `main`, or convert it to text first"
+            }
             Self::NotBuilt => "build with the feature `extract`, or convert it to text first",
         }
     }
 
     pub(crate) fn reason(&self) -> SkipReason {
         match self {
-            Self::Damaged { .. } => SkipReason::Damaged,
+            Self::Damaged { .. } | Self::Crashed { .. } => SkipReason::Damaged,
             Self::Encrypted => SkipReason::Encrypted,
             Self::NoText => SkipReason::NoText,
-            Self::TooLarge | Self::TooSlow => SkipReason::TooLarge,
+            Self::TooLarge => SkipReason::TooLarge,
+            Self::TooSlow | Self::TooCostly { .. } => SkipReason::TooCostly,
+            Self::NoWorker { .. } => SkipReason::NoWorker,
             Self::NotBuilt => SkipReason::Binary,
         }
     }
 }
 
-/// The text of a document. Pure: the same bytes give the same text.
+/// The text of a document, read in this process: what a worker does. Pure: the same bytes give the same text.
 pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> {
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         return Err(ExtractError::TooLarge);

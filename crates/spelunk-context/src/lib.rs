@@ -38,7 +38,7 @@ pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput, compare_fil
 pub use digest::ScanProgress;
 pub use drift::Drift;
 pub use error::{Nearest, NotText, SourceError};
-pub use extract::{ExtractError, ExtractKind, extract};
+pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};
 pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport,
     grep_view,

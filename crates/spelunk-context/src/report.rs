@@ -34,12 +34,16 @@ pub enum SkipReason {
     NestedArchive,
     /// A document without any text in it, such as a scanned page.
     NoText,
+    /// A document that only a process of its own may read, and this program has none.
+    NoWorker,
     /// Its name is one that secrets are kept under.
     Secret,
     /// It is a pipe, a socket or a device.
     Special,
     /// It is a symbolic link, or a link of any kind in an archive.
     Symlink,
+    /// A document that takes more memory or time to read than one may.
+    TooCostly,
     /// It is larger, or would become larger, than an archive or a document may be.
     TooLarge,
     /// The system would not let us read it.
@@ -65,9 +69,11 @@ impl SkipReason {
             Self::Ignored => "ignored",
             Self::NestedArchive => "nested-archive",
             Self::NoText => "no-text",
+            Self::NoWorker => "no-worker",
             Self::Secret => "secret",
             Self::Special => "special",
             Self::Symlink => "symlink",
+            Self::TooCostly => "too-costly",
             Self::TooLarge => "too-large",
             Self::Unreadable => "unreadable",
             Self::UnsafeName => "unsafe-name",

@@ -16,5 +16,5 @@ pub use desk::{Desk, DeskLimits, Entry};
 pub use error::{DeskError, PathFault};
 pub use path::{DeskPath, sanitised_name};
 pub use shelf::{Shelf, ShelfDocument, ShelfLines, ShelfMatches, ShelfReport, ViewShelf};
-pub use shell::ShellLimits;
+pub use shell::{SHELL_TASK, ShellLimits, serve_shell};
 pub use tools::{Outcome, TOOLS, Tool, run_tool, tool};

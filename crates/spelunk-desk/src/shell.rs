@@ -1,37 +1,51 @@
-//! The shell: a bash that runs in this process over a desk, and has no host: no processes, no network, no files but the
-//! desk's, no environment, no clock and no chance. Every script begins anew, runs on a thread of its own with limits on
-//! everything, and what it did to the desk stays even where a limit stopped it.
+//! The shell: a bash over a desk that has no host: no processes, no network, no files but the desk's, no environment, no
+//! clock and no chance. Every script begins anew, in a worker where the program has one, with limits on everything. What
+//! it did to the desk stays even where a limit of its own stopped it; a worker that is lost leaves the desk as it was.
 
+mod apart;
 mod commands;
 mod files;
 mod limits;
 mod quick;
+mod remote;
 mod script;
+mod wire;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use self::apart::SHELL_TASK;
 use self::files::DeskFiles;
 pub use self::limits::ShellLimits;
+pub use self::remote::serve_shell;
 use self::script::Ended;
 use crate::{Desk, DeskError, Outcome, show};
 
 /// Runs a script and says what it printed. A script that fails is an outcome, not an error.
 pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Outcome, DeskError> {
-    let limits = desk.limits().shell.clone();
     let before = desk.clone();
     let mut after = desk.clone();
-    if let Some(ended) = quick::run(&mut after, script, stdin) {
-        let changed = after.changed_since(&before);
-        *desk = after;
-        return Ok(Outcome { text: told(&ended, desk.limits().output_bytes_max), changed });
-    }
-    let shared = Arc::new(Mutex::new(desk.clone()));
-    let files = Arc::new(DeskFiles::new(Arc::clone(&shared)));
-    let ended = script::run(files, script, stdin, &limits)?;
-    let after = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let ended = match quick::run(&mut after, script, stdin) {
+        Some(ended) => ended,
+        None => {
+            after = desk.clone();
+            match spelunk_types::workers() {
+                Some(workers) => apart::run(&*workers, &mut after, script, stdin)?,
+                None => run_here(&mut after, script, stdin)?,
+            }
+        }
+    };
     let changed = after.changed_since(&before);
     *desk = after;
     Ok(Outcome { text: told(&ended, desk.limits().output_bytes_max), changed })
+}
+
+/// Runs a script in this process.
+fn run_here(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Ended, DeskError> {
+    let shared = Arc::new(Mutex::new(desk.clone()));
+    let files = Arc::new(DeskFiles::new(Arc::clone(&shared)));
+    let ended = script::run(files, script, stdin, &desk.limits().shell)?;
+    *desk = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok(ended)
 }
 
 /// What the model is shown: standard output, standard error, and how it ended unless it ended well.

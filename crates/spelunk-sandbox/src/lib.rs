@@ -32,4 +32,4 @@ pub use sandbox::Sandbox;
 pub use setup::{HostFunction, SandboxLimits, Setup};
 pub use value::{Handle, Value};
 #[cfg(unix)]
-pub use worker::{WorkerCommand, serve, serve_stdio};
+pub use worker::{Task, WorkerCommand, serve, serve_stdio, start_work};

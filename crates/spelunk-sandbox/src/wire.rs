@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use message::{Confine, Request, Response};
+pub(crate) use message::{Confine, Request, Response, Work};
 
 /// The longest frame to a worker: a setup with all its variables.
 pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 20;
@@ -51,13 +51,17 @@ pub(crate) fn encode<T: Serialize>(message: &T, bytes_max: usize) -> Result<Vec<
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, message)?;
     shape::check(frame.get(4..).unwrap_or_default())?;
-    let n_bytes = frame.len() - 4;
-    let length = u32::try_from(n_bytes).ok().filter(|_| n_bytes <= bytes_max);
-    let length = length.ok_or(WireError::Long { n_bytes, bytes_max })?;
-    for (slot, byte) in frame.iter_mut().zip(length.to_le_bytes()) {
+    let head = head(frame.len() - 4, bytes_max)?;
+    for (slot, byte) in frame.iter_mut().zip(head) {
         *slot = byte;
     }
     Ok(frame)
+}
+
+/// The first four bytes of a frame.
+pub(crate) fn head(n_bytes: usize, bytes_max: usize) -> Result<[u8; 4], WireError> {
+    let length = u32::try_from(n_bytes).ok().filter(|_| n_bytes <= bytes_max);
+    Ok(length.ok_or(WireError::Long { n_bytes, bytes_max })?.to_le_bytes())
 }
 
 /// The length that a frame's first four bytes announce.
@@ -80,6 +84,11 @@ pub(crate) fn read<T: DeserializeOwned>(
     input: &mut impl Read,
     bytes_max: usize,
 ) -> Result<Option<T>, WireError> {
+    read_body(input, bytes_max)?.map(|body| decode(&body)).transpose()
+}
+
+/// Reads the bytes of a frame and waits for them. `None` at the end of the stream.
+pub(crate) fn read_body(input: &mut impl Read, bytes_max: usize) -> Result<Option<Vec<u8>>, WireError> {
     let mut head = [0; 4];
     match input.read_exact(&mut head) {
         Ok(()) => {}
@@ -90,10 +99,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     // The announced length is a claim: memory grows with the bytes that really come.
     let mut body = Vec::with_capacity(n_bytes.min(READ_BYTES));
     input.take(n_bytes as u64).read_to_end(&mut body)?;
-    if body.len() < n_bytes {
-        return Ok(None);
-    }
-    decode(&body).map(Some)
+    Ok((body.len() == n_bytes).then_some(body))
 }
 
 /// Writes a message as one frame.

@@ -1,6 +1,6 @@
 //! Interpreters in a process of their own: a cell that crashes, hangs or eats memory takes that process down and not us.
 //! `host.rs` is our side of it, `serve.rs` the worker's; they speak the frames of `wire.rs` over the worker's standard
-//! input and output.
+//! input and output. `work.rs` has both sides of other work that is done so.
 
 mod confine;
 mod cpu_limit;
@@ -10,6 +10,7 @@ mod serve;
 mod spawner;
 #[cfg(target_os = "linux")]
 mod syscalls;
+mod work;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub(crate) use host::{Worker, WorkerInterpreter};
 pub(crate) use process::{Deadline, Process};
 pub use serve::{serve, serve_stdio};
 pub(crate) use spawner::later as spawn_later;
+pub use work::{Task, start_work};
 
 /// How often its processor time a cell may take on the clock before it is taken for stuck: other programs need the
 /// machine, too.

@@ -12,6 +12,7 @@ mod moment;
 mod outcome;
 mod request;
 mod usage;
+mod work;
 
 pub use citation::{Citation, Found, Grounding};
 pub use error_code::{Blame, ErrorCode, Explain};
@@ -24,3 +25,4 @@ pub use moment::iso_time;
 pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};
 pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy, Text};
 pub use usage::Usage;
+pub use work::{WorkBounds, WorkError, WorkLine, Workers, employ, workers};

@@ -38,7 +38,8 @@
 //! - it calls [`serve_worker`] first thing in `main`, and is then started again as a worker;
 //! - or it names a `spelunk` program of the same version with [`Builder::worker`].
 //!
-//! Without either, such a run is refused before anything is sent or recorded, and the other strategies work.
+//! Without either, such a run is refused before anything is sent or recorded, and the other strategies work. PDF and DOCX
+//! are read in such processes as well, so without either they are left out, as `no-worker` in the report of the scan.
 
 mod asking;
 mod cli;

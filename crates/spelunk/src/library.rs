@@ -201,7 +201,7 @@ pub fn serve_worker() -> Option<ExitCode> {
     let is_meant =
         arguments.next().is_some_and(|word| word == sandbox::HOOK_WORD) && arguments.next().is_none();
     if is_meant {
-        return Some(spelunk_sandbox::serve_stdio());
+        return Some(spelunk_sandbox::serve_stdio(sandbox::TASKS));
     }
     sandbox::hook();
     None

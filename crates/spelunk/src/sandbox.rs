@@ -1,10 +1,11 @@
-//! Where the code of models runs: in worker processes of this program, or in the `CPython` of the machine.
+//! Where the code of models runs: in worker processes of this program, or in the `CPython` of the machine. What else may
+//! not run in this process runs in workers, too.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use spelunk_sandbox::{Python, PythonModules, Sandbox, WorkerCommand};
-use spelunk_types::{ErrorCode, Explain};
+use spelunk_sandbox::{Python, PythonModules, Sandbox, Task, WorkerCommand};
+use spelunk_types::{ErrorCode, Explain, WorkBounds, WorkError, WorkLine, Workers};
 
 use crate::cli::{Failure, Usage, WORKER};
 use crate::config::SandboxChoice;
@@ -12,6 +13,12 @@ use crate::env::{self, Environment};
 
 /// The word that makes another program a worker: no command of its own is called so.
 pub(crate) const HOOK_WORD: &str = "spelunk-worker";
+
+/// What this program does as a worker, beside cells.
+pub(crate) const TASKS: &[Task] = &[
+    Task { name: spelunk_context::EXTRACT_TASK, run: spelunk_context::serve_extract },
+    Task { name: spelunk_desk::SHELL_TASK, run: spelunk_desk::serve_shell },
+];
 
 /// Whether this process would become a worker if it were started with that word.
 static IS_HOOKED: AtomicBool = AtomicBool::new(false);
@@ -58,6 +65,13 @@ impl WorkerPlace {
             Self::Hooked => Err(NoWorker.into()),
             Self::Program(program) => Ok(of(program.clone(), WORKER)),
         }
+    }
+}
+
+impl Workers for WorkerPlace {
+    fn start(&self, task: &str, bounds: WorkBounds) -> Result<Box<dyn WorkLine>, WorkError> {
+        let command = self.command().map_err(|failure| WorkError::NoWorker { why: failure.0.to_string() })?;
+        spelunk_sandbox::start_work(&command, task, bounds)
     }
 }
 

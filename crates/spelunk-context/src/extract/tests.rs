@@ -43,6 +43,27 @@ fn a_document_over_the_limit_is_not_looked_at() {
 }
 
 #[test]
+fn what_a_worker_says_is_read_as_it_was_meant() {
+    let damaged = |what: &str| Err(ExtractError::Damaged { what: what.to_owned() });
+    let crashed = |how: &str| Err(ExtractError::Crashed { how: how.to_owned() });
+    for outcome in [
+        Ok("text\n".to_owned()),
+        Ok(String::new()),
+        damaged("a comma"),
+        Err(ExtractError::Encrypted),
+        Err(ExtractError::NoText),
+        Err(ExtractError::TooLarge),
+        Err(ExtractError::TooSlow),
+        Err(ExtractError::NotBuilt),
+    ] {
+        assert_eq!(apart::decode(apart::encode(outcome.clone())), outcome);
+    }
+    assert_eq!(apart::decode(vec![0xff, b't']), crashed("it said something that is no text"));
+    assert_eq!(apart::decode(vec![]), crashed("it said nothing of use"));
+    assert_eq!(apart::decode([vec![b'x'; 1000], vec![b'd']].concat()), damaged(&"x".repeat(200)));
+}
+
+#[test]
 fn every_error_has_a_reason_and_a_hint() {
     let damaged = ExtractError::Damaged { what: "a comma".to_owned() };
     assert_eq!(damaged.to_string(), "it is damaged: a comma");
@@ -51,7 +72,10 @@ fn every_error_has_a_reason_and_a_hint() {
         (ExtractError::Encrypted, SkipReason::Encrypted),
         (ExtractError::NoText, SkipReason::NoText),
         (ExtractError::TooLarge, SkipReason::TooLarge),
-        (ExtractError::TooSlow, SkipReason::TooLarge),
+        (ExtractError::TooSlow, SkipReason::TooCostly),
+        (ExtractError::TooCostly { bytes_max: 1 << 20 }, SkipReason::TooCostly),
+        (ExtractError::Crashed { how: "killed by signal 11".to_owned() }, SkipReason::Damaged),
+        (ExtractError::NoWorker { why: "there is none".to_owned() }, SkipReason::NoWorker),
         (ExtractError::NotBuilt, SkipReason::Binary),
     ] {
         assert_eq!((error.reason(), error.hint().is_empty()), (reason, false));

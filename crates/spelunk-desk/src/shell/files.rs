@@ -48,9 +48,7 @@ enum Device {
 
 /// The place of a path, with `..` taken literally as the interpreter does: nothing is above the top.
 fn place(path: &Path) -> Result<Place> {
-    let Some(text) = path.to_str() else {
-        return Err(IoError::new(ErrorKind::InvalidInput, "the name is not UTF-8").into());
-    };
+    let text = path.to_str().ok_or_else(not_utf8)?;
     let mut parts: Vec<&str> = Vec::new();
     for part in text.split('/').filter(|part| !matches!(*part, "" | ".")) {
         if part == ".." {
@@ -99,6 +97,10 @@ fn refused(error: &DeskError) -> bashkit::Error {
     IoError::new(kind, why).into()
 }
 
+pub(super) fn not_utf8() -> bashkit::Error {
+    IoError::new(ErrorKind::InvalidInput, "the name is not UTF-8").into()
+}
+
 fn not_there() -> bashkit::Error {
     IoError::new(ErrorKind::NotFound, "No such file or directory").into()
 }
@@ -107,11 +109,11 @@ fn read_only() -> bashkit::Error {
     IoError::new(ErrorKind::ReadOnlyFilesystem, "Read-only file system").into()
 }
 
-fn unsupported(what: &str) -> bashkit::Error {
+pub(super) fn unsupported(what: &str) -> bashkit::Error {
     IoError::new(ErrorKind::Unsupported, format!("there are no {what} on a desk")).into()
 }
 
-fn metadata(file_type: FileType, size: u64, mode: u32) -> Metadata {
+pub(super) fn metadata(file_type: FileType, size: u64, mode: u32) -> Metadata {
     let at = SystemTime::UNIX_EPOCH + MODIFIED;
     Metadata { file_type, size, mode, modified: at, created: at }
 }

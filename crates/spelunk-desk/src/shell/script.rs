@@ -55,7 +55,7 @@ pub(super) fn run(
     })
 }
 
-fn refused(why: &str) -> Ended {
+pub(super) fn refused(why: &str) -> Ended {
     Ended { exit_code: 1, stopped: Some(why.to_owned()), ..Ended::default() }
 }
 

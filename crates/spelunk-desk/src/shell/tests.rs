@@ -1,5 +1,6 @@
 //! What scripts can do, what they cannot, and where they are stopped.
 
+mod apart;
 mod bombs;
 mod hostile;
 

@@ -145,4 +145,4 @@ def _be_calm(clock_ms, seed, keeps_datetime):
     sys.meta_path.insert(0, _Finder())
     if not keeps_datetime:
         # Its twin in Python reads the clock above, the one in C reads the real one.
-        sys.modules["_datetime"] = None
+        sys.modules["_datetime"] = sys.modules["_zoneinfo"] = None

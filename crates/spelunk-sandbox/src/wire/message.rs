@@ -27,6 +27,8 @@ pub(crate) enum Request<'a> {
     Variable { name: Cow<'a, str> },
     /// Forget the session, and wait for the next.
     Close,
+    /// Do one piece of work and end. What is said after this are plain bytes.
+    Work(Work),
 }
 
 /// From a worker to the host.
@@ -47,6 +49,17 @@ pub(crate) enum Response<'a> {
     Broken { what: String },
     /// This machine cannot confine it.
     Unconfined { why: String },
+}
+
+/// A piece of work that is no cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Work {
+    /// The process that started it; without it, it ends.
+    pub(crate) parent: u32,
+    /// What to do, by its name in the program.
+    pub(crate) task: String,
+    pub(crate) memory_bytes_max: u64,
+    pub(crate) cpu_ms_max: u64,
 }
 
 /// What a worker becomes, and within which bounds.
@@ -76,6 +89,12 @@ pub(crate) struct WireSetup<'a> {
     clock_ms: u64,
     seed: u64,
     limits: WireLimits,
+}
+
+impl WireSetup<'_> {
+    pub(crate) fn memory_bytes_max(&self) -> u64 {
+        self.limits.memory_bytes_max
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -9,6 +9,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Address space beyond a session's memory: the program, its stacks, and frames on their way.
 const ADDRESS_SLACK_BYTES: u64 = 3 << 30;
 
+/// Processor time beyond what the host allows, before the kernel steps in: the host says why, the kernel does not.
+const CPU_SLACK_S: u64 = 5;
+
 /// Asks the kernel to end this process with the one that started it, even if that one is killed.
 pub(crate) fn follow_parent() {
     // Where this is not to be had, `end_with_input` does it.
@@ -51,6 +54,21 @@ pub(crate) fn limit_memory(memory_bytes_max: u64) {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).ok();
 }
 
+/// The limits of work that is no cell, for good: address space behind the counting allocator, and processor time behind
+/// the host's own watch.
+pub(crate) fn limit_work(memory_bytes_max: u64, cpu_ms_max: u64) {
+    let limits = [
+        (Resource::As, memory_bytes_max.saturating_add(ADDRESS_SLACK_BYTES)),
+        (Resource::Cpu, cpu_ms_max / 1000 + CPU_SLACK_S),
+        (Resource::Core, 0),
+        (Resource::Fsize, 0),
+    ];
+    for (resource, most) in limits {
+        let most = getrlimit(resource).maximum.map_or(most, |maximum| most.min(maximum));
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).ok();
+    }
+}
+
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn lock_down() {}
 
@@ -88,7 +106,7 @@ mod linux {
     pub(crate) fn lock_down() {
         rustix::thread::set_no_new_privs(true).ok();
         drop(restrict(CompatLevel::BestEffort, &[]));
-        drop(syscalls::forbid(Exec::Never));
+        drop(syscalls::confine(Exec::Never));
     }
 
     /// Confines this process and becomes the interpreter. Comes back only to say why it could not.
@@ -118,7 +136,7 @@ mod linux {
         rustix::process::chdir("/").map_err(|error| format!("`/`: {error}"))?;
         rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
         restrict(CompatLevel::HardRequirement, &bounds.readable)?;
-        syscalls::forbid(Exec::Once)?;
+        syscalls::confine(Exec::Once)?;
         Err(format!("`{shown}`: {}", execute(&arguments, &environment)))
     }
 

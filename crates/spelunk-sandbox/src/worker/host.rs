@@ -71,6 +71,8 @@ impl WorkerInterpreter {
     ) -> Result<Self, InterpreterError> {
         let ms_max = OPEN_MS_MAX.saturating_add(setup.limits.cell_ms_max);
         worker.process.memory_bytes_max = setup.limits.memory_bytes_max;
+        // Its address space is limited with its first session, and then locked.
+        worker.memory_bytes_max.get_or_insert(setup.limits.memory_bytes_max);
         if std::mem::take(&mut worker.is_closing) {
             let answer = worker.process.receive(&Deadline::in_ms(ms_max))?;
             if !matches!(answer, Response::Closed) {

@@ -32,6 +32,8 @@ pub(crate) struct Process {
     errors: ChildStderr,
     /// What a session may use, for the words about its death.
     pub(crate) memory_bytes_max: u64,
+    /// Whether it died because it wanted more.
+    pub(crate) is_out_of_memory: bool,
 }
 
 impl Process {
@@ -48,7 +50,7 @@ impl Process {
         else {
             return Err(failed(io::Error::other("its pipes are missing")));
         };
-        let process = Self { child, input, output, errors, memory_bytes_max: 0 };
+        let process = Self { child, input, output, errors, memory_bytes_max: 0, is_out_of_memory: false };
         for end in [process.input.as_fd(), process.output.as_fd(), process.errors.as_fd()] {
             let flags = fcntl_getfl(end).map_err(|error| failed(error.into()))?;
             fcntl_setfl(end, flags | OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
@@ -87,10 +89,18 @@ impl Process {
         request: &Request<'_>,
         deadline: &Deadline,
     ) -> Result<(), InterpreterError> {
-        let frame = wire::encode(request, wire::REQUEST_BYTES_MAX).map_err(|error| {
-            InterpreterError::Broken { what: format!("what it is to be told is {error}") }
-        })?;
-        let mut rest = frame.as_slice();
+        let frame = wire::encode(request, wire::REQUEST_BYTES_MAX).map_err(|error| too_long(&error))?;
+        self.write(&frame, deadline)
+    }
+
+    /// Sends plain bytes as one frame.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8], deadline: &Deadline) -> Result<(), InterpreterError> {
+        let head = wire::head(bytes.len(), wire::REQUEST_BYTES_MAX).map_err(|error| too_long(&error))?;
+        self.write(&head, deadline)?;
+        self.write(bytes, deadline)
+    }
+
+    fn write(&mut self, mut rest: &[u8], deadline: &Deadline) -> Result<(), InterpreterError> {
         while !rest.is_empty() {
             match self.input.write(rest) {
                 Ok(n_bytes) => rest = rest.get(n_bytes..).unwrap_or_default(),
@@ -110,6 +120,12 @@ impl Process {
 
     /// Waits for a message.
     pub(crate) fn receive(&mut self, deadline: &Deadline) -> Result<Response<'static>, InterpreterError> {
+        let body = self.receive_bytes(deadline)?;
+        wire::decode(&body).map_err(|error| protocol(&error))
+    }
+
+    /// Waits for the bytes of a frame.
+    pub(crate) fn receive_bytes(&mut self, deadline: &Deadline) -> Result<Vec<u8>, InterpreterError> {
         let mut head = [0; 4];
         self.fill(&mut head, deadline)?;
         let n_bytes = wire::announced(head, RESPONSE_BYTES_MAX).map_err(|error| protocol(&error))?;
@@ -122,7 +138,7 @@ impl Process {
             body.resize(n_bytes.min(start + READ_BYTES.max(start)), 0);
             self.fill(body.get_mut(start..).unwrap_or_default(), deadline)?;
         }
-        wire::decode(&body).map_err(|error| protocol(&error))
+        Ok(body)
     }
 
     fn fill(&mut self, mut buffer: &mut [u8], deadline: &Deadline) -> Result<(), InterpreterError> {
@@ -183,7 +199,11 @@ impl Process {
     }
 
     fn describe(&mut self, status: ExitStatus) -> String {
-        if status.code() == Some(monty_types::OOM_EXIT_CODE) {
+        let said = self.said();
+        // A program without our allocator is told by the standard one.
+        self.is_out_of_memory =
+            status.code() == Some(monty_types::OOM_EXIT_CODE) || said.starts_with("memory allocation of ");
+        if self.is_out_of_memory {
             return format!("out of memory (limit {} MB)", self.memory_bytes_max >> 20);
         }
         let end = match (status.code(), status.signal()) {
@@ -191,10 +211,7 @@ impl Process {
             (None, Some(signal)) => format!("killed by signal {signal}"),
             (None, None) => "for no reason it gave".to_owned(),
         };
-        match self.said() {
-            said if said.is_empty() => end,
-            said => format!("{end}: {said}"),
-        }
+        if said.is_empty() { end } else { format!("{end}: {said}") }
     }
 
     /// The end of what it wrote to standard error. The pipe's own capacity bounds how much there can be.
@@ -297,6 +314,10 @@ fn cpu_time(pid: u32) -> Option<Duration> {
 #[cfg(not(target_os = "linux"))]
 fn cpu_time(_pid: u32) -> Option<Duration> {
     None
+}
+
+fn too_long(error: &wire::WireError) -> InterpreterError {
+    InterpreterError::Broken { what: format!("what it is to be told is {error}") }
 }
 
 fn broken(error: &io::Error) -> InterpreterError {

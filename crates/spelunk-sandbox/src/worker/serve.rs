@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::cpu_limit::CpuLimit;
-use super::{CLOCK_FACTOR, confine};
+use super::{CLOCK_FACTOR, Task, confine, work};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
 use crate::{
     CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Setup, Step, Value,
 };
 
 /// The stack of the thread that interprets: deep data is dropped and compared by recursion.
-const STACK_BYTES: usize = 256 << 20;
+pub(super) const STACK_BYTES: usize = 256 << 20;
 /// What the process may take beyond a session's memory before it ends itself: work between two checks of the
 /// interpreter, which answers with a `MemoryError` where it checks.
 const HEADROOM_BYTES: u64 = 32 << 20;
@@ -25,19 +25,19 @@ const ERROR_CHARS_MAX: usize = 20_000;
 const LOST: u8 = 70;
 
 /// The whole life of a worker process: obeys the requests on standard input until it is closed. Ends when the process
-/// that started it does.
+/// that started it does. Beside cells it does these tasks.
 ///
 /// The program should have [`crate::LimitedAllocator`] as its global allocator; without it a cell that takes too much
 /// memory ends the process where it would have got a `MemoryError`.
-pub fn serve_stdio() -> ExitCode {
+pub fn serve_stdio(tasks: &'static [Task]) -> ExitCode {
     confine::follow_parent();
-    match serve_process() {
+    match serve_process(tasks) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(LOST),
     }
 }
 
-fn serve_process() -> Result<(), WireError> {
+fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
     // Not `stdin()`, which reads ahead: what this process becomes must find the rest of the stream.
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -47,12 +47,14 @@ fn serve_process() -> Result<(), WireError> {
             let why = confine::exec(&bounds);
             return wire::write(&mut output, &Response::Unconfined { why }, RESPONSE_BYTES_MAX);
         }
+        Some(Request::Work(work)) => return work::serve(&work, tasks, input, output),
         Some(first) => first,
     };
-    if let Request::Open { parent, .. } = &first
-        && !confine::is_child_of(*parent)
-    {
-        return Ok(());
+    if let Request::Open { parent, setup } = &first {
+        if !confine::is_child_of(*parent) {
+            return Ok(());
+        }
+        confine::limit_memory(setup.memory_bytes_max());
     }
     // The interpreter has no way to the outside; this is for the day that it has a bug.
     confine::lock_down();
@@ -111,7 +113,6 @@ impl Session {
                 self.memory_bytes_max = setup.limits.memory_bytes_max;
                 self.set_cell_ms_max(setup.limits.cell_ms_max);
                 setup.limits.cell_ms_max = self.clock_ms_max();
-                confine::limit_memory(self.memory_bytes_max);
                 let opened = self.limited(|_| MontyInterpreter::open(&setup));
                 answer(output, &self.opened(opened))
             }
@@ -137,7 +138,7 @@ impl Session {
                 self.interpreter = None;
                 answer(output, &Response::Closed)
             }
-            Request::Confine(_) => answer(
+            Request::Confine(_) | Request::Work(_) => answer(
                 output,
                 &Response::Broken { what: "a worker that runs cells can become nothing else".into() },
             ),
@@ -256,6 +257,6 @@ fn broken(error: &InterpreterError) -> Response<'static> {
 
 /// Limits what the process may hold from now on. Where the allocator is not ours the limit of the address space is the
 /// only one.
-fn arm(bytes_max: Option<usize>) {
+pub(super) fn arm(bytes_max: Option<usize>) {
     monty_alloc::set_hard_limit(bytes_max).ok();
 }

@@ -1,8 +1,10 @@
-//! System calls that no interpreter needs, as a filter of the kernel. A list of what is forbidden, on top of Landlock:
-//! what an interpreter and its C library need differs between versions, what would be a way out does not.
+//! The system calls that an interpreter needs, as a filter of the kernel on top of Landlock. Everything that is not listed
+//! is refused, so a call that a later kernel brings is refused as well. The lists are what `CPython` 3.10 to 3.14 and the
+//! workers of this crate ask for on glibc and musl.
 
 use std::collections::BTreeMap;
 
+use libc::c_long;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     sock_filter,
@@ -12,126 +14,196 @@ use seccompiler::{
 /// ever being given again.
 pub(crate) const EXEC_FD: i32 = 200;
 
-/// Refused with "operation not permitted".
-const DENIED: &[libc::c_long] = &[
-    // The network, and sockets to other processes.
-    libc::SYS_socket,
-    libc::SYS_socketpair,
-    libc::SYS_connect,
-    libc::SYS_bind,
-    libc::SYS_listen,
-    libc::SYS_accept,
-    libc::SYS_accept4,
-    // Other programs and processes.
-    libc::SYS_execve,
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_madvise,
-    libc::SYS_pidfd_open,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_pidfd_send_signal,
-    libc::SYS_kcmp,
-    libc::SYS_kill,
-    libc::SYS_tkill,
-    libc::SYS_tgkill,
-    libc::SYS_rt_sigqueueinfo,
-    libc::SYS_rt_tgsigqueueinfo,
-    libc::SYS_setpgid,
-    libc::SYS_setsid,
-    libc::SYS_setpriority,
-    libc::SYS_sched_setscheduler,
-    libc::SYS_personality,
-    // What Landlock does not look at: owners, rights, times and attributes of files.
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_utimensat,
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_fsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fremovexattr,
-    libc::SYS_name_to_handle_at,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_inotify_init1,
-    libc::SYS_fanotify_init,
-    // Name spaces and mounts.
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_open_tree,
-    libc::SYS_move_mount,
-    libc::SYS_mount_setattr,
-    // The limits that we set.
-    libc::SYS_setrlimit,
-    libc::SYS_seccomp,
-    // Memory that outlives the process, and queues.
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_mq_open,
-    libc::SYS_mlock,
-    libc::SYS_mlock2,
-    libc::SYS_mlockall,
-    // The kernel itself.
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_userfaultfd,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_clock_adjtime,
-    libc::SYS_adjtimex,
-    libc::SYS_syslog,
-    libc::SYS_vhangup,
+/// The first number of the calls that came with Linux 5.1 and later; from here on all architectures count alike. C libraries
+/// try these and fall back where the kernel has none, so what is refused of them is answered as if it were absent.
+const RECENT_FROM: u32 = 424;
+
+/// What is let through, with the reason.
+const ALLOWED: &[(&str, &[c_long])] = &[
+    (
+        "Descriptors that are open: pipes to the host and files it may read.",
+        &[
+            libc::SYS_read,
+            libc::SYS_readv,
+            libc::SYS_pread64,
+            libc::SYS_preadv,
+            libc::SYS_write,
+            libc::SYS_writev,
+            libc::SYS_pwrite64,
+            libc::SYS_pwritev,
+            libc::SYS_lseek,
+            libc::SYS_close,
+            libc::SYS_dup,
+            libc::SYS_dup3,
+            libc::SYS_pipe2,
+        ],
+    ),
+    (
+        "Looking at files. Landlock decides which may be opened, and none may be for writing.",
+        &[
+            libc::SYS_openat,
+            libc::SYS_newfstatat,
+            libc::SYS_fstat,
+            libc::SYS_statx,
+            libc::SYS_statfs,
+            libc::SYS_fstatfs,
+            libc::SYS_getdents64,
+            libc::SYS_readlinkat,
+            libc::SYS_faccessat,
+            libc::SYS_getcwd,
+            libc::SYS_chdir,
+            libc::SYS_fchdir,
+            libc::SYS_umask,
+            libc::SYS_fadvise64,
+        ],
+    ),
+    (
+        "Memory of its own.",
+        &[
+            libc::SYS_brk,
+            libc::SYS_mmap,
+            libc::SYS_munmap,
+            libc::SYS_mremap,
+            libc::SYS_mprotect,
+            libc::SYS_madvise,
+            libc::SYS_membarrier,
+        ],
+    ),
+    (
+        "Threads, beside `clone`, and the end of the process.",
+        &[
+            libc::SYS_set_tid_address,
+            libc::SYS_set_robust_list,
+            libc::SYS_get_robust_list,
+            libc::SYS_rseq,
+            libc::SYS_futex,
+            libc::SYS_sched_yield,
+            libc::SYS_sched_getaffinity,
+            libc::SYS_sched_getparam,
+            libc::SYS_sched_getscheduler,
+            libc::SYS_getcpu,
+            libc::SYS_exit,
+            libc::SYS_exit_group,
+        ],
+    ),
+    (
+        "Signals that arrive. None can be sent.",
+        &[
+            libc::SYS_rt_sigaction,
+            libc::SYS_rt_sigprocmask,
+            libc::SYS_rt_sigpending,
+            libc::SYS_rt_sigsuspend,
+            libc::SYS_rt_sigtimedwait,
+            libc::SYS_rt_sigreturn,
+            libc::SYS_sigaltstack,
+            libc::SYS_restart_syscall,
+        ],
+    ),
+    (
+        "Waiting for descriptors.",
+        &[
+            libc::SYS_ppoll,
+            libc::SYS_pselect6,
+            libc::SYS_epoll_create1,
+            libc::SYS_epoll_ctl,
+            libc::SYS_epoll_pwait,
+            libc::SYS_eventfd2,
+        ],
+    ),
+    (
+        "The time, and how much of it was used.",
+        &[
+            libc::SYS_clock_gettime,
+            libc::SYS_clock_getres,
+            libc::SYS_clock_nanosleep,
+            libc::SYS_nanosleep,
+            libc::SYS_gettimeofday,
+            libc::SYS_times,
+            libc::SYS_getrusage,
+        ],
+    ),
+    (
+        "Who and where it is, and random bytes.",
+        &[
+            libc::SYS_getpid,
+            libc::SYS_getppid,
+            libc::SYS_gettid,
+            libc::SYS_getpgid,
+            libc::SYS_getsid,
+            libc::SYS_getuid,
+            libc::SYS_geteuid,
+            libc::SYS_getgid,
+            libc::SYS_getegid,
+            libc::SYS_getresuid,
+            libc::SYS_getresgid,
+            libc::SYS_getgroups,
+            libc::SYS_uname,
+            libc::SYS_sysinfo,
+            libc::SYS_getrandom,
+        ],
+    ),
+    ("Of the recent calls: closing many descriptors, and `access` with flags.", RECENT),
 ];
 
-/// Calls that only the older of the two architectures has.
+/// The calls from [`RECENT_FROM`] on that are let through.
+const RECENT: &[c_long] = &[libc::SYS_close_range, libc::SYS_faccessat2];
+
+/// The same under names that only the older of the two architectures has, and where its threads keep their data.
 #[cfg(target_arch = "x86_64")]
-const DENIED_HERE: &[libc::c_long] = &[
-    libc::SYS_fork,
-    libc::SYS_vfork,
-    libc::SYS_chmod,
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_futimesat,
-    libc::SYS_inotify_init,
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_modify_ldt,
-    libc::SYS_kexec_file_load,
+const ALLOWED_HERE: &[c_long] = &[
+    libc::SYS_open,
+    libc::SYS_stat,
+    libc::SYS_lstat,
+    libc::SYS_access,
+    libc::SYS_readlink,
+    libc::SYS_getdents,
+    libc::SYS_dup2,
+    libc::SYS_pipe,
+    libc::SYS_poll,
+    libc::SYS_select,
+    libc::SYS_epoll_create,
+    libc::SYS_epoll_wait,
+    libc::SYS_eventfd,
+    libc::SYS_pause,
+    libc::SYS_time,
+    libc::SYS_getpgrp,
+    libc::SYS_getrlimit,
+    libc::SYS_arch_prctl,
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const DENIED_HERE: &[libc::c_long] = &[];
+const ALLOWED_HERE: &[c_long] = &[];
+
+/// What may be asked of a terminal or a pipe. Others would change attributes of files.
+const IOCTLS: &[u64] = &[
+    0x5401,      // TCGETS, of `isatty`.
+    0x802c_542a, // TCGETS2, the same for newer C libraries.
+    0x5413,      // TIOCGWINSZ
+    0x541b,      // FIONREAD
+    0x5421,      // FIONBIO
+    0x5450,      // FIONCLEX
+    0x5451,      // FIOCLEX
+];
+/// Copies and flags of descriptors. Others would have signals sent, leases taken and files locked.
+const FCNTLS: &[i32] = &[
+    libc::F_DUPFD,
+    libc::F_DUPFD_CLOEXEC,
+    libc::F_GETFD,
+    libc::F_SETFD,
+    libc::F_GETFL,
+    libc::F_SETFL,
+    libc::F_GETPIPE_SZ,
+];
+/// Names of threads and of pieces of memory. Others would let it outlive its host.
+const PRCTLS: &[i32] = &[libc::PR_SET_NAME, libc::PR_GET_NAME, libc::PR_SET_VMA];
+/// What `clone` must not do: a name space of its own, or another process to watch it.
+const CLONE_REFUSED: i32 = libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_PTRACE;
 
 /// Whether the process may still start its interpreter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,54 +214,72 @@ pub(crate) enum Exec {
     Never,
 }
 
-/// Forbids the calls to this thread and to what it starts.
-pub(crate) fn forbid(exec: Exec) -> Result<(), String> {
-    let why = |error: seccompiler::Error| format!("seccomp: {error}");
-    let program = denied(exec).map_err(|error| format!("seccomp: {error}"))?;
-    seccompiler::apply_filter(&absent()).map_err(why)?;
-    seccompiler::apply_filter(&program).map_err(why)
+/// Leaves this thread and what it starts no other calls. A process that makes calls of another architecture is killed.
+pub(crate) fn confine(exec: Exec) -> Result<(), String> {
+    let mut program = absent();
+    program.extend(allowed(exec).map_err(|error| format!("seccomp: {error}"))?);
+    seccompiler::apply_filter(&program).map_err(|error| format!("seccomp: {error}"))
 }
 
-fn denied(exec: Exec) -> Result<BpfProgram, seccompiler::BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        DENIED.iter().chain(DENIED_HERE).map(|call| (*call, Vec::new())).collect();
-    let when = |argument, length, operation, value| {
-        SeccompRule::new(vec![SeccompCondition::new(argument, length, operation, value)?])
-    };
+/// The list as a program, which refuses the rest with "operation not permitted".
+fn allowed(exec: Exec) -> Result<BpfProgram, seccompiler::BackendError> {
+    let listed = ALLOWED.iter().flat_map(|(_, calls)| *calls).chain(ALLOWED_HERE);
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = listed.map(|call| (*call, Vec::new())).collect();
     // Threads yes, processes no.
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
-    rules.insert(libc::SYS_clone, vec![when(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)?]);
-    // Limits may be read.
-    rules.insert(libc::SYS_prlimit64, vec![when(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?]);
-    let exec_rules = match exec {
-        Exec::Once => {
-            vec![when(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, u64::from(EXEC_FD.unsigned_abs()))?]
-        }
-        Exec::Never => Vec::new(),
-    };
-    rules.insert(libc::SYS_execveat, exec_rules);
+    let looked_at = SeccompCmpOp::MaskedEq(thread | u64::from(CLONE_REFUSED.unsigned_abs()));
+    rules.insert(libc::SYS_clone, vec![when(0, SeccompCmpArgLen::Qword, looked_at, thread)?]);
+    // Its own limits may be read.
+    let own = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, 0)?;
+    let unchanged = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![own, unchanged])?]);
+    rules.insert(libc::SYS_ioctl, any_of(1, IOCTLS.iter().copied())?);
+    rules.insert(libc::SYS_fcntl, any_of(1, FCNTLS.iter().map(|command| u64::from(command.unsigned_abs())))?);
+    rules.insert(libc::SYS_prctl, any_of(0, PRCTLS.iter().map(|option| u64::from(option.unsigned_abs())))?);
+    if exec == Exec::Once {
+        rules.insert(libc::SYS_execveat, any_of(0, [u64::from(EXEC_FD.unsigned_abs())])?);
+    }
     let refusal = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-    SeccompFilter::new(rules, SeccompAction::Allow, refusal, std::env::consts::ARCH.try_into()?)?.try_into()
+    SeccompFilter::new(rules, refusal, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// Calls that are answered as if the kernel had none of the kind. `clone3` has its flags where no filter can see them, and
-/// the C library falls back to `clone`. The numbers above the bit are the same calls again under another name.
+fn when(
+    argument: u8,
+    length: SeccompCmpArgLen,
+    operation: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, seccompiler::BackendError> {
+    SeccompRule::new(vec![SeccompCondition::new(argument, length, operation, value)?])
+}
+
+/// The argument is one of these. The kernel looks at its lower half alone.
+fn any_of(
+    argument: u8,
+    values: impl IntoIterator<Item = u64>,
+) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let is = |value| when(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value);
+    values.into_iter().map(is).collect()
+}
+
+/// The beginning of the program: recent calls are answered as if the kernel had none of the kind. Among them is `clone3`,
+/// which has its flags where no filter can see them. On `x86_64` the highest numbers are all calls again under another
+/// name. What is not answered here goes on to the list.
 fn absent() -> BpfProgram {
-    const OTHER_ABI_BIT: u32 = 0x4000_0000;
     let number_at = 0;
     let load = code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS);
     let is_equal = code(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K);
     let is_at_least = code(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K);
     let end = code(libc::BPF_RET | libc::BPF_K);
-    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    vec![
-        step(load, 0, 0, number_at),
-        step(is_equal, 2, 0, clone3),
-        step(is_at_least, 1, 0, OTHER_ABI_BIT),
-        step(end, 0, 0, libc::SECCOMP_RET_ALLOW),
-        step(end, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
-    ]
+    let mut program = vec![step(load, 0, 0, number_at)];
+    for (n_behind, call) in RECENT.iter().rev().enumerate().rev() {
+        // Over the other calls of the list, the comparison below and its answer.
+        let to_list = u8::try_from(n_behind + 2).expect("the list is short");
+        program.push(step(is_equal, to_list, 0, u32::try_from(*call).unwrap_or(u32::MAX)));
+    }
+    program.push(step(is_at_least, 0, 1, RECENT_FROM));
+    program.push(step(end, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()));
+    program
 }
 
 fn code(bits: u32) -> u16 {

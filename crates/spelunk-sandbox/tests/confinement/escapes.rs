@@ -229,19 +229,19 @@ fn cpython_has_no_way_out() {
         os.open('FILE', os.O_WRONLY)
             PermissionError: [Errno 13] Permission denied: 'FILE'
         os.truncate('FILE', 0)
-            PermissionError: [Errno 13] Permission denied: 'FILE'
+            PermissionError: [Errno 1] Operation not permitted: 'FILE'
         os.remove('FILE')
-            PermissionError: [Errno 13] Permission denied: 'FILE'
+            PermissionError: [Errno 1] Operation not permitted: 'FILE'
         os.rename('FILE', 'DIR/mine')
-            PermissionError: [Errno 13] Permission denied: 'FILE' -> 'DIR/mine'
+            PermissionError: [Errno 1] Operation not permitted: 'FILE' -> 'DIR/mine'
         os.chmod('FILE', 0)
             PermissionError: [Errno 1] Operation not permitted: 'FILE'
         os.utime('FILE', (0, 0))
             PermissionError: [Errno 1] Operation not permitted
         os.symlink('/etc/passwd', 'DIR/mine')
-            PermissionError: [Errno 13] Permission denied: '/etc/passwd' -> 'DIR/mine'
+            PermissionError: [Errno 1] Operation not permitted: '/etc/passwd' -> 'DIR/mine'
         os.mkdir('DIR/mine')
-            PermissionError: [Errno 13] Permission denied: 'DIR/mine'
+            PermissionError: [Errno 1] Operation not permitted: 'DIR/mine'
         import shutil; shutil.rmtree('DIR')
             PermissionError: [Errno 13] Permission denied: 'DIR'
         import glob; glob.glob('/etc/*')
@@ -338,13 +338,25 @@ call('io_uring_setup', 425, 1, 0)
 call('prlimit64', 302, 0, 9, b'\xff' * 16, 0)
 call('open', 2, b'/etc/passwd', 0)
 call('chmod', 90, b'FILE', 0)
+call('fchmodat2', 452, -100, b'FILE', 0, 0)
+call('setxattrat', 463, -100, b'FILE', 0, b'user.a', 0, 0)
+call('file_setattr', 469, -100, b'FILE', b'\0' * 64, 24, 0)
+call('open_tree_attr', 467, -100, b'FILE', 1, 0, 0)
+call('clone with a network of its own', 56, 0x40010f00, 0, 0, 0, 0)
+call('ioctl that makes a file immutable', 16, os.open(os.__file__, 0), 0x40086602, b'\0' * 8)
+call('fcntl that has signals sent to the host', 72, 0, 8, PARENT)
+call('prctl that outlives the host', 157, 1, 0, 0, 0, 0)
+call('a number of tomorrow', 600)
+call('write by the other table', 1 | X32, 1, b'hi', 2)
 ";
 
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn native_code_in_cpython_has_no_way_out() {
     let Some(sandbox) = Backend::Cpython.sandbox() else { return };
+    let file = tempfile::NamedTempFile::new().unwrap();
     let code = NATIVE.replace("PARENT", &std::process::id().to_string());
+    let code = code.replace("FILE", file.path().to_str().unwrap());
     let shown = Session::open(&sandbox, &setup()).run(&code);
     expect![[r#"
         socket -1 Operation not permitted
@@ -360,12 +372,39 @@ fn native_code_in_cpython_has_no_way_out() {
         kill -1 Operation not permitted
         unshare -1 Operation not permitted
         mount -1 Operation not permitted
-        io_uring_setup -1 Operation not permitted
+        io_uring_setup -1 Function not implemented
         prlimit64 -1 Operation not permitted
         open -1 Permission denied
         chmod -1 Operation not permitted
+        fchmodat2 -1 Function not implemented
+        setxattrat -1 Function not implemented
+        file_setattr -1 Function not implemented
+        open_tree_attr -1 Function not implemented
+        clone with a network of its own -1 Operation not permitted
+        ioctl that makes a file immutable -1 Operation not permitted
+        fcntl that has signals sent to the host -1 Operation not permitted
+        prctl that outlives the host -1 Operation not permitted
+        a number of tomorrow -1 Function not implemented
+        write by the other table -1 Function not implemented
         = done"#]]
     .assert_eq(&shown);
+}
+
+/// Machine code that asks for its number by the table of 32 bit programs, which our list does not speak of.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn calls_of_another_architecture_end_the_process() {
+    let Some(sandbox) = Backend::Cpython.sandbox() else { return };
+    let code = r"
+import sys
+del sys.meta_path[0]
+import ctypes, mmap
+memory = mmap.mmap(-1, 4096, prot=7)
+memory.write(b'\xb8\x14\x00\x00\x00\xcd\x80\xc3')  # mov eax, 20; int 0x80; ret
+ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))()
+";
+    let error = Session::open(&sandbox, &setup()).run_to_end(code).1.unwrap_err().to_string();
+    assert_eq!(error, "the sandbox process died: killed by signal 31");
 }
 
 /// Finds the descriptor of the frames and writes to it what the worker script would.

@@ -2,5 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod escapes;
+#[cfg(target_os = "linux")]
+mod imports;
 mod processes;
+mod work;
 mod workers;

@@ -122,6 +122,7 @@ impl App {
     ) -> Self {
         let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
         let (paces, user) = (Paces::default(), UserState::of(&environment));
+        spelunk_types::employ(Arc::new(worker.clone()));
         Self {
             settings,
             environment,

@@ -1,4 +1,4 @@
-//! `spelunk worker`: the process that runs cells, started by this program itself and by nobody else. It reads no settings
+//! `spelunk worker`: the process that runs cells and reads documents, started by this program itself and by nobody else. It reads no settings
 //! and no environment, and takes its orders from standard input.
 
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
 
 /// Serves until standard input is closed.
 pub(crate) fn worker() -> ExitCode {
-    spelunk_sandbox::serve_stdio()
+    spelunk_sandbox::serve_stdio(crate::sandbox::TASKS)
 }
 
 #[cfg(test)]

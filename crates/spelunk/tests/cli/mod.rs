@@ -3,6 +3,7 @@
 mod agent;
 mod archives;
 mod ask;
+mod bombs;
 mod cache;
 mod colour;
 mod config;

@@ -1,6 +1,6 @@
 //! The server stops, in every way: what was promised is done by the next one.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use spelunk_testkit::{Gate, ModelServer};
 
 use super::client::{Server, ids};
@@ -124,6 +124,44 @@ fn a_run_that_cannot_go_on_says_why_and_is_not_tried_for_ever() {
     let server = Server::start(&scene, &[], Some(&model));
     assert!(!server.log().contains("going on"), "{}", server.log());
     assert_eq!(n_calls(&model), 1);
+}
+
+/// What the servers before noted of a run.
+fn tries(scene: &Scene, run: &str) -> Value {
+    serde_json::from_str(&scene.read(&format!(".spelunk/server/tries/{run}.json"))).unwrap()
+}
+
+#[test]
+fn a_run_that_took_two_servers_down_is_refused_by_the_third_and_stays_to_be_seen() {
+    let gate = Gate::new();
+    let model = ModelServer::start_blocking([to_all().reply(REPLY).gate(&gate)]);
+    let scene = Scene::new(&NOTE);
+    let server = Server::start(&scene, &[], Some(&model));
+    let run = server.ask();
+    wait_at(&gate, &model);
+    // It is noted before anything is done for it.
+    assert_eq!(tries(&scene, &run), json!({ "n_tries": 1, "n_events": 0 }));
+    server.kill();
+    let resumed = |event: &&Value| event["type"] == "run.resumed";
+    let journal = scene.journal(&run);
+    let n_events = journal.len() - journal.iter().filter(resumed).count();
+    let noted = json!({ "n_tries": 2, "n_events": n_events }).to_string();
+    scene.write(&format!(".spelunk/server/tries/{run}.json"), noted.as_bytes());
+    gate.open();
+    let server = Server::start(&scene, &[], Some(&model));
+    assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"open"}"#);
+    let row = server.get("/v1/runs").json()["runs"][0].clone();
+    let why = "the server ended 2 times while it worked on run `SHORT`, before the run got any further";
+    assert_eq!(row["problem"]["message"], why.replace("SHORT", run.get(run.len() - 8..).unwrap()));
+    assert_eq!((&row["state"], &row["problem"]["code"]), (&json!("open"), &json!("run-fatal")));
+    server.kill();
+    let server = Server::start(&scene, &[], Some(&model));
+    assert!(!server.log().contains("going on"), "{}", server.log());
+    assert_eq!(n_calls(&model), 1);
+    // A person may want to see it again.
+    assert_eq!(server.post(&format!("/v1/runs/{run}/resume"), &json!({})).status, 202);
+    assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"answered"}"#);
+    assert_eq!(std::fs::read_dir(scene.path(".spelunk/server/tries")).unwrap().count(), 0);
 }
 
 #[test]

@@ -4,11 +4,12 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
+use axum::http::StatusCode;
 use serde_json::Value;
 use spelunk_context::SourceInput;
 use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunView};
 use spelunk_journal::{JournalError, Record};
-use spelunk_types::{Durability, ErrorCode, Explain, Limits, RunId, RunOutcome, SourceSpec};
+use spelunk_types::{Durability, ErrorCode, EventKind, Explain, Limits, RunId, RunOutcome, SourceSpec};
 use tokio::sync::watch;
 
 use super::super::problem::Problem;
@@ -16,7 +17,7 @@ use super::super::{Server, Shared};
 use super::more::More;
 use super::request::Wanted;
 use super::service::{Job, JobKind, Live, Phase, Piece};
-use super::tickets::{Progress, Refusal, Ticket};
+use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
 use crate::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
 use crate::cli::{Failure, files_incomplete, read_view};
 use crate::mcp::{Arguments, blocking, read_limits};
@@ -50,9 +51,12 @@ pub(super) async fn keep(server: Shared, job: Job) {
     let Job { mut ticket, kind, live, .. } = job;
     let mut stop = server.runs.stop.subscribe();
     let is_question = kind == JobKind::More;
-    let begun = tokio::select! {
-        begun = begin(&server, &ticket, kind) => begun,
-        () = stopped(&mut stop) => return,
+    let begun = match may_try(&server, &live.run).await {
+        Ok(()) => tokio::select! {
+            begun = begin(&server, &ticket, kind) => begun.map_err(Problem::from),
+            () = stopped(&mut stop) => return server.runs.tickets.forget_tries(&live.run),
+        },
+        Err(problem) => Err(problem),
     };
     let settled = match begun {
         Ok(handle) => match follow(&server, &live, handle, &mut ticket, &mut stop).await {
@@ -63,10 +67,9 @@ pub(super) async fn keep(server: Shared, job: Job) {
                 None
             }
             // The server stops; the ticket stays as it is.
-            None => return,
+            None => return server.runs.tickets.forget_tries(&live.run),
         },
-        Err(failure) => {
-            let problem = Problem::from(failure);
+        Err(problem) => {
             server.app.say(&format!("warning: run {} could not begin: {}", live.run.short(), problem.detail));
             let refusal = Refusal { is_of_question: is_question, ..Refusal::of(&problem) };
             ticket.progress = Progress::Refused(Box::new(refusal));
@@ -84,6 +87,37 @@ pub(super) async fn keep(server: Shared, job: Job) {
     server.runs.leave(&server, &live, settled);
 }
 
+/// Notes that the run is worked on from here. One that took the server down with it, again and again, is not: the next
+/// server would end the same way, and with it every other run.
+async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
+    let (shared, name) = (Arc::clone(server), run.clone());
+    let noted = blocking(move || {
+        let n_events = match shared.app.existing_workspace()? {
+            Some(workspace) if workspace.runs()?.contains(&name) => n_events(&workspace.read_journal(&name)?),
+            Some(_) | None => 0,
+        };
+        Ok(shared.runs.tickets.note_try(&name, n_events)?)
+    });
+    match noted.await? {
+        n_crashes if n_crashes < CRASHES_MAX => Ok(()),
+        n_crashes => {
+            let detail = format!(
+                "the server ended {n_crashes} times while it worked on run `{}`, before the run got any further",
+                run.short()
+            );
+            let title = "The run is not tried again.";
+            let hint = "look at the server's log and at the files of the run; resume it to try once more";
+            Err(Problem::new(StatusCode::CONFLICT, "run-fatal", title, detail).hint(hint))
+        }
+    }
+}
+
+/// What a run has done. That it was resumed is nothing it did.
+fn n_events(journal: &[Record]) -> u64 {
+    let is_deed = |record: &&Record| !matches!(record, Record::Known(event) if matches!(event.kind, EventKind::RunResumed { .. }));
+    journal.iter().filter(is_deed).count() as u64
+}
+
 /// A question that could not be put to a run is not put again: the run is as it was, and whoever asked is told.
 async fn forget_question(server: &Shared, run: &RunId) -> Result<(), Failure> {
     let (server, run) = (Arc::clone(server), run.clone());
@@ -99,6 +133,7 @@ async fn put_away(server: &Shared, ticket: Ticket) -> Result<(), Failure> {
     let server = Arc::clone(server);
     blocking(move || {
         let tickets = &server.runs.tickets;
+        tickets.forget_tries(&ticket.run);
         if ticket.progress != Progress::Ended {
             // What was asked stays, so that it can be tried again.
             let whole = tickets.read(&ticket.run)?;

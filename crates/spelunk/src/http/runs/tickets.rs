@@ -1,7 +1,7 @@
 //! Tickets: what the server promised to do, on disk before it is promised. A ticket holds the request of a run that
 //! waits, says that a run is the server's to finish, remembers the key under which a client asked, and says why a run
-//! could not begin. After a crash the tickets are what is left to do. A ticket or an upload counts only if it is signed
-//! with the user's key: files that came with a repository start no runs.
+//! could not begin. After a crash the tickets are what is left to do, and how often each was tried in vain. A ticket or an
+//! upload counts only if it is signed with the user's key: files that came with a repository start no runs.
 
 use std::io;
 
@@ -15,6 +15,8 @@ use super::super::problem::Problem;
 const FORMAT: u64 = 1;
 /// What is kept in memory of a question.
 const QUESTION_CHARS_MAX: usize = 500;
+/// How often a run may take the server down without getting any further.
+pub(super) const CRASHES_MAX: u64 = 2;
 /// Larger files are none of ours.
 const TICKET_BYTES_MAX: u64 = 256 << 20;
 
@@ -217,6 +219,27 @@ impl Tickets {
         // What is not there is removed, and what stays is read as a promise that was kept.
         drop(self.workspace().remove_all(&name(run)));
         self.remove_uploads(run);
+        self.forget_tries(run);
+    }
+
+    /// Notes that a run is about to be worked on; durable when this returns. Gives how often that was noted before
+    /// without an end, and without the journal growing beyond these events in between: so often it took the server down.
+    pub(super) fn note_try(&self, run: &RunId, n_events: u64) -> Result<u64, JournalError> {
+        let name = tries_name(run);
+        let read = self.disk.read(&name);
+        let bytes = read.map_err(|source| JournalError::Read { name: name.clone(), source })?;
+        let noted: Value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let is_where_it_was = noted["n_events"].as_u64() == Some(n_events);
+        let n_crashes = if is_where_it_was { noted["n_tries"].as_u64().unwrap_or(0) } else { 0 };
+        let noted = json!({ "n_tries": n_crashes.saturating_add(1), "n_events": n_events }).to_string();
+        let written = self.disk.create(&name, noted.as_bytes());
+        written.map_err(|source| JournalError::Write { name, source })?;
+        Ok(n_crashes)
+    }
+
+    /// The server has let go of a run, alive.
+    pub(super) fn forget_tries(&self, run: &RunId) {
+        drop(self.workspace().remove_all(&tries_name(run)));
     }
 
     /// Keeps a file that came with a request until its run has begun.
@@ -260,6 +283,10 @@ const FOLDER: &str = "server/tickets";
 
 fn name(run: &RunId) -> String {
     format!("{FOLDER}/{run}.json")
+}
+
+fn tries_name(run: &RunId) -> String {
+    format!("server/tries/{run}.json")
 }
 
 fn upload_name(run: &RunId, idx: usize) -> String {
@@ -310,6 +337,20 @@ mod tests {
         tickets.remove(&written[0].run);
         assert!(tickets.upload(&written[0].run, 0).is_err());
         assert_eq!(tickets.read_all().unwrap(), (written[1..].to_vec(), 0));
+    }
+
+    #[test]
+    fn tries_are_counted_as_long_as_a_run_gets_no_further() {
+        let dir = tempfile::tempdir().unwrap();
+        let tickets = Tickets::new(PrivateDir::new(dir.path()), [7; 32]);
+        let run = RunId::new(1_700_000_000_000, 1);
+        let noted = [0, 0, 0, 4, 4, 9].map(|n_events| tickets.note_try(&run, n_events).unwrap());
+        assert_eq!(noted, [0, 1, 2, 0, 1, 0]);
+        assert_eq!(tickets.note_try(&run, 9).unwrap(), 1);
+        tickets.forget_tries(&run);
+        assert_eq!(tickets.note_try(&run, 9).unwrap(), 0);
+        tickets.remove(&run);
+        assert_eq!(std::fs::read_dir(dir.path().join("server/tries")).unwrap().count(), 0);
     }
 
     #[test]

@@ -1,0 +1,122 @@
+//! Reading a document in a worker: the program sends its bytes and gets the text, or what became of the worker. A file
+//! of 60 kB can take gigabytes, and the libraries that read it count none of them.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use spelunk_types::{WorkBounds, WorkError, WorkLine, workers};
+
+use super::{ExtractError, ExtractKind, INPUT_BYTES_MAX, extract};
+
+/// The name of the task.
+pub const EXTRACT_TASK: &str = "extract";
+
+/// What one document may take: its bytes, its text and the tree between them, which is several times as large.
+const BOUNDS: WorkBounds = WorkBounds { memory_bytes_max: 768 << 20, cpu_ms_max: 60_000 };
+
+/// Documents that are read at once, over all scans of the program: together they bound what hostile ones can take.
+const AT_ONCE_MAX: usize = 4;
+
+/// The text of a document. HTML is read here: our reader of it takes a few times its size, and no time to speak of.
+pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> {
+    let tag = match kind {
+        ExtractKind::Html => return extract(kind, bytes),
+        ExtractKind::Pdf => PDF,
+        ExtractKind::Docx => DOCX,
+    };
+    let Some(workers) = workers() else { return extract(kind, bytes) };
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        return Err(ExtractError::TooLarge);
+    }
+    let _turn = Turn::take();
+    let reply = workers.start(EXTRACT_TASK, BOUNDS).and_then(|mut line| {
+        line.send(&[tag])?;
+        line.send(bytes)?;
+        line.receive()
+    });
+    decode(reply.map_err(lost)?)
+}
+
+/// The other side: reads one document and says what is in it.
+pub fn serve_extract(mut line: Box<dyn WorkLine>) -> Result<(), WorkError> {
+    let kind = if line.receive()? == [DOCX] { ExtractKind::Docx } else { ExtractKind::Pdf };
+    let bytes = line.receive()?;
+    line.send(&encode(extract(kind, &bytes)))
+}
+
+const PDF: u8 = 1;
+const DOCX: u8 = 2;
+
+fn lost(error: WorkError) -> ExtractError {
+    match error {
+        WorkError::Memory { bytes_max } => ExtractError::TooCostly { bytes_max },
+        WorkError::Time { .. } => ExtractError::TooSlow,
+        WorkError::Crashed { how } => ExtractError::Crashed { how },
+        WorkError::NoWorker { why } => ExtractError::NoWorker { why },
+    }
+}
+
+/// The text with its length known by the message, behind one byte that says what it is.
+pub(super) fn encode(outcome: Result<String, ExtractError>) -> Vec<u8> {
+    let (tag, text) = match outcome {
+        Ok(text) => (b't', text),
+        Err(ExtractError::Damaged { what }) => (b'd', what),
+        Err(ExtractError::Encrypted) => (b'e', String::new()),
+        Err(ExtractError::NoText) => (b'n', String::new()),
+        Err(ExtractError::TooLarge) => (b'l', String::new()),
+        Err(ExtractError::TooSlow) => (b's', String::new()),
+        Err(ExtractError::NotBuilt) => (b'b', String::new()),
+        Err(
+            other @ (ExtractError::TooCostly { .. }
+            | ExtractError::Crashed { .. }
+            | ExtractError::NoWorker { .. }),
+        ) => (b'c', other.to_string()),
+    };
+    let mut message = text.into_bytes();
+    message.push(tag);
+    message
+}
+
+/// Characters of a complaint that are kept.
+const COMPLAINT_CHARS_MAX: usize = 200;
+
+/// A worker may be in the hands of its document: what it says is checked like any text.
+pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
+    let tag = message.pop();
+    let Ok(text) = String::from_utf8(message) else {
+        return Err(ExtractError::Crashed { how: "it said something that is no text".to_owned() });
+    };
+    Err(match tag {
+        Some(b't') if text.len() <= super::OUTPUT_BYTES_MAX => return Ok(text),
+        Some(b't' | b'l') => ExtractError::TooLarge,
+        Some(b'd') => ExtractError::Damaged { what: text.chars().take(COMPLAINT_CHARS_MAX).collect() },
+        Some(b'e') => ExtractError::Encrypted,
+        Some(b'n') => ExtractError::NoText,
+        Some(b's') => ExtractError::TooSlow,
+        Some(b'b') => ExtractError::NotBuilt,
+        Some(_) | None => ExtractError::Crashed { how: "it said nothing of use".to_owned() },
+    })
+}
+
+/// One of the places of those who read at once.
+struct Turn;
+
+static N_READING: Mutex<usize> = Mutex::new(0);
+static IS_FREE: Condvar = Condvar::new();
+
+impl Turn {
+    fn take() -> Self {
+        let n_reading = N_READING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut n_reading = IS_FREE
+            .wait_while(n_reading, |n_reading| *n_reading >= AT_ONCE_MAX)
+            .unwrap_or_else(PoisonError::into_inner);
+        *n_reading += 1;
+        Self
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *N_READING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        IS_FREE.notify_one();
+    }
+}

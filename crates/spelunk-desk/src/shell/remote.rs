@@ -1,0 +1,157 @@
+//! A script in a worker, as the worker sees it: the interpreter is here, and its files are those of the host's desk.
+
+use std::io::Error as IoError;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use bashkit::{
+    DirEntry, FileSystem, FileSystemExt, FileType, FsLimits, FsUsage, Metadata, Result, async_trait,
+};
+use spelunk_types::{WorkError, WorkLine};
+
+use super::apart::{KINDS, receive, send};
+use super::files::{metadata, not_utf8, unsupported};
+use super::script::{self, Ended, refused};
+use super::wire::{Ask, Begin, End, Limits, Meta, Reply};
+
+/// Runs the one script that a worker is started for.
+pub fn serve_shell(mut line: Box<dyn WorkLine>) -> std::result::Result<(), WorkError> {
+    let Begin { script, stdin, limits } = receive(&mut *line)?;
+    let files = Arc::new(RemoteFiles { line: Mutex::new(line), limits });
+    let ended = script::run(Arc::clone(&files) as _, &script, stdin.as_deref(), &limits.of_script());
+    let Ended { stdout, stderr, exit_code, stopped } =
+        ended.unwrap_or_else(|error| refused(&error.to_string()));
+    let mut line = files.line.lock().unwrap_or_else(PoisonError::into_inner);
+    send(&mut **line, &Ask::Ended(End { stdout, stderr, exit_code, stopped }))
+}
+
+/// The desk at the other end of the line.
+struct RemoteFiles {
+    line: Mutex<Box<dyn WorkLine>>,
+    limits: Limits,
+}
+
+impl RemoteFiles {
+    /// Asks the desk, with the content of a file where one goes with it. Gives the content that comes back, too.
+    fn ask(&self, ask: &Ask, content: Option<&[u8]>) -> Result<(Reply, Vec<u8>)> {
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut converse = || {
+            send(&mut **line, ask)?;
+            if let Some(content) = content {
+                line.send(content)?;
+            }
+            let reply = receive(&mut **line)?;
+            let content = if matches!(reply, Reply::Content) { line.receive()? } else { Vec::new() };
+            Ok((reply, content))
+        };
+        match converse().map_err(|error: WorkError| IoError::other(error))? {
+            (Reply::Refused(kind, words), _) => {
+                let kind = KINDS.get(kind).copied().unwrap_or(std::io::ErrorKind::Other);
+                Err(IoError::new(kind, words).into())
+            }
+            answered => Ok(answered),
+        }
+    }
+
+    fn found(&self, path: &Path) -> Result<Metadata> {
+        let Reply::Found(meta) = self.ask(&Ask::Stat(text(path)?), None)?.0 else { return Err(confused()) };
+        Ok(of_meta(meta))
+    }
+}
+
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(not_utf8)
+}
+
+fn of_meta(meta: Meta) -> Metadata {
+    metadata(if meta.is_directory { FileType::Directory } else { FileType::File }, meta.bytes, meta.mode)
+}
+
+fn confused() -> bashkit::Error {
+    IoError::other("the desk answered something else").into()
+}
+
+#[async_trait]
+impl FileSystemExt for RemoteFiles {
+    fn usage(&self) -> FsUsage {
+        match self.ask(&Ask::Usage, None) {
+            Ok((Reply::Usage(bytes, n_files), _)) => FsUsage::new(bytes, n_files, 0),
+            Ok(_) | Err(_) => FsUsage::default(),
+        }
+    }
+
+    fn limits(&self) -> FsLimits {
+        let mut limits = FsLimits::unlimited();
+        limits.max_total_bytes = self.limits.desk_bytes_max;
+        limits.max_file_size = self.limits.desk_file_bytes_max;
+        limits.max_file_count = self.limits.desk_files_max;
+        limits
+    }
+}
+
+#[async_trait]
+impl FileSystem for RemoteFiles {
+    async fn read_file(&self, path: &Path) -> Result<Vec<u8>> {
+        Ok(self.ask(&Ask::Read(text(path)?), None)?.1)
+    }
+
+    async fn write_file(&self, path: &Path, content: &[u8]) -> Result<()> {
+        self.ask(&Ask::Write(text(path)?), Some(content)).map(drop)
+    }
+
+    async fn append_file(&self, path: &Path, content: &[u8]) -> Result<()> {
+        self.ask(&Ask::Append(text(path)?), Some(content)).map(drop)
+    }
+
+    async fn mkdir(&self, path: &Path, recursive: bool) -> Result<()> {
+        self.ask(&Ask::Mkdir(text(path)?, recursive), None).map(drop)
+    }
+
+    async fn remove(&self, path: &Path, recursive: bool) -> Result<()> {
+        self.ask(&Ask::Remove(text(path)?, recursive), None).map(drop)
+    }
+
+    async fn stat(&self, path: &Path) -> Result<Metadata> {
+        self.found(path)
+    }
+
+    async fn read_dir(&self, path: &Path) -> Result<Vec<DirEntry>> {
+        let Reply::Entries(entries) = self.ask(&Ask::List(text(path)?), None)?.0 else {
+            return Err(confused());
+        };
+        let entry = |(name, meta)| DirEntry { name, metadata: of_meta(meta) };
+        Ok(entries.into_iter().map(entry).collect())
+    }
+
+    async fn exists(&self, path: &Path) -> Result<bool> {
+        let Ok(path) = text(path) else { return Ok(false) };
+        let Reply::Exists(exists) = self.ask(&Ask::Exists(path), None)?.0 else { return Err(confused()) };
+        Ok(exists)
+    }
+
+    async fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        self.ask(&Ask::Rename(text(from)?, text(to)?), None).map(drop)
+    }
+
+    async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
+        self.ask(&Ask::Copy(text(from)?, text(to)?), None).map(drop)
+    }
+
+    async fn symlink(&self, _: &Path, _: &Path) -> Result<()> {
+        Err(unsupported("links"))
+    }
+
+    async fn read_link(&self, path: &Path) -> Result<PathBuf> {
+        self.found(path)?;
+        Err(IoError::new(std::io::ErrorKind::InvalidInput, "Invalid argument").into())
+    }
+
+    async fn chmod(&self, path: &Path, _: u32) -> Result<()> {
+        self.found(path).map(drop)
+    }
+
+    async fn set_modified_time(&self, path: &Path, _: SystemTime) -> Result<()> {
+        self.found(path).map(drop)
+    }
+}
