@@ -10,8 +10,8 @@ mod pdf;
 #[cfg(feature = "extract")]
 mod quiet;
 
-pub(crate) use self::apart::extract_apart;
 pub use self::apart::{EXTRACT_TASK, serve_extract};
+pub(crate) use self::apart::{Turn, extract_apart};
 use crate::corpus::ScanOptions;
 use crate::{SkipReason, name};
 

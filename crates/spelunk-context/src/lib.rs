@@ -61,6 +61,8 @@ pub use split::{
     Prelude, Prose, Shell, Splitter, Table, Units, Width, estimate_tokens, headings, partitions_expected,
     render, splitter, target_rows, target_units,
 };
+#[cfg(feature = "grammars")]
+pub use split::{PARSE_TASK, serve_parse};
 pub use store::{
     AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, CombinedTexts, Context,
     ContextId, ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory,

@@ -21,6 +21,8 @@ mod target;
 pub use chunk::{Chunk, Prelude, Shell, Units, render};
 pub use code::Code;
 pub(crate) use code::has_grammar;
+#[cfg(feature = "grammars")]
+pub use code::{PARSE_TASK, serve_parse};
 pub use json::Json;
 pub use jsonl::JsonLines;
 pub use log::Log;

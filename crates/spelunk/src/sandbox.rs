@@ -17,6 +17,7 @@ pub(crate) const HOOK_WORD: &str = "spelunk-worker";
 /// What this program does as a worker, beside cells.
 pub(crate) const TASKS: &[Task] = &[
     Task { name: spelunk_context::EXTRACT_TASK, run: spelunk_context::serve_extract },
+    Task { name: spelunk_context::PARSE_TASK, run: spelunk_context::serve_parse },
     Task { name: spelunk_desk::SHELL_TASK, run: spelunk_desk::serve_shell },
 ];
 

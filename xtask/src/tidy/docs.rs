@@ -6,6 +6,8 @@ use super::{Complaint, RepoFile};
 
 const ERRORS_PAGE: &str = "docs/errors.md";
 const PROMISES_PAGE: &str = "docs/promises.md";
+/// The threat model: a row for each thing that an attacker controls.
+const SECURITY_PAGE: &str = "SECURITY.md";
 /// Where the files of one machine are. Written in two parts so that this file does not complain about itself.
 const MACHINE_PLACES: &[&str] = &[
     concat!("/", "home/"),
@@ -30,24 +32,24 @@ pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint>
 
 /// Every promise of `docs/promises.md` names tests, and these exist: `crate::modules::function`, in backticks.
 pub(crate) fn check_promises(files: &[RepoFile]) -> Vec<Complaint> {
-    let Some(page) = files.iter().find(|file| file.path == PROMISES_PAGE) else {
-        return vec![Complaint::at(
-            PROMISES_PAGE,
-            0,
-            "is missing: it names the test that holds each promise",
-        )];
+    [PROMISES_PAGE, SECURITY_PAGE].iter().flat_map(|page| check_page_of_promises(files, page)).collect()
+}
+
+fn check_page_of_promises(files: &[RepoFile], path: &str) -> Vec<Complaint> {
+    let Some(page) = files.iter().find(|file| file.path == path) else {
+        return vec![Complaint::at(path, 0, "is missing: it names the test that holds each promise")];
     };
     let rows = page.text.lines().enumerate().filter(|(_, line)| line.starts_with("| "));
-    let rows = rows.filter(|(_, line)| *line != "| promise | test |");
+    let rows = rows.filter(|(_, line)| !line.ends_with("| test |") && !line.ends_with("| tests |"));
     let mut complaints = Vec::new();
     for (idx, row) in rows {
         let tests = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap_or_default();
         let tests: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
         if tests.is_empty() {
-            complaints.push(Complaint::at(PROMISES_PAGE, idx + 1, "is a promise without a test"));
+            complaints.push(Complaint::at(path, idx + 1, "is a promise without a test"));
         }
         for test in tests.into_iter().filter(|test| !is_test(files, test)) {
-            complaints.push(Complaint::at(PROMISES_PAGE, idx + 1, format!("names no test: `{test}`")));
+            complaints.push(Complaint::at(path, idx + 1, format!("names no test: `{test}`")));
         }
     }
     complaints
@@ -109,14 +111,20 @@ mod tests {
         let page = "| promise | test |\n|---|---|\n| It works. | `spelunk-engine::runs::it_works` |\n\
                     | It is `fast`. | `spelunk-engine::runs::it_is_fast`, `xtask::it_works` |\n| It is small. | soon |\n";
         let source = file("crates/spelunk-engine/tests/runs.rs", "async fn it_works() {}");
-        let files = [file("docs/promises.md", page), source];
+        let threats =
+            "| they try | what holds | tests |\n|---|---|---|\n| this | that | `xtask::it_holds` |\n";
+        let files = [file("docs/promises.md", page), file("SECURITY.md", threats), source];
         let expected = [
             "4: names no test: `spelunk-engine::runs::it_is_fast`",
             "4: names no test: `xtask::it_works`",
             "5: is a promise without a test",
+            "3: names no test: `xtask::it_holds`",
         ];
         assert_eq!(told(&check_promises(&files)), expected);
-        assert_eq!(told(&check_promises(&[])), ["0: is missing: it names the test that holds each promise"]);
+        assert_eq!(
+            told(&check_promises(&[])),
+            ["0: is missing: it names the test that holds each promise"; 2]
+        );
     }
 
     #[test]

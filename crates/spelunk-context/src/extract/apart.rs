@@ -97,14 +97,14 @@ pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
     })
 }
 
-/// One of the places of those who read at once.
-struct Turn;
+/// One of the places of those who have work done at once.
+pub(crate) struct Turn;
 
 static N_READING: Mutex<usize> = Mutex::new(0);
 static IS_FREE: Condvar = Condvar::new();
 
 impl Turn {
-    fn take() -> Self {
+    pub(crate) fn take() -> Self {
         let n_reading = N_READING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut n_reading = IS_FREE
             .wait_while(n_reading, |n_reading| *n_reading >= AT_ONCE_MAX)

@@ -14,6 +14,8 @@ mod syntax;
 pub(super) use prelude::prelude_of;
 #[cfg(feature = "grammars")]
 pub(crate) use syntax::has_grammar;
+#[cfg(feature = "grammars")]
+pub use syntax::{PARSE_TASK, serve_parse};
 
 /// Cuts before definitions.
 #[derive(Debug, Clone, Copy)]

@@ -5,12 +5,12 @@ use spelunk_index::StaticEmbedder;
 
 use super::*;
 
-fn finder(directory: &Path, who: &str) -> Finder {
+fn finder(directory: &std::path::Path, who: &str) -> Finder {
     let text = format!("The {who} bakes bread.\n").repeat(40);
     let inputs = [SourceInput::Text { name: "book.txt".into(), bytes: text.into_bytes() }];
     let corpus = Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap();
     Finder {
-        directory: Some(directory.to_owned()),
+        directory: Some((PrivateDir::new(directory), "index".to_owned())),
         embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
         detector: Detector::default(),
         detector_key: String::new(),

@@ -6,6 +6,10 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
+mod apart;
+
+pub use apart::{PARSE_TASK, serve_parse};
+
 use super::Place;
 use crate::kind::Language;
 use crate::lines::lines;
@@ -13,6 +17,10 @@ use crate::pack::Strength;
 
 /// Files larger than this are generated, or data.
 const PARSED_BYTES_MAX: usize = 512 * 1024;
+
+/// The longest text with mistakes in it that is parsed in this process: a hostile one takes ten thousand times as much
+/// memory.
+const BROKEN_BYTES_MAX: usize = 8 * 1024;
 
 /// Lines longer than this were written by a machine, and hold nothing that begins a line.
 const LINE_BYTES_MAX: usize = 2000;
@@ -27,20 +35,49 @@ pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
     if text.len() > PARSED_BYTES_MAX || lines(text).any(|(_, line)| line.len() > LINE_BYTES_MAX) {
         return None;
     }
-    let tree = parse(text, &grammar(language)?)?;
+    match parse(text, &grammar(language)?) {
+        Parsed::Tree(tree) => Some(places_of(&tree, text)),
+        Parsed::Broken => apart::places(text, language),
+        Parsed::Nothing => None,
+    }
+}
+
+fn places_of(tree: &Tree, text: &str) -> Vec<Place> {
     let mut walk = Walk { text: text.as_bytes(), places: Vec::new() };
     let mut todo = vec![(tree.root_node(), Context::Top, 0)];
     // Nodes are visited once each; only nested ones are added, and not below `DEPTH_MAX`.
     while let Some((node, context, depth)) = todo.pop() {
         walk.visit(node, context, depth, &mut todo);
     }
-    Some(walk.places)
+    walk.places
 }
 
 /// Whether code in this language is parsed.
 pub(crate) fn has_grammar(language: Language) -> bool {
     grammar(language).is_some()
 }
+
+/// The grammar by the name of its language, as a worker is told it.
+fn grammar_of_name(name: &str) -> Option<tree_sitter::Language> {
+    PARSED.into_iter().find(|language| language.name() == name).and_then(grammar)
+}
+
+/// The languages whose code is parsed.
+const PARSED: [Language; 13] = [
+    Language::Rust,
+    Language::Python,
+    Language::JavaScript,
+    Language::TypeScript,
+    Language::Tsx,
+    Language::Go,
+    Language::Java,
+    Language::C,
+    Language::Cpp,
+    Language::CSharp,
+    Language::Ruby,
+    Language::Php,
+    Language::Bash,
+];
 
 fn grammar(language: Language) -> Option<tree_sitter::Language> {
     Some(match language {
@@ -79,17 +116,52 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
     })
 }
 
+/// What came of parsing a text.
+enum Parsed {
+    Tree(Tree),
+    /// There are mistakes in it, and it is long: repairing them may take more than a process has.
+    Broken,
+    /// It is so broken that repairing it takes too long.
+    Nothing,
+}
+
+/// Parses a text here. One with mistakes is parsed to the end only if it is short.
+fn parse(text: &str, grammar: &tree_sitter::Language) -> Parsed {
+    let mut is_broken = false;
+    let tree = parse_until(text, grammar, |state| {
+        is_broken = state.has_error() && text.len() > BROKEN_BYTES_MAX;
+        is_broken
+    });
+    match tree {
+        Some(tree) => Parsed::Tree(tree),
+        None if is_broken => Parsed::Broken,
+        None => Parsed::Nothing,
+    }
+}
+
 /// The tree, unless the text is so broken that repairing it takes too long.
-fn parse(text: &str, grammar: &tree_sitter::Language) -> Option<Tree> {
+fn parse_whole(text: &str, grammar: &tree_sitter::Language) -> Option<Tree> {
+    parse_until(text, grammar, |_| false)
+}
+
+fn parse_until(
+    text: &str,
+    grammar: &tree_sitter::Language,
+    mut is_enough: impl FnMut(&tree_sitter::ParseState) -> bool,
+) -> Option<Tree> {
     const BYTES_PER_CALL_MIN: usize = 32;
     const CALLS_MIN: usize = 1000;
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
     let calls_max = CALLS_MIN + text.len() / BYTES_PER_CALL_MIN;
     let mut n_calls = 0;
-    let mut progress = |_: &tree_sitter::ParseState| {
+    let mut progress = |state: &tree_sitter::ParseState| {
         n_calls += 1;
-        if n_calls > calls_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if n_calls > calls_max || is_enough(state) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let bytes = text.as_bytes();
     let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();

@@ -1,0 +1,93 @@
+//! Parsing a file in a worker. Code with mistakes in it can make the parser take ten thousand times its size in memory,
+//! between two looks at how far it is.
+
+use spelunk_types::{WorkBounds, WorkError, WorkLine, workers};
+
+use super::{Place, grammar_of_name, parse_whole, places_of};
+use crate::extract::Turn;
+use crate::kind::Language;
+use crate::pack::Strength;
+
+/// The name of the task.
+pub const PARSE_TASK: &str = "parse";
+
+/// What one file may take. Code that people wrote takes a hundredth of both.
+const BOUNDS: WorkBounds = WorkBounds { memory_bytes_max: 768 << 20, cpu_ms_max: 20_000 };
+
+/// Bytes of a place in a message.
+const PLACE_BYTES: usize = 9;
+
+/// The places of a file; `None` if it takes too much, and then the line rule has to do. A program without workers, as the
+/// tests of this crate are, parses it here.
+pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
+    let Some(workers) = workers() else {
+        let tree = parse_whole(text, &grammar_of_name(language.name())?)?;
+        return Some(places_of(&tree, text));
+    };
+    let _turn = Turn::take();
+    let reply = workers.start(PARSE_TASK, BOUNDS).and_then(|mut line| {
+        line.send(language.name().as_bytes())?;
+        line.send(text.as_bytes())?;
+        line.receive()
+    });
+    decode(&reply.ok()?, text)
+}
+
+/// The other side: parses one file and says where it can be cut.
+pub fn serve_parse(mut line: Box<dyn WorkLine>) -> Result<(), WorkError> {
+    let (name, text) = (line.receive()?, line.receive()?);
+    let (name, text) = (String::from_utf8_lossy(&name), String::from_utf8_lossy(&text));
+    let tree = grammar_of_name(&name).and_then(|grammar| parse_whole(&text, &grammar));
+    let places = tree.map(|tree| places_of(&tree, &text)).unwrap_or_default();
+    line.send(&encode(&places))
+}
+
+fn encode(places: &[Place]) -> Vec<u8> {
+    let strength = |strength| match strength {
+        Strength::Section => 3,
+        Strength::Item => 2,
+        Strength::Paragraph | Strength::Sentence | Strength::Word => 1,
+    };
+    let bytes =
+        |place: &Place| [(place.at as u64).to_le_bytes().as_slice(), &[strength(place.strength)]].concat();
+    places.iter().flat_map(bytes).collect()
+}
+
+/// A worker may be in the hands of its file: only starts of lines are taken.
+fn decode(message: &[u8], text: &str) -> Option<Vec<Place>> {
+    let mut places = Vec::new();
+    for bytes in message.chunks(PLACE_BYTES) {
+        let (at, strength) = bytes.split_first_chunk::<8>()?;
+        let at = usize::try_from(u64::from_le_bytes(*at)).ok()?;
+        let strength = match strength {
+            [3] => Strength::Section,
+            [2] => Strength::Item,
+            [1] => Strength::Paragraph,
+            _ => return None,
+        };
+        let is_line_start = at == 0 || text.as_bytes().get(at.checked_sub(1)?) == Some(&b'\n');
+        places.push(Place { at, strength });
+        if !is_line_start || at >= text.len() {
+            return None;
+        }
+    }
+    (!places.is_empty()).then_some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_as_they_were_written_and_nothing_else_is_taken() {
+        let text = "a\nb\nc\n";
+        let place = |at, strength| Place { at, strength };
+        let places =
+            vec![place(0, Strength::Section), place(2, Strength::Item), place(4, Strength::Paragraph)];
+        assert_eq!(decode(&encode(&places), text), Some(places));
+        for at in [1, 3, 6, usize::MAX] {
+            assert_eq!(decode(&encode(&[place(at, Strength::Item)]), text), None, "{at}");
+        }
+        assert_eq!((decode(b"", text), decode(b"12345678", text), decode(&[0; 9], text)), (None, None, None));
+    }
+}
