@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use spelunk_fs::{Durability, PrivateDir};
+use spelunk_fs::{Durability, EntryKind, PrivateDir};
 use spelunk_types::RunId;
 
 use crate::disk::replace;
@@ -41,6 +41,16 @@ impl DerivedFiles {
     /// Where they are.
     pub fn root(&self) -> PathBuf {
         self.dir.root().join(&self.folder)
+    }
+
+    /// Removes files that a process which died left before they took their places. Only who has the run may.
+    pub fn remove_leftovers(&self) {
+        for entry in self.dir.list(&self.folder).unwrap_or_default() {
+            if entry.kind == EntryKind::File && entry.name.starts_with(STAGED) {
+                // What stays costs room and nothing else.
+                drop(self.dir.remove_file(&self.name(&entry.name)));
+            }
+        }
     }
 
     /// Writes a whole file in the place of what was there. Readers see the old file or the new one, never half of one.

@@ -76,6 +76,7 @@ impl Server {
     ) -> Result<Shared, Failure> {
         let settings = &app.settings.server;
         let agents = Agents::new(&mcp, settings);
+        drop(app.workspace()?);
         let tickets = Tickets::new(app.own_workspace_dir()?, app.key(trust::TICKETS)?);
         let runs = RunService::new(tickets, settings.runs_parallel_max, settings.queue_max);
         Ok(Arc::new(Self {

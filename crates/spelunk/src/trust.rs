@@ -19,7 +19,7 @@ use crate::env::{self, Environment};
 
 /// The file of a workspace that holds its id.
 const ID_FILE: &str = "workspace.id";
-const SECRET_FILE: &str = "secret";
+const SECRET_FILE: &str = "workspace.secret";
 const SECRET_BYTES: usize = 32;
 /// No mark is longer.
 const MARK_BYTES_MAX: u64 = 1 << 20;
@@ -90,10 +90,12 @@ impl UserState {
         Self { dir: below.map(|below| PrivateDir::new(below.join("spelunk"))) }
     }
 
-    /// A key for one purpose, derived from the user's secret, which is made when it is first needed. Where nothing can be
-    /// remembered it is another one in each process.
-    pub(crate) fn key(&self, purpose: &str) -> io::Result<[u8; 32]> {
-        let kept = self.dir.as_ref().and_then(|dir| secret(dir).ok());
+    /// A key for one purpose, derived from a secret that is made when it is first needed. A workspace that the user named is
+    /// theirs, and holds its own: a server may keep nothing else, as in a container. For any other it is the user's. Where
+    /// nothing can be remembered it is another one in each process.
+    pub(crate) fn key(&self, purpose: &str, root: &Path, chosen: Chosen) -> io::Result<[u8; 32]> {
+        let own = (chosen == Chosen::ByUser).then(|| PrivateDir::new(resolved(root)));
+        let kept = own.as_ref().or(self.dir.as_ref()).and_then(|dir| secret(dir).ok());
         let secret = kept.map_or_else(random, Ok)?;
         Ok(blake3::derive_key(purpose, &secret))
     }
@@ -228,13 +230,13 @@ fn secret(dir: &PrivateDir) -> io::Result<[u8; SECRET_BYTES]> {
         Ok::<_, io::Error>(bytes)
     };
     // One process makes it.
-    let lock = dir.open_or_create("secret.lock")?;
+    let lock = dir.open_or_create("workspace.secret.lock")?;
     lock.lock()?;
     match read() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         read => return read,
     }
-    let (mut file, staged) = dir.stage("", "secret-")?;
+    let (mut file, staged) = dir.stage("", "workspace.secret-")?;
     file.write_all(&random()?)?;
     file.sync_all()?;
     dir.rename(&staged, SECRET_FILE, Durability::Synced)?;

@@ -10,7 +10,7 @@ fn finder(directory: &std::path::Path, who: &str) -> Finder {
     let inputs = [SourceInput::Text { name: "book.txt".into(), bytes: text.into_bytes() }];
     let corpus = Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap();
     Finder {
-        directory: Some((PrivateDir::new(directory), "index".to_owned())),
+        directory: Some((PrivateDir::new(directory), String::new())),
         embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
         detector: Detector::default(),
         detector_key: String::new(),

@@ -20,9 +20,10 @@ pub struct Projector {
 }
 
 impl Projector {
-    /// Starts beside the run's journal; `None` where the workspace is not on the file system.
+    /// Starts beside the journal of a run that this process works on; `None` where the workspace is not on the file system.
     pub fn start(workspace: &Workspace, run: &RunId) -> Option<Self> {
         let files = DerivedFiles::of_run(workspace, run)?;
+        files.remove_leftovers();
         let tail = JournalTail::open(workspace, run).ok()?;
         let projection = Projection::new(workspace, run, files);
         let (stop, stopped) = channel();

@@ -223,6 +223,22 @@ fn writers_of_derived_files_never_share_a_staging_file() {
 }
 
 #[test]
+fn what_a_killed_process_left_beside_a_journal_is_removed_and_nothing_else() {
+    let (_directory, workspace) = workspace();
+    let run = RunId::new(1_700_000_000_000, 1);
+    let files = DerivedFiles::of_run(&workspace, &run).unwrap();
+    files.replace("answer.md", b"whole").unwrap();
+    for name in [".staged-12-3", ".staged-0123456789abcdef", "staged-by-hand"] {
+        touch(&files.root().join(name), "half");
+    }
+    files.remove_leftovers();
+    let mut names: Vec<_> =
+        std::fs::read_dir(files.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["answer.md", "staged-by-hand"]);
+}
+
+#[test]
 fn a_staging_file_that_another_writer_left_is_not_written_into() {
     let (_directory, workspace) = workspace();
     let tmp = workspace.root().unwrap().join("tmp");

@@ -202,11 +202,11 @@ impl App {
         if Workspace::exists(&self.workspace_root()) { self.workspace().map(Some) } else { Ok(None) }
     }
 
-    /// A key of this user for one purpose.
+    /// A key of this user for one purpose. The workspace exists.
     pub(crate) fn key(&self, purpose: &str) -> Result<[u8; 32], Failure> {
         let unusable =
             |source| JournalError::Workspace { path: self.workspace_root().display().to_string(), source };
-        Ok(self.user.key(purpose).map_err(unusable)?)
+        Ok(self.user.key(purpose, &self.workspace_root(), self.workspace_chosen()).map_err(unusable)?)
     }
 
     /// The directory of the workspace to change something in, which need not exist. One that is not trusted is an error.

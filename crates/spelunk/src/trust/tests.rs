@@ -135,13 +135,17 @@ fn without_a_home_a_new_workspace_is_used_and_an_old_one_is_not() {
 #[test]
 fn keys_are_the_users_and_one_for_each_purpose() {
     let (stage, other) = (Stage::new(), Stage::new());
-    let key = |stage: &Stage, purpose| stage.user.key(purpose).unwrap();
+    let key = |stage: &Stage, purpose| stage.user.key(purpose, &stage.root(), Chosen::ByPlace).unwrap();
     assert_eq!(key(&stage, CACHE), key(&stage, CACHE));
     assert_ne!(key(&stage, CACHE), key(&stage, TICKETS));
     assert_ne!(key(&stage, CACHE), key(&other, CACHE));
-    let secret = stage.dir.path().join("home/.local/state/spelunk/secret");
+    let secret = stage.dir.path().join("home/.local/state/spelunk/workspace.secret");
     let mode = std::os::unix::fs::PermissionsExt::mode(&secret.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
+    // A workspace that is named keeps its own, whoever's home is there.
+    let named = |user: &UserState| user.key(CACHE, &stage.root(), Chosen::ByUser).unwrap();
+    assert_eq!(named(&stage.user), named(&UserState::of(&Environment::default())));
+    assert_ne!(named(&stage.user), key(&stage, CACHE));
 }
 
 #[test]
@@ -156,7 +160,7 @@ fn many_processes_that_begin_at_once_agree() {
                     .open(&stage.root(), Chosen::ByPlace)
                     .map_err(|failure| failure.0.to_string())
                     .unwrap();
-                keys.lock().unwrap().push(stage.user.key(CACHE).unwrap());
+                keys.lock().unwrap().push(stage.user.key(CACHE, &stage.root(), Chosen::ByPlace).unwrap());
             });
         }
     });

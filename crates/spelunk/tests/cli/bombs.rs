@@ -59,7 +59,7 @@ fn code_that_takes_the_parser_gigabytes_is_cut_without_it() {
     );
     scene.write("code/B.java", class.as_bytes());
     // Four gigabytes of address space for the program itself; its workers have limits of their own.
-    let ran = scene.after_shell("ulimit -v 4000000", ["plan", QUESTION, "code", "--json"]).run();
+    let ran = scene.after_shell("ulimit -v 4000000", ["plan", "code", "--json"]).run();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("A.java") && ran.stdout.contains("B.java"), "{}", ran.stdout);
 }

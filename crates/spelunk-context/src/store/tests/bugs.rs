@@ -278,15 +278,15 @@ fn a_server_reads_no_file_outside_of_its_directories() {
         |path: &Path| explain(&store.register(of_file("x", path)).unwrap_err()).replace(&root, "ROOT");
     expect![[r"
         source-unreadable: `ROOT/out/b` is outside of the directories that contexts may come from
-        hint: take a file below `ROOT/in`"]]
+        hint: take a file below a directory that the server was started with (`--root`)"]]
     .assert_eq(&refused(&files.path().join("out/b")));
     expect![[r"
         source-unreadable: `ROOT/in/link` is outside of the directories that contexts may come from
-        hint: take a file below `ROOT/in`"]]
+        hint: take a file below a directory that the server was started with (`--root`)"]]
     .assert_eq(&refused(&inside.join("link")));
     expect![[r"
         source-unreadable: `ROOT/in/../out/b` is outside of the directories that contexts may come from
-        hint: take a file below `ROOT/in`"]]
+        hint: take a file below a directory that the server was started with (`--root`)"]]
     .assert_eq(&refused(&inside.join("../out/b")));
     expect![[r"
         source-unreadable: could not read the context `x`
@@ -298,7 +298,7 @@ fn a_server_reads_no_file_outside_of_its_directories() {
     std::os::unix::fs::symlink(files.path().join("out/b"), inside.join("a")).unwrap();
     expect![[r"
         source-unreadable: `ROOT/in/a` is outside of the directories that contexts may come from
-        hint: take a file below `ROOT/in`"]]
+        hint: take a file below a directory that the server was started with (`--root`)"]]
     .assert_eq(&explain(&store.peek("a", 1, 1).unwrap_err()).replace(&root, "ROOT"));
     let nowhere =
         StoreSettings { roots: FileRoots::Below(Vec::new()), ..StoreSettings::for_a_person(limits) };

@@ -83,8 +83,14 @@ fn every_code_has_the_exit_code_its_kind_asks_for() {
     let with = |wanted: u8| -> Vec<&str> {
         ErrorCode::ALL.iter().filter(|code| exit_code(**code) == wanted).map(|code| code.name()).collect()
     };
-    let usage =
-        ["usage-wrong", "setting-unknown", "setting-invalid", "model-not-configured", "price-unknown"];
+    let usage = [
+        "usage-wrong",
+        "setting-unknown",
+        "setting-invalid",
+        "model-not-configured",
+        "price-unknown",
+        "workspace-untrusted",
+    ];
     assert_eq!(with(2), usage);
     assert_eq!(
         with(3),
