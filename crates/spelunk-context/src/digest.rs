@@ -1,6 +1,5 @@
 //! Reading candidates through once: text or not, how long, and the BLAKE3 hash of the raw bytes. Files are streamed on
 //! several threads; the outcomes do not depend on how many.
-#![expect(clippy::disallowed_methods, reason = "documents are read here, on behalf of the sources")]
 
 use std::borrow::Cow;
 use std::fs::File;

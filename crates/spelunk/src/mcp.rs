@@ -52,16 +52,23 @@ pub(crate) fn handler(state: Arc<State>) -> impl ServerHandler {
 /// hold what they had, so that they can be resumed.
 pub(crate) async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
-    let (transport, writing) = lines::checked(input, output);
-    let serving = handler(Arc::clone(&state)).serve(transport).await;
-    let ended = match serving {
-        Ok(service) => service.waiting().await.map(drop).map_err(|error| error.to_string()),
-        // A client that leaves before it said anything is no error.
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(error.to_string()),
+    let (transport, reading, writing) = lines::checked(input, output);
+    let serving = async {
+        match handler(Arc::clone(&state)).serve(transport).await {
+            Ok(service) => service.waiting().await.map(drop).map_err(|error| error.to_string()),
+            // A client that leaves before it said anything is no error.
+            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
     };
-    // The last answers are on their way.
-    drop(writing.await);
+    // The end of the input ends the service, and then the last answers are written.
+    let served = async {
+        tokio::select! {
+            ended = serving => ended,
+            never = async { drop(reading.await); std::future::pending().await } => never,
+        }
+    };
+    let (ended, _) = tokio::join!(served, writing);
     state.shut_down().await;
     ended.map_err(|reason| {
         let message = format!("could not serve the client: {reason}");

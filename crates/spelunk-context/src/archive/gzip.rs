@@ -1,5 +1,4 @@
 //! Gzip: one packed stream, which is a file or a tar. Members that follow each other are one stream.
-#![expect(clippy::disallowed_methods, reason = "archives are read here, on behalf of the sources")]
 
 use std::cell::Cell;
 use std::fs::File;

@@ -1,6 +1,5 @@
 //! Tar, read from front to back. Long names come in entries of their own (GNU `L`, POSIX `x`), which are read here and
 //! not by the library, because their length is only a number in a header.
-#![expect(clippy::disallowed_methods, reason = "archives are read here, on behalf of the sources")]
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;

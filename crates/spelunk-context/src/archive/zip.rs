@@ -1,6 +1,5 @@
 //! Zip. The central directory at the end is believed about names and kinds; one that is missing or broken costs only
 //! itself, because entries can also be read from the front.
-#![expect(clippy::disallowed_methods, reason = "archives are read here, on behalf of the sources")]
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};

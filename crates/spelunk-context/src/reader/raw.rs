@@ -1,6 +1,5 @@
 //! The bytes under a reader: an open file read at positions, or bytes in memory. Nothing is mapped: a file that is cut
 //! short under a map kills the process, under a read it is an error.
-#![expect(clippy::disallowed_methods, reason = "documents are read here, on behalf of the sources")]
 
 use std::fs::{File, Metadata};
 use std::io;

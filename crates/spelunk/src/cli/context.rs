@@ -138,9 +138,9 @@ pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure>
     let is_load = matches!(args.command, ContextCommand::Load { .. });
     let Answer { text, code } = answer(app, &navigator, args.command)?;
     if is_load && !app.json {
-        print_as_is(&text)
+        print_as_is(&text);
     } else {
-        print(&text)
+        print(&text);
     }
     // A count that could not be saved is no reason to hide what was found.
     if let Err(error) = store.save() {

@@ -43,6 +43,6 @@ pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failu
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
-    serve_stdio(state).await?;
+    Box::pin(serve_stdio(state)).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -42,7 +42,7 @@ pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), Con
     let has_key =
         |key: &&str| matches!(own.get(key), Some(Entry { value: Value::Text(text), .. }) if !text.is_empty());
     match project.get("model.provider") {
-        Some(Entry { origin, .. }) if KEY_SETTINGS.iter().any(|key| has_key(&key)) => {
+        Some(Entry { origin, .. }) if KEY_SETTINGS.iter().any(has_key) => {
             Err(ConfigError::NotFromProject { key: "model.provider".to_owned(), origin: origin.clone() })
         }
         Some(_) | None => Ok(()),

@@ -8,7 +8,6 @@ use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
 };
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 /// The longest message: as long as the longest upload by default, for the texts that a client registers.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
@@ -21,18 +20,19 @@ const ERRORS_MAX: usize = 16;
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
 
-/// The two ends for the library, and the task that writes what both of us have to say. It ends when the library has let go
-/// of its end.
+/// The two ends for the library, and what has to go on beside it: reading, until the input ends, and writing, until the
+/// library has let go of its end.
 pub(super) fn checked(
-    input: impl AsyncRead + Unpin + Send + 'static,
-    output: impl AsyncWrite + Unpin + Send + 'static,
-) -> ((DuplexStream, DuplexStream), JoinHandle<io::Result<()>>) {
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+) -> ((DuplexStream, DuplexStream), impl Future<Output = io::Result<()>>, impl Future<Output = io::Result<()>>)
+{
     let (for_library, to_library) = tokio::io::duplex(PIPE_BYTES);
     let (of_library, from_library) = tokio::io::duplex(PIPE_BYTES);
     let (errors, errors_to_write) = mpsc::channel(ERRORS_MAX);
-    tokio::spawn(read(BufReader::new(input), to_library, errors, MESSAGE_BYTES_MAX));
-    let writing = tokio::spawn(write(BufReader::new(from_library), errors_to_write, output));
-    ((for_library, of_library), writing)
+    let reading = read(BufReader::new(input), to_library, errors, MESSAGE_BYTES_MAX);
+    let writing = write(BufReader::new(from_library), errors_to_write, output);
+    ((for_library, of_library), reading, writing)
 }
 
 /// Hands on lines that are messages, and answers the others.

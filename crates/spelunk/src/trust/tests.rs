@@ -1,4 +1,4 @@
-#![expect(clippy::disallowed_methods, reason = "tests place hostile files by hand")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests place hostile files by hand")]
 
 use std::os::unix::fs::symlink;
 

@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests place files by hand")]
+
 use std::collections::BTreeMap;
 
 use expect_test::expect;
@@ -74,8 +76,10 @@ fn these_settings_a_project_may_choose() {
         };
         by_reach.entry(reach).or_default().push(&setting.key);
     }
-    let listed: String =
-        by_reach.iter().map(|(reach, keys)| format!("{reach}: {}\n", keys.join(" "))).collect();
+    let mut listed = String::new();
+    for (reach, keys) in by_reach {
+        listed += &format!("{reach}: {}\n", keys.join(" "));
+    }
     expect![[r#"
         everywhere: model.provider model.name model.sub roles.root roles.sub roles.synthesis ask.strategy output.color limits.corpus_tokens_warn limits.chunk_code_lines limits.chunk_narrow_rows limits.chunk_wide_dense_rows limits.chunk_wide_sparse_rows limits.wide_columns_min limits.chunk_json_elements limits.chunk_jsonl_lines limits.chunk_jsonl_narrow_lines limits.chunk_jsonl_wide_lines limits.chunk_log_lines limits.chunk_prose_lines limits.chunk_other_lines limits.overlap_log_lines limits.overlap_prose_lines limits.overlap_other_lines limits.chunk_plain_tokens limits.overlap_plain_tokens limits.peek_lines limits.peek_tokens limits.page_lines limits.evict_to_percent limits.access_log_entries_kept
         inside: workspace.path

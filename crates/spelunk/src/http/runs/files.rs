@@ -60,7 +60,7 @@ async fn list(State(server): State<Shared>, Part(id): Part<String>, params: Para
         let files = files_of(&server, &id)?;
         let (dir, folder) = files.place();
         let unread =
-            |error: std::io::Error| Problem::not_found(&format!("the files cannot be listed: {error}"));
+            |error: std::io::Error| Problem::not_found(format!("the files cannot be listed: {error}"));
         let mut rows = Vec::new();
         for (name, file) in dir.files_below(folder).map_err(unread)? {
             let name = name.strip_prefix(folder).and_then(|name| name.strip_prefix('/')).unwrap_or(&name);

@@ -88,6 +88,8 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "tests place files by hand")]
+
     use proptest::prelude::*;
 
     use super::*;

@@ -205,7 +205,7 @@ impl Tickets {
                 is_plain.then(|| self.read_signed(&format!("{FOLDER}/{}", file.name)).ok()).flatten();
             match ticket.and_then(|bytes| Ticket::of(&serde_json::from_slice(&bytes).ok()?)) {
                 Some(ticket) if name(&ticket.run) == format!("{FOLDER}/{}", file.name) => {
-                    tickets.push(ticket)
+                    tickets.push(ticket);
                 }
                 Some(_) | None => n_foreign += 1,
             }
@@ -295,6 +295,8 @@ fn upload_name(run: &RunId, idx: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "tests place files by hand")]
+
     use super::*;
 
     fn ticket(tail: u32, progress: Progress) -> Ticket {
