@@ -1,4 +1,5 @@
 //! What is packed can be unpacked, and nothing else is packed.
+#![expect(clippy::disallowed_methods, reason = "tests place files by hand")]
 
 use std::path::Path;
 
