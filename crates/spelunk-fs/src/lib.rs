@@ -4,11 +4,9 @@
 //! files with 0600, because they hold prompts and documents.
 
 #[cfg(not(unix))]
-#[path = "portable.rs"]
-mod system;
+mod portable;
 #[cfg(unix)]
-#[path = "unix.rs"]
-mod system;
+mod unix;
 
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
@@ -16,7 +14,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+#[cfg(not(unix))]
+use portable as system;
 use system::{At, Flags};
+#[cfg(unix)]
+use unix as system;
 
 /// A directory and the right to use it.
 #[derive(Debug, Clone)]

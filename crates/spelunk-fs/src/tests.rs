@@ -1,4 +1,4 @@
-#![expect(clippy::disallowed_methods, reason = "tests place hostile files by hand")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests place hostile files by hand")]
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -130,7 +130,7 @@ fn a_file_that_would_make_its_reader_wait_is_refused_or_fails() {
     assert_eq!(text, "ours");
     // The log of the kernel says that it is a file. Not everybody may open it, and not every machine has one.
     if let Ok(log) = open_to_read(Path::new("/proc/kmsg")) {
-        let outcome = std::io::copy(&mut { log }, &mut std::io::sink());
+        let outcome = io::copy(&mut { log }, &mut io::sink());
         assert!(outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock));
     }
 }
