@@ -47,23 +47,6 @@ fn a_pdf_that_takes_gigabytes_is_left_out_and_the_other_files_are_answered() {
     ]]);
 }
 
-/// Code with so many ways to read it that the parser keeps gigabytes of them.
-#[test]
-fn code_that_takes_the_parser_gigabytes_is_cut_without_it() {
-    let line = format!("{}c;\n", "a<b<".repeat(400));
-    let class = "public class A {\n    int a;\n    void f() {\n        g();\n    }\n}\n";
-    let scene = Scene::new(&[]);
-    scene.write(
-        "code/A.java",
-        format!("{class}{}", format!("{}{class}", line.repeat(10)).repeat(30)).as_bytes(),
-    );
-    scene.write("code/B.java", class.as_bytes());
-    // Four gigabytes of address space for the program itself; its workers have limits of their own.
-    let ran = scene.after_shell("ulimit -v 4000000", ["plan", "code", "--json"]).run();
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("A.java") && ran.stdout.contains("B.java"), "{}", ran.stdout);
-}
-
 #[test]
 fn a_script_that_is_not_plain_runs_in_a_worker_over_the_desk_of_the_run() {
     let script = r#"{"command": "n=$(grep -c number input/contexts/a.md); while [ $n -lt 5 ]; do n=$((n + 1)); echo $n >> scratch/n; done; cat scratch/n"}"#;
