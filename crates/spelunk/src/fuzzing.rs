@@ -12,7 +12,7 @@ use tokio::io::BufReader;
 use crate::asking::Asked;
 use crate::config::{load_without_files, rewrite};
 use crate::env::Environment;
-use crate::http::{Params, name_of, receive_form};
+use crate::http::{Params, Problem, name_of, receive_form};
 use crate::mcp::{Arguments, Line, Material, fault, next_line};
 use crate::render::error::error_json;
 
@@ -30,21 +30,24 @@ pub fn host_name(host: &str) -> Option<&str> {
 /// Whether the parameters of an address can be read and `name` is a text among them, or why not.
 pub fn parameter(address: &str, name: &'static str) -> Result<Option<String>, String> {
     let uri: Uri = address.parse().map_err(|_| "it is no address".to_owned())?;
-    let mut params = Params::of(&uri).map_err(|problem| problem.detail)?;
+    let mut params = Params::of(&uri).map_err(detail)?;
     let text = params.text(name);
-    params.finish().map_err(|problem| problem.detail)?;
+    params.finish().map_err(detail)?;
     Ok(text)
 }
 
+/// What was sent as `request`, and the names and bytes of files.
+pub type Form = (Value, Vec<(String, Vec<u8>)>);
+
 /// The members and the files of a form that arrives in these pieces.
-pub fn form(boundary: &str, pieces: &[&[u8]]) -> Result<(Value, Vec<(String, Vec<u8>)>), String> {
+pub fn form(boundary: &str, pieces: &[&[u8]]) -> Result<Form, String> {
     let settings = load_without_files(&Environment::default(), &[]).map_err(|error| error.to_string())?;
     let pieces: Vec<Result<Vec<u8>, Infallible>> = pieces.iter().map(|piece| Ok(piece.to_vec())).collect();
     let request = Request::builder()
         .header(header::CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"))
         .body(Body::from_stream(stream::iter(pieces)))
         .map_err(|error| error.to_string())?;
-    let sent = block_on(receive_form(request, &settings.server)).map_err(|problem| problem.detail)?;
+    let sent = block_on(receive_form(request, &settings.server)).map_err(detail)?;
     Ok((sent.request, sent.files.into_iter().map(|file| (file.name, file.bytes)).collect()))
 }
 
@@ -75,6 +78,11 @@ pub fn asked(arguments: &Value) -> Result<String, String> {
     Material::of(&mut arguments).map_err(|usage| usage.message)?;
     arguments.finish().map_err(|usage| usage.message)?;
     Ok(asked.question)
+}
+
+/// What a client is told.
+fn detail(problem: Problem) -> String {
+    problem.json()["detail"].as_str().unwrap_or_default().to_owned()
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {

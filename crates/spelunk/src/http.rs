@@ -31,6 +31,7 @@ pub(crate) use guard::name_of;
 pub(crate) use listen::listen;
 #[cfg(test)]
 pub(crate) use openapi::document;
+pub(crate) use problem::Problem;
 pub(crate) use runs::receive_form;
 
 use crate::cli::{App, Failure};
@@ -39,7 +40,6 @@ use crate::trust;
 use agents::Agents;
 use guard::Needs;
 use metrics::Metrics;
-use problem::Problem;
 use route::Route;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 
