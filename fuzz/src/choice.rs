@@ -43,9 +43,34 @@ impl Choice {
     }
 }
 
+/// What the first bytes choose, as a number.
+pub(crate) fn number_of(data: &[u8]) -> u64 {
+    data.iter().take(CHOICE_BYTES).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// The rest of the input.
+pub(crate) fn body_of(data: &[u8]) -> &[u8] {
+    data.get(CHOICE_BYTES..).unwrap_or_default()
+}
+
+/// The bytes in pieces as a network delivers them: of any length, as the number says.
+pub(crate) fn pieces(mut number: u64, mut bytes: &[u8]) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    while !bytes.is_empty() {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // Mostly short ones, so that marks of two or three bytes are cut.
+        let n_max = 1 << (number >> 61);
+        let len = usize::try_from((number >> 32) % n_max).map_or(1, |len| len + 1).min(bytes.len());
+        let (piece, rest) = bytes.split_at(len);
+        pieces.push(piece);
+        bytes = rest;
+    }
+    pieces
+}
+
 /// The rest of the input, with what is not UTF-8 replaced.
 pub(crate) fn text_of(data: &[u8]) -> String {
-    String::from_utf8_lossy(data.get(CHOICE_BYTES..).unwrap_or_default()).into_owned()
+    String::from_utf8_lossy(body_of(data)).into_owned()
 }
 
 fn limits(target: u64, tokens_max: u64, overlap: u64) -> Limits {

@@ -1,36 +1,69 @@
-//! Hostile text for the code that takes text apart. A target is a function of bytes that panics where an invariant does
-//! not hold; [`TARGETS`] lists them all. The binary of this crate feeds them mutated samples on stable Rust. With
-//! `cargo fuzz` on nightly, the whole of a target file is:
+//! Hostile input for the code that reads what strangers wrote. A target is a function of bytes that panics where an
+//! invariant does not hold; [`TARGETS`] lists them all. The binary of this crate feeds them mutated samples on stable
+//! Rust, and files of `corpus/`, where inputs that broke something are kept. With `cargo fuzz` on nightly, the whole of a
+//! target file is:
 //!
 //! ```text
 //! #![no_main]
 //! libfuzzer_sys::fuzz_target!(|data: &[u8]| spelunk_fuzz::splitters(data));
 //! ```
 
+mod archives;
 mod cells;
 mod choice;
+mod corpus;
 mod detectors;
+mod documents;
+mod journals;
 mod mutate;
 mod plans;
+mod requests;
+mod settings;
 mod splitters;
+mod streams;
 
+pub use archives::archive;
 pub use cells::cells;
+pub use corpus::{Kept, corpus};
 pub use detectors::detectors;
+pub use documents::{docx, html, pdf};
+pub use journals::{events, journal};
 pub use mutate::Mutator;
 pub use plans::{plans, structures};
+pub use requests::{form, head, message};
+pub use settings::settings;
 pub use splitters::splitters;
+pub use streams::{frames, sse};
 
 /// A function that panics where an invariant does not hold.
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("splitters", splitters),
     ("detectors", detectors),
     ("plans", plans),
     ("structures", structures),
     ("cells", cells),
+    ("journal", journal),
+    ("events", events),
+    ("settings", settings),
+    ("head", head),
+    ("form", form),
+    ("message", message),
+    ("pdf", pdf),
+    ("docx", docx),
+    ("html", html),
+    ("archive", archive),
+    ("sse", sse),
+    ("frames", frames),
 ];
+
+/// A refusal is short and can be printed: it repeats what a stranger wrote, and may reach a terminal.
+fn check_message(message: &str) {
+    assert!(!message.is_empty() && message.chars().count() <= 2000, "{} characters", message.chars().count());
+    assert!(!message.chars().any(char::is_control), "{message:?} cannot be printed");
+}
 
 #[cfg(test)]
 mod tests;

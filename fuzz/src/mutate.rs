@@ -1,4 +1,6 @@
-//! Inputs: samples of every format, changed in the ways in which text goes wrong. The same seed gives the same inputs.
+//! Inputs: samples of every format, changed in the ways in which text and bytes go wrong. The same seed gives the same inputs.
+
+use crate::Kept;
 
 /// The longest input.
 const INPUT_BYTES_MAX: usize = 6000;
@@ -18,6 +20,9 @@ const SAMPLES: [&str; 12] = [
     "# One\n\nText of one. More of it.\n\n## Two\n\n```rust\n# not a heading\n```\n\nThree\n=====\n\n- a\n- b\n",
     "[server]\nport = 80\n\nkey: value\nlist:\n  - a\n<?xml version=\"1.0\"?><a b=\"c\"><d/></a>\n",
 ];
+
+/// Numbers at which sums overflow and signs change.
+const NUMBERS: [u64; 8] = [0, 1, 0x7f, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX];
 
 /// What text is made of where it matters.
 const WORDS: [&str; 36] = [
@@ -63,18 +68,26 @@ const WORDS: [&str; 36] = [
 #[derive(Debug)]
 pub struct Mutator {
     state: u64,
+    bodies: Vec<Vec<u8>>,
 }
 
 impl Mutator {
     /// Begins with a seed.
     pub fn new(seed: u64) -> Self {
-        Self { state: seed }
+        Self { state: seed, bodies: Vec::new() }
+    }
+
+    /// The same with files of a corpus beside the samples.
+    #[must_use]
+    pub fn with(mut self, corpus: &[Kept]) -> Self {
+        self.bodies = corpus.iter().map(|kept| kept.body().to_vec()).collect();
+        self
     }
 
     /// The next input: eight bytes that choose, and a text.
     pub fn input(&mut self) -> Vec<u8> {
         let mut input = self.next().to_le_bytes().to_vec();
-        let mut text = SAMPLES[self.below(SAMPLES.len())].as_bytes().to_vec();
+        let mut text = self.sample();
         for _ in 0..self.below(12) {
             self.change(&mut text);
             text.truncate(INPUT_BYTES_MAX);
@@ -86,7 +99,7 @@ impl Mutator {
     fn change(&mut self, text: &mut Vec<u8>) {
         let at = self.below(text.len() + 1);
         let end = (at + self.below(64)).min(text.len());
-        match self.below(8) {
+        match self.below(11) {
             0 => drop(text.drain(at..end)),
             1 => text.truncate(at),
             2 => {
@@ -98,7 +111,7 @@ impl Mutator {
                 insert(text, at, &part);
             }
             4 => {
-                let other = SAMPLES[self.below(SAMPLES.len())].as_bytes();
+                let other = self.sample();
                 let from = self.below(other.len() + 1);
                 insert(text, at, &other[from..]);
             }
@@ -111,11 +124,41 @@ impl Mutator {
                     *byte ^= 1 << (self.next() % 8);
                 }
             }
+            7 => {
+                let other = [0, 1, 0x7f, 0x80, 0xff, b'0', b'\n', b'/'][self.below(8)];
+                if let Some(byte) = text.get_mut(at) {
+                    *byte = other;
+                }
+            }
+            // A length that lies.
+            8 => {
+                let number = NUMBERS[self.below(NUMBERS.len())];
+                let bytes = if self.below(2) == 0 { number.to_le_bytes() } else { number.to_be_bytes() };
+                let n = self.below(3);
+                for (byte, lie) in text.iter_mut().skip(at).zip(&bytes[..2 << n]) {
+                    *byte = *lie;
+                }
+            }
+            // A part in another place.
+            9 => {
+                let part: Vec<u8> = text.drain(at..end).collect();
+                let to = self.below(text.len() + 1);
+                insert(text, to, &part);
+            }
             _ => {
                 let long = "x".repeat(self.below(3000));
                 insert(text, at, long.as_bytes());
             }
         }
+    }
+
+    /// Mostly from the corpus, where there is one.
+    fn sample(&mut self) -> Vec<u8> {
+        if self.bodies.is_empty() || self.below(8) == 0 {
+            return SAMPLES[self.below(SAMPLES.len())].as_bytes().to_vec();
+        }
+        let idx = self.below(self.bodies.len());
+        self.bodies[idx].clone()
     }
 
     fn below(&mut self, n: usize) -> usize {

@@ -19,8 +19,10 @@ pub fn plans(data: &[u8]) {
     let plan = plan(&view, &PlanOptions { limits, detector, mode, files_left_out: 0 });
     assert!(plan.unreadable.is_empty(), "text in memory can be read");
     let row = &plan.manifest[0];
-    assert_eq!(plan.tasks.len() as u64, row.n_chunks.max(1), "a task per chunk, or one batch");
-    assert_eq!(row.tier == Tier::Small, row.n_chunks == 0, "what is small is not cut");
+    let n_tasks = if row.tier == Tier::Small { 1 } else { row.n_chunks };
+    assert_eq!(plan.tasks.len() as u64, n_tasks, "a task per chunk, or one batch");
+    let is_uncut = row.tier == Tier::Small || text.trim().is_empty();
+    assert_eq!(is_uncut, row.n_chunks == 0, "what is small is not cut, and what is blank is nobody's task");
     for task in &plan.tasks {
         match &task.work {
             Work::Chunk(_) => assert_eq!(task.schema, row.schema, "a chunk knows its document"),

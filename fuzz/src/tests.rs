@@ -1,8 +1,8 @@
 use super::*;
 
-/// A few thousand inputs each, so that every change is fuzzed a little. `cargo run -p spelunk-fuzz` goes on from there.
-fn drive(target: Target, n_inputs: usize) {
-    let mut mutator = Mutator::new(1);
+/// A few hundred inputs each, so that every change is fuzzed a little. `cargo run -p spelunk-fuzz` goes on from there.
+fn drive(name: &str, target: Target, n_inputs: usize) {
+    let mut mutator = Mutator::new(1).with(&corpus(name));
     for _ in 0..n_inputs {
         target(&mutator.input());
     }
@@ -10,33 +10,75 @@ fn drive(target: Target, n_inputs: usize) {
 
 #[test]
 fn splitters_keep_their_invariants() {
-    drive(splitters, 1000);
+    drive("splitters", splitters, 1000);
 }
 
 #[test]
 fn detectors_are_total() {
-    drive(detectors, 2000);
+    drive("detectors", detectors, 2000);
 }
 
 #[test]
 fn plans_agree_with_themselves() {
-    drive(plans, 300);
+    drive("plans", plans, 300);
 }
 
 #[test]
 fn landmarks_lie_inside() {
-    drive(structures, 300);
+    drive("structures", structures, 300);
 }
 
 #[test]
 fn code_is_found_in_any_reply() {
-    drive(cells, 500);
+    drive("cells", cells, 500);
+}
+
+#[test]
+fn the_other_targets_keep_their_invariants() {
+    for (name, target) in &TARGETS[5..] {
+        drive(name, *target, 200);
+    }
+}
+
+#[test]
+fn every_kept_input_keeps_the_invariants_whatever_is_chosen() {
+    for (name, target) in TARGETS {
+        for kept in corpus(name) {
+            if kept.was_found() {
+                target(&kept.bytes);
+            }
+            for choice in 0..8_u64 {
+                let number = choice.wrapping_mul(0x9e37_79b9_7f4a_7c15) & !7 | choice;
+                target(&[&number.to_le_bytes(), kept.body()].concat());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_strangers_write_has_a_corpus_of_small_files() {
+    for (name, _) in &TARGETS[4..] {
+        assert!(!corpus(name).is_empty(), "{name} has no corpus");
+        for Kept { path, bytes } in corpus(name) {
+            assert!(bytes.len() <= 4096, "{} is too large to be kept", path.display());
+        }
+    }
+}
+
+#[test]
+fn pieces_are_the_whole() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    for number in [0, 1, u64::MAX] {
+        let pieces = choice::pieces(number, &bytes);
+        assert!(pieces.len() > 1, "{number} cuts nothing");
+        assert_eq!(pieces.concat(), bytes);
+    }
 }
 
 #[test]
 fn a_seed_gives_the_same_inputs_again_and_another_seed_others() {
     let inputs = |seed| {
-        let mut mutator = Mutator::new(seed);
+        let mut mutator = Mutator::new(seed).with(&corpus("settings"));
         (0..20).map(|_| mutator.input()).collect::<Vec<_>>()
     };
     assert_eq!(inputs(1), inputs(1));

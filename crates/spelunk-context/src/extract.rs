@@ -21,6 +21,10 @@ pub(crate) const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Longer text is not taken.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Characters of what a library says about a document.
+#[cfg(feature = "extract")]
+const WHAT_CHARS_MAX: usize = 200;
+
 /// A kind of document whose text has to be extracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtractKind {
@@ -139,6 +143,12 @@ pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> 
     } else {
         Ok(text)
     }
+}
+
+/// The libraries quote what they stumble over, which may be anything.
+#[cfg(feature = "extract")]
+fn damaged(what: &str) -> ExtractError {
+    ExtractError::Damaged { what: name::shortened(&name::printable_text(what), WHAT_CHARS_MAX).into_owned() }
 }
 
 #[cfg(test)]

@@ -151,13 +151,19 @@ fn load(disk: &dyn Disk, run: &RunId) -> Result<(Vec<Record>, u64, u64), Journal
     let name = file_name(run);
     let bytes = disk.read(&name).map_err(|source| JournalError::Read { name: name.clone(), source })?;
     let bytes = bytes.ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
-    let whole = memrchr_newline(&bytes);
+    let (records, whole) = read_lines(&bytes, run)?;
+    Ok((records, whole as u64, (bytes.len() - whole) as u64))
+}
+
+/// The whole lines, and how many bytes they take.
+pub(crate) fn read_lines(bytes: &[u8], run: &RunId) -> Result<(Vec<Record>, usize), JournalError> {
+    let whole = memrchr_newline(bytes);
     let mut records = Vec::new();
     for line in bytes.get(..whole).unwrap_or_default().split_inclusive(|b| *b == b'\n') {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         records.push(read_line(line, run, records.len() as u64 + 1)?);
     }
-    Ok((records, whole as u64, (bytes.len() - whole) as u64))
+    Ok((records, whole))
 }
 
 /// The length up to and including the last newline.

@@ -6,6 +6,8 @@ mod blobs;
 mod derived;
 mod disk;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gc;
 mod journal;
 mod line;

@@ -17,6 +17,11 @@ pub(crate) fn write(event: &Event, into: &mut Vec<u8>) {
     serde_json::to_writer(&mut *into, event).expect("events have string keys and no failing serialiser");
     let closing = into.pop();
     debug_assert_eq!(closing, Some(b'}'));
+    seal(start, into);
+}
+
+/// Ends the line that begins at `start` and lacks its closing brace.
+pub(crate) fn seal(start: usize, into: &mut Vec<u8>) {
     let sum = checksum(into.get(start..).unwrap_or_default());
     into.extend_from_slice(SUM_FIELD);
     into.extend_from_slice(sum.as_bytes());

@@ -15,6 +15,8 @@ mod embedding;
 mod error;
 mod fallback;
 mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gemini;
 mod gguf;
 #[cfg(test)]

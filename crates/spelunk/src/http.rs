@@ -26,9 +26,13 @@ use axum::middleware::from_fn_with_state;
 use tokio::sync::watch;
 
 pub(crate) use auth::{NewToken, Tokens};
+pub(crate) use extract::Params;
+pub(crate) use guard::name_of;
 pub(crate) use listen::listen;
 #[cfg(test)]
 pub(crate) use openapi::document;
+pub(crate) use problem::Problem;
+pub(crate) use runs::receive_form;
 
 use crate::cli::{App, Failure};
 use crate::mcp;
@@ -36,7 +40,6 @@ use crate::trust;
 use agents::Agents;
 use guard::Needs;
 use metrics::Metrics;
-use problem::Problem;
 use route::Route;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 

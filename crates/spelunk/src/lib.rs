@@ -46,6 +46,8 @@ mod cli;
 mod config;
 mod env;
 mod finding;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod library;
 mod local;

@@ -35,6 +35,7 @@ use rmcp::{ServerHandler, ServiceExt as _};
 pub(crate) use arguments::{Arguments, SCHEMA_HINT, wrong};
 pub(crate) use blocking::blocking;
 pub(crate) use contexts::find;
+pub(crate) use lines::{Line, fault, next_line};
 pub(crate) use material::Material;
 pub(crate) use plan::make as make_plan;
 pub(crate) use query::{LIMITS, Manner, read_limits, strategy};

@@ -44,7 +44,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "spelunk-types",
         ],
     ),
-    ("spelunk-fuzz", &["spelunk-context", "spelunk-sandbox", "spelunk-types"]),
+    (
+        "spelunk-fuzz",
+        &[
+            "spelunk",
+            "spelunk-context",
+            "spelunk-journal",
+            "spelunk-model",
+            "spelunk-sandbox",
+            "spelunk-types",
+        ],
+    ),
     ("xtask", &["spelunk-types"]),
 ];
 /// May use everything, and only tests may use it.

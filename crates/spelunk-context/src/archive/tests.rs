@@ -21,6 +21,13 @@ pub(crate) fn zipped(entries: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
+/// The same zip, whose directory says that its first entry takes gigabytes in it.
+pub(crate) fn claiming_to_be_large(mut zip: Vec<u8>) -> Vec<u8> {
+    let directory = memchr::memmem::find(&zip, b"PK\x01\x02").unwrap();
+    zip[directory + 20..directory + 24].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+    zip
+}
+
 pub(crate) fn tarred(entries: &[(&str, &str)]) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for (name, text) in entries {

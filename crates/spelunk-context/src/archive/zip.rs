@@ -18,12 +18,13 @@ pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), S
     if announced_entries(&mut input).map_err(Stop::Damaged)? > unpacking.limits.entries_max {
         return Err(Stop::TooLarge);
     }
+    let archive_bytes = input.seek(SeekFrom::End(0)).map_err(Stop::Damaged)?;
     input.rewind().map_err(Stop::Damaged)?;
     match ZipArchive::new(input) {
-        Ok(archive) => from_directory(archive, unpacking),
+        Ok(archive) => from_directory(archive, archive_bytes, unpacking),
         Err(error) => {
             let input = BufReader::new(spelunk_fs::open_to_read(path).map_err(Stop::Damaged)?);
-            from_front(input, unpacking)?;
+            from_front(input, archive_bytes, unpacking)?;
             Err(Stop::Damaged(error.into()))
         }
     }
@@ -31,6 +32,7 @@ pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), S
 
 fn from_directory(
     mut archive: ZipArchive<BufReader<File>>,
+    archive_bytes: u64,
     unpacking: &mut Unpacking<'_>,
 ) -> Result<(), Stop> {
     for idx in 0..archive.len() {
@@ -53,7 +55,7 @@ fn from_directory(
         }
         match archive.by_index(idx) {
             Ok(mut entry) => {
-                let packed = entry.compressed_size();
+                let packed = packed_bytes(&entry, archive_bytes);
                 unpacking.keep(relative, &mut entry, &|| packed, Torn::Drop)?;
             }
             Err(error) => unpacking.skip(reason_for(&error), &relative),
@@ -63,7 +65,11 @@ fn from_directory(
 }
 
 /// Reads entries one after the other until something is not an entry.
-fn from_front(mut input: BufReader<File>, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
+fn from_front(
+    mut input: BufReader<File>,
+    archive_bytes: u64,
+    unpacking: &mut Unpacking<'_>,
+) -> Result<(), Stop> {
     while let Ok(Some(mut entry)) = read_zipfile_from_stream(&mut input) {
         let (raw_name, trait_) = (name_of(&entry), Trait::of(&entry));
         if trait_ == Trait::Directory {
@@ -73,12 +79,17 @@ fn from_front(mut input: BufReader<File>, unpacking: &mut Unpacking<'_>) -> Resu
         match trait_.reason() {
             Some(reason) => unpacking.skip(reason, &relative),
             None => {
-                let packed = entry.compressed_size();
+                let packed = packed_bytes(&entry, archive_bytes);
                 unpacking.keep(relative, &mut entry, &|| packed, Torn::Drop)?;
             }
         }
     }
     Ok(())
+}
+
+/// What an entry takes in the archive. It says so itself, and may say more than there is.
+fn packed_bytes<R: Read>(entry: &ZipFile<'_, R>, archive_bytes: u64) -> u64 {
+    entry.compressed_size().min(archive_bytes)
 }
 
 /// What an entry is besides its bytes.

@@ -8,7 +8,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use zip::ZipArchive;
 
-use super::OUTPUT_BYTES_MAX;
+use super::{OUTPUT_BYTES_MAX, damaged};
 use crate::ExtractError;
 use crate::archive::UnpackLimits;
 
@@ -46,7 +46,8 @@ fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
         return Err(damaged("it has no `word/document.xml`"));
     }
     let part = archive.by_name(PART).map_err(|error| damaged(&error.to_string()))?;
-    let packed = part.compressed_size();
+    // It says so itself, and may say more than there is.
+    let packed = part.compressed_size().min(bytes.len() as u64);
     let mut xml = Vec::new();
     let n_read = part
         .take(OUTPUT_BYTES_MAX as u64 + 1)
@@ -166,8 +167,4 @@ fn heading_of(tag: &BytesStart<'_>) -> usize {
 /// The name without its namespace.
 fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
-}
-
-fn damaged(what: &str) -> ExtractError {
-    ExtractError::Damaged { what: what.to_owned() }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use lopdf::content::{Content, Operation};
 use lopdf::{DecompressError, Dictionary, Document, Encoding, Error, LoadOptions, Object, ObjectId, Stream};
 
-use super::OUTPUT_BYTES_MAX;
+use super::{OUTPUT_BYTES_MAX, damaged};
 use crate::ExtractError;
 
 /// What one stream in the file may unpack to.
@@ -18,7 +18,7 @@ const HEAD_BYTES: usize = 1024;
 /// Looked at between pages.
 const TIME_MAX: Duration = Duration::from_mins(1);
 
-/// Forms within forms, which may contain themselves.
+/// Forms within forms.
 const FORM_DEPTH_MAX: usize = 8;
 
 /// Forms drawn in one document.
@@ -37,8 +37,13 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     if document.is_encrypted() {
         return Err(ExtractError::Encrypted);
     }
-    let mut canvas =
-        Canvas { document: &document, begun: Instant::now(), forms_left: FORMS_MAX, lines: Lines::default() };
+    let mut canvas = Canvas {
+        document: &document,
+        begun: Instant::now(),
+        forms_left: FORMS_MAX,
+        forms_around: Vec::new(),
+        lines: Lines::default(),
+    };
     let mut text = String::new();
     for page in document.page_iter() {
         // A page that cannot be read costs that page only.
@@ -64,6 +69,8 @@ struct Canvas<'a> {
     begun: Instant,
     /// Forms may use each other, so that few of them are drawn very often.
     forms_left: u32,
+    /// The form that is being drawn, and those it is drawn in.
+    forms_around: Vec<&'a Stream>,
     lines: Lines,
 }
 
@@ -107,7 +114,9 @@ impl<'a> Canvas<'a> {
     }
 
     fn draw(&mut self, form: &'a Stream, depth_left: usize) -> Result<(), Error> {
-        if depth_left == 0 || self.forms_left == 0 || self.begun.elapsed() > TIME_MAX {
+        // No paper holds a form in itself, and to follow it takes long.
+        let is_in_itself = self.forms_around.iter().any(|around| std::ptr::eq(*around, form));
+        if is_in_itself || depth_left == 0 || self.forms_left == 0 || self.begun.elapsed() > TIME_MAX {
             return Ok(());
         }
         self.forms_left -= 1;
@@ -119,7 +128,10 @@ impl<'a> Canvas<'a> {
             fonts.filter_map(|(name, font)| Some((name.clone(), deref(document, font)?.as_dict().ok()?)));
         let encodings = encodings_of(document, fonts);
         let content = form.decompressed_content_with_limit(STREAM_BYTES_MAX)?;
-        self.show(&content, &encodings, resources, depth_left - 1)
+        self.forms_around.push(form);
+        let shown = self.show(&content, &encodings, resources, depth_left - 1);
+        self.forms_around.pop();
+        shown
     }
 }
 
@@ -262,8 +274,4 @@ fn explain(error: &Error) -> ExtractError {
         Error::Decryption(_) | Error::InvalidPassword => ExtractError::Encrypted,
         error => damaged(&error.to_string()),
     }
-}
-
-fn damaged(what: &str) -> ExtractError {
-    ExtractError::Damaged { what: what.to_owned() }
 }

@@ -70,6 +70,18 @@ pub(crate) fn load_without_files(
     Settings::resolve(said.over(Layer::defaults()))
 }
 
+/// Reads the text of a settings file, and writes what it says as another one.
+pub(crate) fn rewrite(text: &str, is_project: bool) -> Result<String, ConfigError> {
+    let path = Path::new(file::PROJECT_FILE);
+    let layer = file::parse(text, path, if is_project { Owner::Project } else { Owner::User })?;
+    if is_project {
+        project::check(&layer, &Layer::defaults(), path)?;
+    }
+    let written = show::show_file(&layer);
+    Settings::resolve(layer.over(Layer::defaults()))?;
+    Ok(written)
+}
+
 /// A project's workspace stays in one place wherever below the project the command runs.
 fn read_project(path: &Path, current_dir: &Path, own: &Layer) -> Result<Layer, ConfigError> {
     let shown = path.strip_prefix(current_dir).unwrap_or(path);

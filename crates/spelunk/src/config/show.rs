@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::error::ConfigError;
-use super::layer::{Origin, unknown};
+use super::layer::{Layer, Origin, unknown};
 use super::models::WrittenModel;
 use super::settings::Settings;
 use super::table::{self, Display, MODELS, Setting, TYPES};
@@ -40,6 +40,32 @@ pub(crate) fn show_json(settings: &Settings, prefix: &str) -> Result<serde_json:
         json!({"key": row.key, "value": value, "origin": origin_json(row.origin)})
     };
     Ok(matching(settings, prefix)?.into_iter().map(of_row).collect())
+}
+
+/// All that a layer says, as a settings file says it. Secrets are in it.
+pub(super) fn show_file(layer: &Layer) -> String {
+    let mut text = String::new();
+    for setting in table::all() {
+        if let Some(entry) = layer.get(&setting.key) {
+            text += &format!("{} = {}\n", setting.key, entry.value);
+        }
+    }
+    let mut table = |name: String, entries: Vec<(String, &Value)>| {
+        text += &format!("[{name}]\n");
+        for (key, value) in entries {
+            let word = key.rsplit('.').next().unwrap_or(&key);
+            text += &format!("{word} = {value}\n");
+        }
+    };
+    for custom in layer.types() {
+        let entries = custom.entries().map(|(key, entry)| (key, &entry.value)).collect();
+        table(format!("{TYPES}.{}", custom.name()), entries);
+    }
+    for model in layer.models() {
+        let entries = model.entries().map(|(key, _, entry)| (key, &entry.value)).collect();
+        table(format!("{MODELS}.{}", model.name()), entries);
+    }
+    text
 }
 
 /// One setting as it may be shown; no value where nothing is set and nothing is the default.

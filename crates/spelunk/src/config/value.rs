@@ -100,14 +100,18 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // A JSON string is a TOML string too, and never more than one line.
-            Self::Text(text) => write!(f, "{}", serde_json::Value::from(text.as_str())),
+            Self::Text(text) => f.write_str(&quoted(text.as_str())),
             Self::Whole(whole) => write!(f, "{whole}"),
             Self::YesNo(yes) => write!(f, "{yes}"),
             Self::Number(number) => write!(f, "{number}"),
-            Self::List(texts) => write!(f, "{}", serde_json::Value::from(texts.as_slice())),
+            Self::List(texts) => f.write_str(&quoted(texts.as_slice())),
         }
     }
+}
+
+/// A JSON string is a TOML string too, and never more than one line, but for one character that only TOML refuses.
+fn quoted(value: impl Into<serde_json::Value>) -> String {
+    value.into().to_string().replace('\u{7f}', "\\u007f")
 }
 
 impl fmt::Display for Decimal {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use futures_util::StreamExt as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -117,6 +117,12 @@ impl FromRequestParts<Shared> for Params {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
+        Self::of(&parts.uri)
+    }
+}
+
+impl Params {
+    pub(crate) fn of(uri: &Uri) -> Result<Self, Problem> {
         let bad = |detail: &str| {
             Problem::new(
                 StatusCode::BAD_REQUEST,
@@ -125,7 +131,7 @@ impl FromRequestParts<Shared> for Params {
                 detail,
             )
         };
-        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri)
             .map_err(|_| bad("what stands behind the question mark cannot be read"))?;
         if pairs.len() > PARAMETERS_MAX || pairs.iter().any(|(_, value)| value.len() > PARAMETER_BYTES_MAX) {
             return Err(bad("there are too many parameters, or one is too long"));
@@ -138,9 +144,7 @@ impl FromRequestParts<Shared> for Params {
         }
         Ok(Self { given, taken: Vec::new() })
     }
-}
 
-impl Params {
     pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
         self.taken.push(name);
         self.given.remove(name)

@@ -117,7 +117,7 @@ fn is_own_host(server: &Shared, host: &str) -> bool {
 }
 
 /// The name or address in a `Host` header; nothing for what no client would send.
-fn name_of(host: &str) -> Option<&str> {
+pub(crate) fn name_of(host: &str) -> Option<&str> {
     let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
     let (name, port) = host.split_at_checked(end)?;
     let is_address = |inner: &str| inner.parse::<std::net::Ipv6Addr>().is_ok();

@@ -33,6 +33,7 @@ use spelunk_types::{Limits, RunId};
 pub(crate) use blobs::NamedBlobs;
 pub(crate) use keep::model;
 pub(crate) use list::Rows;
+pub(crate) use request::receive_form;
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
 pub(crate) use tickets::Tickets;

@@ -68,13 +68,16 @@ async fn read(
     Ok(())
 }
 
-enum Line {
+pub(crate) enum Line {
     Whole(Vec<u8>),
     TooLong,
 }
 
 /// The next line without its end; of one that is too long nothing is kept.
-async fn next_line(input: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) -> io::Result<Option<Line>> {
+pub(crate) async fn next_line(
+    input: &mut (impl AsyncBufRead + Unpin),
+    bytes_max: usize,
+) -> io::Result<Option<Line>> {
     let (mut line, mut is_too_long, mut has_begun) = (Vec::new(), false, false);
     loop {
         let piece = input.fill_buf().await?;
@@ -99,7 +102,7 @@ async fn next_line(input: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) ->
 }
 
 /// What is wrong with a message: whom to answer, the code, and words.
-fn fault(line: &[u8]) -> Option<(Value, i32, String)> {
+pub(crate) fn fault(line: &[u8]) -> Option<(Value, i32, String)> {
     let message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,
         Err(error) => return Some((Value::Null, PARSE_ERROR, format!("the message is not JSON: {error}"))),

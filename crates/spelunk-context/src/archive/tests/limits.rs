@@ -137,6 +137,19 @@ fn a_bomb_costs_little() {
 }
 
 #[test]
+fn a_bomb_that_claims_to_be_large_is_still_one() {
+    let bomb = claiming_to_be_large(zipped(&[("bomb.txt", &"a".repeat(3_000_000)), ("a.txt", "x")]));
+    check(
+        "x.zip",
+        &bomb,
+        &expect![[r"
+        x.zip/a.txt
+        1 too-large: x.zip/bomb.txt
+    "]],
+    );
+}
+
+#[test]
 fn a_name_of_a_megabyte_is_damage_and_not_memory() {
     let mut builder = Builder::new(Vec::new());
     append(&mut builder, EntryType::Regular, "a.txt", "x");

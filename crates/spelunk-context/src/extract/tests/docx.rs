@@ -4,6 +4,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::*;
+use crate::archive::tests::claiming_to_be_large;
 
 /// A document with this body.
 pub(crate) fn docx(body: &str) -> Vec<u8> {
@@ -72,6 +73,18 @@ fn what_is_not_a_document_is_damage() {
 fn a_document_that_unpacks_to_far_more_than_it_is_is_too_large() {
     let bomb = docx(&format!("<w:p><w:t>{}</w:t></w:p>", "a".repeat(10_000_000)));
     assert_eq!(extract(ExtractKind::Docx, &bomb), Err(ExtractError::TooLarge));
+    assert_eq!(extract(ExtractKind::Docx, &claiming_to_be_large(bomb)), Err(ExtractError::TooLarge));
+}
+
+#[test]
+fn what_is_said_about_damage_is_short_and_can_be_printed() {
+    let tag = format!("w:\u{1b}[31m{}", "x".repeat(5000));
+    let Err(ExtractError::Damaged { what }) = extract(ExtractKind::Docx, &docx(&format!("<{tag}></w:p>")))
+    else {
+        panic!("it is damaged")
+    };
+    assert_eq!(what.chars().count(), 200);
+    assert!(what.starts_with("ill-formed document: expected `</w:\\u{1b}[31mxxx"), "{what}");
 }
 
 #[test]

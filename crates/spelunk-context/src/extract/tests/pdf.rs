@@ -97,10 +97,10 @@ fn forms_drawn_on_a_page_are_read_and_pictures_are_not() {
 }
 
 #[test]
-fn a_form_that_draws_itself_ends() {
+fn a_form_that_draws_itself_is_drawn_once() {
     let text = extract(ExtractKind::Pdf, &pdf_with_form("/Subtype /Form", "BT /F1 12 Tf (x) Tj T* ET /X Do"))
         .unwrap();
-    assert_eq!(text, format!("page x\n{}\n", "x\n".repeat(7)));
+    assert_eq!(text, "page x\n\n");
     let wide = "/X Do ".repeat(10);
     assert_eq!(extract(ExtractKind::Pdf, &pdf_with_form("/Subtype /Form", &wide)).as_deref(), Ok("page\n\n"));
 }

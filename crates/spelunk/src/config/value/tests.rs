@@ -101,6 +101,12 @@ fn a_list_is_of_texts_in_a_file() {
 }
 
 #[test]
+fn what_is_written_can_be_read_again() {
+    check(Kind::Text, Written::Quoted("a\u{7f}\u{1b}"), r#""a\u007f\u001b""#);
+    check(Kind::List, Written::List(&["\u{7f}"]), r#"["\u007f"]"#);
+}
+
+#[test]
 fn a_pattern_must_compile() {
     check(Kind::Pattern, Written::Quoted(r"^\w+ \{$"), r#""^\\w+ \\{$""#);
     check(

@@ -27,7 +27,7 @@ use crate::asking::{
     redact_attachment,
 };
 use crate::cli::Failure;
-use crate::config::StrategyChoice;
+use crate::config::{ServerSettings, StrategyChoice};
 use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits};
 
 const FILES_MAX: usize = 100;
@@ -65,9 +65,9 @@ impl Wanted {
 }
 
 /// What was sent: the members, and files beside them.
-pub(super) struct Sent {
-    pub(super) request: Value,
-    pub(super) files: Vec<File>,
+pub(crate) struct Sent {
+    pub(crate) request: Value,
+    pub(crate) files: Vec<File>,
 }
 
 impl Sent {
@@ -104,9 +104,9 @@ pub(super) fn request_without_secrets(mut request: Value) -> Value {
 }
 
 /// A file that was sent.
-pub(super) struct File {
-    pub(super) name: String,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Reads the body, of either kind.
@@ -126,7 +126,7 @@ pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, P
         return Err(Problem::new(status, "uploads-busy", "The server is busy.", detail).hint("try again"));
     };
     let deadline = Instant::now() + patience * UPLOAD_PATIENCE;
-    let read = receive_form(request, server);
+    let read = receive_form(request, &server.app.settings.server);
     timeout_at(deadline, read).await.unwrap_or_else(|_| Err(Problem::too_slow()))
 }
 
@@ -161,7 +161,7 @@ impl Stream for Paced {
     }
 }
 
-async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem> {
+pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) -> Result<Sent, Problem> {
     let idle_bytes = Arc::new(AtomicU64::new(0));
     let request = request.map(|body| {
         let idle_bytes = Arc::clone(&idle_bytes);
@@ -170,8 +170,8 @@ async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem
     let mut form =
         Multipart::from_request(request, &()).await.map_err(|error| bad_form(&error.body_text()))?;
     let mut sent = Sent { request: Value::Null, files: Vec::new() };
-    let mut room = server.app.settings.server.upload_bytes_max;
-    let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
+    let mut room = settings.upload_bytes_max;
+    let patience = Duration::from_millis(settings.request_ms_max);
     loop {
         let next = timeout(patience, form.next_field()).await.map_err(|_| Problem::too_slow())?;
         let Some(mut field) = next.map_err(|error| bad_form(&error.body_text()))? else { break };
@@ -181,7 +181,7 @@ async fn receive_form(request: Request, server: &Shared) -> Result<Sent, Problem
         loop {
             let piece = timeout(patience, field.chunk()).await.map_err(|_| Problem::too_slow())?;
             let Some(piece) = piece.map_err(|error| bad_form(&error.body_text()))? else { break };
-            let too_large = || Problem::too_large(server.app.settings.server.upload_bytes_max);
+            let too_large = || Problem::too_large(settings.upload_bytes_max);
             room = room.checked_sub(piece.len() as u64).ok_or_else(too_large)?;
             bytes.extend_from_slice(&piece);
             idle_bytes.store(0, Ordering::Relaxed);

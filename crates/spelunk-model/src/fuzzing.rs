@@ -1,0 +1,37 @@
+//! Private readers, for the fuzz targets alone: nothing here is promised to anybody.
+
+use crate::frames::FrameParser;
+use crate::sse::SseParser;
+
+/// The events in these pieces of a stream, and the fault that ends it, if one does.
+pub fn sse_events(pieces: &[&[u8]], event_bytes_max: usize) -> (Vec<String>, Option<String>) {
+    let mut parser = SseParser::new(event_bytes_max);
+    let mut events = Vec::new();
+    for piece in pieces {
+        parser.push(piece);
+        while let Some(event) = parser.next_event() {
+            match event {
+                Ok(event) => events.push(event),
+                Err(fault) => return (events, Some(format!("{fault:?}"))),
+            }
+        }
+    }
+    events.extend(parser.finish());
+    (events, None)
+}
+
+/// The same for the binary stream of AWS.
+pub fn frame_events(pieces: &[&[u8]], frame_bytes_max: usize) -> (Vec<String>, Option<String>) {
+    let mut parser = FrameParser::new(frame_bytes_max);
+    let mut events = Vec::new();
+    for piece in pieces {
+        parser.push(piece);
+        while let Some(event) = parser.next_event() {
+            match event {
+                Ok(event) => events.push(event),
+                Err(fault) => return (events, Some(format!("{fault:?}"))),
+            }
+        }
+    }
+    (events, None)
+}

@@ -1,0 +1,50 @@
+//! Documents that are not text: whatever they hold, there is some text or a reason why not, and the same each time.
+
+use std::io::{Cursor, Write as _};
+
+use spelunk_context::{ExtractError, ExtractKind, extract};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::check_message;
+use crate::choice::body_of;
+
+/// More text from one byte would be a bomb.
+const BYTES_PER_BYTE_MAX: usize = 200;
+/// Below this much text, nothing is a bomb.
+const TEXT_BYTES_MIN: usize = 1 << 20;
+
+/// PDF.
+pub fn pdf(data: &[u8]) {
+    check(ExtractKind::Pdf, body_of(data));
+}
+
+/// DOCX: the bytes as they are, and as the text of a document whose checksums fit.
+pub fn docx(data: &[u8]) {
+    let body = body_of(data);
+    check(ExtractKind::Docx, body);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    zip.start_file("word/document.xml", stored).expect("memory can be written to");
+    zip.write_all(body).expect("memory can be written to");
+    let packed = zip.finish().expect("memory can be written to").into_inner();
+    check(ExtractKind::Docx, &packed);
+}
+
+/// HTML.
+pub fn html(data: &[u8]) {
+    check(ExtractKind::Html, body_of(data));
+}
+
+fn check(kind: ExtractKind, bytes: &[u8]) {
+    let text = extract(kind, bytes);
+    assert_eq!(text, extract(kind, bytes), "the same bytes give the same text");
+    match text {
+        Ok(text) => {
+            assert!(!text.trim().is_empty(), "there is text");
+            assert!(text.len() <= TEXT_BYTES_MIN.max(bytes.len() * BYTES_PER_BYTE_MAX), "no bomb");
+        }
+        Err(ExtractError::Damaged { what }) => check_message(&what),
+        Err(error) => assert_ne!(error, ExtractError::NotBuilt, "the reader is built in"),
+    }
+}
