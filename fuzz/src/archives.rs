@@ -93,7 +93,11 @@ fn check(name: &str, bytes: &[u8]) {
     let mut names = BTreeSet::new();
     for document in corpus.documents() {
         let inner = document.name.strip_prefix(name);
-        assert!(inner.is_some() || name.ends_with(".gz"), "`{}` is not in `{name}`", document.name);
+        assert!(
+            inner.is_some() || Path::new(name).extension() == Some("gz".as_ref()),
+            "`{}` is not in `{name}`",
+            document.name
+        );
         let is_inside = !document.name.split(['/', '\\']).any(|part| part == ".." || part == ".");
         let is_plain = !document.name.starts_with('/') && !document.name.chars().any(char::is_control);
         assert!(is_inside && is_plain, "`{}` leads elsewhere", document.name.escape_debug());

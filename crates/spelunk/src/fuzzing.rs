@@ -30,9 +30,9 @@ pub fn host_name(host: &str) -> Option<&str> {
 /// Whether the parameters of an address can be read and `name` is a text among them, or why not.
 pub fn parameter(address: &str, name: &'static str) -> Result<Option<String>, String> {
     let uri: Uri = address.parse().map_err(|_| "it is no address".to_owned())?;
-    let mut params = Params::of(&uri).map_err(detail)?;
+    let mut params = Params::of(&uri).map_err(|problem| detail(&problem))?;
     let text = params.text(name);
-    params.finish().map_err(detail)?;
+    params.finish().map_err(|problem| detail(&problem))?;
     Ok(text)
 }
 
@@ -47,7 +47,7 @@ pub fn form(boundary: &str, pieces: &[&[u8]]) -> Result<Form, String> {
         .header(header::CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"))
         .body(Body::from_stream(stream::iter(pieces)))
         .map_err(|error| error.to_string())?;
-    let sent = block_on(receive_form(request, &settings.server)).map_err(detail)?;
+    let sent = block_on(receive_form(request, &settings.server)).map_err(|problem| detail(&problem))?;
     Ok((sent.request, sent.files.into_iter().map(|file| (file.name, file.bytes)).collect()))
 }
 
@@ -81,7 +81,7 @@ pub fn asked(arguments: &Value) -> Result<String, String> {
 }
 
 /// What a client is told.
-fn detail(problem: Problem) -> String {
+fn detail(problem: &Problem) -> String {
     problem.json()["detail"].as_str().unwrap_or_default().to_owned()
 }
 
