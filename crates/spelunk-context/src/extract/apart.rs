@@ -16,10 +16,14 @@ const BOUNDS: WorkBounds = WorkBounds { memory_bytes_max: 768 << 20, cpu_ms_max:
 /// Documents that are read at once, over all scans of the program: together they bound what hostile ones can take.
 const AT_ONCE_MAX: usize = 4;
 
-/// The text of a document. HTML is read here: our reader of it takes a few times its size, and no time to speak of.
+/// The longest web page that is read in this process: reading one takes a few times its size.
+const HTML_BYTES_MAX: usize = 1 << 20;
+
+/// The text of a document, read in a worker unless it is a short web page.
 pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> {
     let tag = match kind {
-        ExtractKind::Html => return extract(kind, bytes),
+        ExtractKind::Html if bytes.len() <= HTML_BYTES_MAX => return extract(kind, bytes),
+        ExtractKind::Html => HTML,
         ExtractKind::Pdf => PDF,
         ExtractKind::Docx => DOCX,
     };
@@ -38,13 +42,18 @@ pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, E
 
 /// The other side: reads one document and says what is in it.
 pub fn serve_extract(mut line: Box<dyn WorkLine>) -> Result<(), WorkError> {
-    let kind = if line.receive()? == [DOCX] { ExtractKind::Docx } else { ExtractKind::Pdf };
+    let kind = match line.receive()?.as_slice() {
+        [HTML] => ExtractKind::Html,
+        [DOCX] => ExtractKind::Docx,
+        _ => ExtractKind::Pdf,
+    };
     let bytes = line.receive()?;
     line.send(&encode(extract(kind, &bytes)))
 }
 
 const PDF: u8 = 1;
 const DOCX: u8 = 2;
+const HTML: u8 = 3;
 
 fn lost(error: WorkError) -> ExtractError {
     match error {

@@ -3,25 +3,8 @@
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, when};
 
+use crate::scene::archive::pdf;
 use crate::scene::{NOTE, QUESTION, Scene, answering};
-
-/// A PDF with one page of this content.
-fn pdf(content: &str) -> Vec<u8> {
-    let objects = [
-        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
-        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
-        "<</Type/Page/Parent 2 0 R/Contents 4 0 R/MediaBox[0 0 9 9]/Resources<<>>>>".to_owned(),
-        format!("<</Length {}>>stream\n{content}\nendstream", content.len()),
-    ];
-    let (mut pdf, mut table) = ("%PDF-1.4\n".to_owned(), "0000000000 65535 f \n".to_owned());
-    for (idx, object) in objects.iter().enumerate() {
-        table += &format!("{:010} 00000 n \n", pdf.len());
-        pdf += &format!("{} 0 obj\n{object}\nendobj\n", idx + 1);
-    }
-    let start = pdf.len();
-    pdf += &format!("xref\n0 5\n{table}trailer<</Size 5/Root 1 0 R>>\nstartxref\n{start}\n%%EOF");
-    pdf.into_bytes()
-}
 
 /// Every operator becomes an object of some hundred bytes: six megabytes become a gigabyte.
 fn bomb() -> Vec<u8> {
@@ -45,6 +28,18 @@ fn a_pdf_that_takes_gigabytes_is_left_out_and_the_other_files_are_answered() {
             --- exit 0
         "#
     ]]);
+}
+
+/// Read in a worker because of its length.
+#[test]
+fn a_long_web_page_is_read_as_text() {
+    let (scene, server) = (Scene::new(&[]), answering("42."));
+    let page = format!("<p>The magic number is 42.</p>{}", "<p><b>no</b></p>\n".repeat(80_000));
+    scene.write("notes/page.html", page.as_bytes());
+    let plan = scene.spelunk(["plan", "notes", "--extract-html", "--json"]).server(&server).run();
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    assert_eq!(plan["manifest"][0]["file"], "page.html");
+    assert_eq!(plan["manifest"][0]["bytes"], 0, "{plan}");
 }
 
 #[test]

@@ -8,16 +8,18 @@ use serde_json::{Value, json};
 
 use crate::http::client::{Answer, Server};
 use crate::mcp::client::Client;
+use crate::scene::archive::pdf;
 use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, answering, wait_for};
 
 /// One for every way in, unlike any other.
-const TOKENS: [&str; 6] = [
+const TOKENS: [&str; 7] = [
     "ghp_Zk3vQ9xT7bLmW2rY8nHc5JdPf4SgA1uEoK6i",
     "ghp_9pWq2LxV5nTb8RzK3mHc6YdJf1SgA4uEoQ7x",
     "ghp_4hNs7BvC2kXd9MwT5rLp8ZqJf3GyA6uEoU1t",
     "ghp_6tRm1KzP8wQb4HnX7vLc2DsJf9YgA3uEoN5j",
     "ghp_2yLc8DvS5jWq1TxM4kNb7RpZf6HgA9uEoB3w",
     "ghp_8bXn4GsT1pVr6LzC9mKw3HdQf2JyA5uEoF7v",
+    "ghp_5wCk9JtB3xMq7ZnR1vHs4LdGf8PyA2uEoD6z",
 ];
 const PASSWORD: &str = "tKqWzRbXvNpLhGfDcMsJyTwQ";
 
@@ -145,7 +147,9 @@ fn bodies_uploads_and_contexts_leave_no_secret_anywhere() {
     let boundary = "Content-Disposition: form-data; name=";
     let form = format!(
         "--B\r\n{boundary}\"request\"\r\n\r\n{request}\r\n\
+         --B\r\n{boundary}\"file\"; filename=\"c.pdf\"\r\n\r\n{}\r\n\
          --B\r\n{boundary}\"file\"; filename=\"a.txt\"\r\n\r\n{}\r\n--B--\r\n",
+        String::from_utf8(pdf(&format!("BT (The token is {}) Tj ET", TOKENS[6]))).unwrap(),
         // Long enough to be kept as a blob.
         text(TOKENS[3]) + &"The rest is of no interest.\n".repeat(2000),
     );
@@ -163,7 +167,7 @@ fn bodies_uploads_and_contexts_leave_no_secret_anywhere() {
         assert_clean(&path, answer.body.as_bytes());
     }
     let result = server.get(&format!("/v1/runs/{run}/result")).json();
-    assert_eq!(result["redacted"], json!({ "assigned-secret": 4, "github-token": 4 }));
+    assert_eq!(result["redacted"], json!({ "assigned-secret": 4, "github-token": 5 }));
     let said = json!({ "model": "spelunk", "messages": [{ "role": "user", "content": text(TOKENS[5]) }] });
     let chat = server.post("/v1/chat/completions", &said);
     assert_eq!(chat.status, 200, "{}", chat.body);

@@ -93,6 +93,7 @@ fn a_workspace_that_is_not_trusted_is_read_and_never_changed() {
         vec!["tail", &run],
         vec!["context", "list"],
         vec!["resume", &run],
+        vec!["run", "export", &run],
     ] {
         let ran = scene.spelunk(reads.clone()).run();
         assert_eq!(ran.code, 0, "{reads:?}: {}", ran.stderr);
@@ -110,7 +111,7 @@ fn a_workspace_that_is_not_trusted_is_read_and_never_changed() {
         vec!["gc"],
         vec!["run", "clean", "--older-than", "1h"],
         vec!["run", "archive", &run],
-        vec!["run", "export", &run],
+        vec!["run", "export", &run, "--format", "workspace"],
         vec!["repl", "notes"],
         vec!["search", "magic", "notes"],
         vec!["context", "add", "notes/a.md"],

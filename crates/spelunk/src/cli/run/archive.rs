@@ -9,7 +9,6 @@ use spelunk_types::RunId;
 
 use super::row;
 use crate::cli::app::{App, Failure, print};
-use crate::cli::show::find;
 use crate::render::units::{bytes, count, head};
 
 const QUESTION_CHARS_MAX: usize = 500;
@@ -21,7 +20,8 @@ pub(crate) struct ArchiveArgs {
 }
 
 pub(crate) fn archive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
-    let (workspace, run) = find(app, Some(&args.run))?;
+    let Some(workspace) = app.own_workspace()? else { return Err(JournalError::NoRuns.into()) };
+    let run = workspace.find(Some(&args.run))?;
     let row = row(&workspace, run.clone())?;
     let summary = json!({
         "schema_version": 1,
