@@ -21,8 +21,10 @@ use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{Focus, ModelRef, RunId, SourceSpec, Strategy};
 
-use crate::cli::{App, Failure, Usage};
+use crate::app::App;
+
 use crate::config::StrategyChoice;
+use crate::failure::{Failure, Usage};
 use crate::provider::{self, Chosen};
 
 /// A question with all that a run of it is made from.

@@ -10,7 +10,6 @@ mod doctor;
 mod eval;
 mod gc;
 mod limits;
-mod log;
 mod mcp;
 mod model;
 mod open;
@@ -37,18 +36,9 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use crate::asking::{decide, keep};
+use crate::app::App;
+use crate::failure::Failure;
 use crate::provider;
-pub(crate) use app::{App, Failure, Usage, model_values};
-pub(crate) use plan::{LeftOut, left_out};
-pub(crate) use repl::Nobody;
-pub(crate) use report::{Format, render as render_report};
-pub(crate) use resume::recorded_result;
-pub(crate) use run::{STATES, row};
-pub(crate) use scan::source;
-pub(crate) use show::{find as find_run, read_view, state, view_json};
-pub(crate) use watch::files_incomplete;
-pub(crate) use worker::WORD as WORKER;
 
 /// What the help ends with.
 const EXAMPLES: &str = "\
@@ -201,13 +191,13 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let flags = (model_flags(&cli.command), limit_flags(&cli.command));
-    let app = match App::new(cli.common.clone(), flags) {
+    let app = match app::open_app(cli.common.clone(), flags) {
         Ok(app) => Arc::new(app),
         Err(failure) => return app::report_plain(&failure, cli.common.json),
     };
     match dispatch(&app, cli.command) {
         Ok(code) => code,
-        Err(failure) => app.report(&failure),
+        Err(failure) => app::report(&app, &failure),
     }
 }
 

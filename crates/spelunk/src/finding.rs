@@ -13,7 +13,9 @@ use spelunk_context::{
 use spelunk_index::{Embedder, Hit, IndexError, IndexProgress, Mode, Notice, Passage, Query, mark};
 use spelunk_journal::digest;
 
-use crate::cli::{App, Failure, Usage};
+use crate::app::App;
+
+use crate::failure::{Failure, Usage};
 
 mod indexed;
 

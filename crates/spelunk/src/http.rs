@@ -34,7 +34,9 @@ pub(crate) use openapi::document;
 pub(crate) use problem::Problem;
 pub(crate) use runs::receive_form;
 
-use crate::cli::{App, Failure};
+use crate::app::App;
+
+use crate::failure::Failure;
 use crate::mcp;
 use crate::trust;
 use agents::Agents;

@@ -41,22 +41,28 @@
 //! Without either, such a run is refused before anything is sent or recorded, and the other strategies work. PDF and DOCX
 //! are read in such processes as well, so without either they are left out, as `no-worker` in the report of the scan.
 
+mod app;
 mod asking;
 mod cli;
 mod config;
 mod env;
+mod failure;
 mod finding;
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
 mod library;
 mod local;
+mod log;
 mod mcp;
 mod planning;
 mod provider;
 mod pull;
 mod render;
+mod reports;
+mod runs;
 mod sandbox;
+mod sources;
 mod spans;
 mod told;
 mod trust;

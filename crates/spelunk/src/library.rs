@@ -20,10 +20,12 @@ pub use error::Error;
 pub use question::{Budget, Message, Question};
 pub use running::Running;
 
+use crate::app::App;
 use crate::asking::{self, Asking, Named, Sources, check_more, go_on, same_models};
-use crate::cli::{App, Failure, find_run, read_view, recorded_result};
+use crate::failure::Failure;
 use crate::mcp::blocking;
 use crate::provider;
+use crate::runs::{find_run, read_view, recorded_result};
 use crate::sandbox;
 
 /// Asks questions, and goes on with runs. Cheap to clone; clones share how fast models are asked.

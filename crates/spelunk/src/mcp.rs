@@ -42,7 +42,7 @@ pub(crate) use query::{LIMITS, Manner, read_limits, strategy};
 pub(crate) use sampling::PROVIDER as CLIENT_PROVIDER;
 pub(crate) use state::{ServerOptions, State};
 
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 
 /// The handler, for any transport. All connections that share a state share its contexts, runs and notes.
 pub(crate) fn handler(state: Arc<State>) -> impl ServerHandler {

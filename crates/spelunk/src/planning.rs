@@ -9,8 +9,10 @@ use spelunk_engine::{Forecast, Reader, forecast, plan_analysis};
 use spelunk_model::Price;
 use spelunk_types::{Limits, ModelRef};
 
-use crate::cli::{App, LeftOut, left_out};
+use crate::app::App;
+
 use crate::provider;
+use crate::sources::{LeftOut, left_out};
 
 /// A plan, and all that is said about it.
 pub(crate) struct Planned {

@@ -4,6 +4,7 @@
 mod bounded;
 mod embedding;
 mod keys;
+mod nobody;
 mod open;
 mod recorded;
 mod survey;
@@ -20,6 +21,7 @@ use spelunk_types::{ErrorCode, Explain};
 use self::bounded::BoundedModel;
 pub(crate) use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
 use self::keys::{Place, place, probe};
+pub(crate) use self::nobody::Nobody;
 use self::open::open;
 pub(crate) use self::recorded::{is_at_base_url, recorded};
 use self::survey::usual;

@@ -7,9 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use spelunk_sandbox::{Python, PythonModules, Sandbox, Task, WorkerCommand};
 use spelunk_types::{ErrorCode, Explain, WorkBounds, WorkError, WorkLine, Workers};
 
-use crate::cli::{Failure, Usage, WORKER};
 use crate::config::SandboxChoice;
 use crate::env::{self, Environment};
+use crate::failure::{Failure, Usage};
+
+/// The word that makes this program a worker. It is in no list of commands, because it is none for people.
+pub(crate) const OWN_WORD: &str = "worker";
 
 /// The word that makes another program a worker: no command of its own is called so.
 pub(crate) const HOOK_WORD: &str = "spelunk-worker";
@@ -61,10 +64,10 @@ impl WorkerPlace {
     fn command(&self) -> Result<WorkerCommand, Failure> {
         let of = |program: PathBuf, word: &str| WorkerCommand { program, arguments: vec![word.into()] };
         match self {
-            Self::Own => Ok(of(own_program()?, WORKER)),
+            Self::Own => Ok(of(own_program()?, OWN_WORD)),
             Self::Hooked if IS_HOOKED.load(Ordering::Acquire) => Ok(of(own_program()?, HOOK_WORD)),
             Self::Hooked => Err(NoWorker.into()),
-            Self::Program(program) => Ok(of(program.clone(), WORKER)),
+            Self::Program(program) => Ok(of(program.clone(), OWN_WORD)),
         }
     }
 }

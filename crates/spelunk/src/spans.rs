@@ -10,8 +10,10 @@ use spelunk_journal::{Record, digest};
 use spelunk_model::post_json;
 use spelunk_types::{CallId, CallOutcome, Event, EventKind, FrameId, FrameOutcome, RunId, RunOutcome};
 
-use crate::cli::{App, Failure};
+use crate::app::App;
+
 use crate::env;
+use crate::failure::Failure;
 use crate::mcp::blocking;
 
 /// Spans in one request.

@@ -14,8 +14,8 @@ use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir, is_own};
 use spelunk_journal::{Disk as _, FileDisk, JournalError, Workspace};
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::cli::Failure;
 use crate::env::{self, Environment};
+use crate::failure::Failure;
 
 /// The file of a workspace that holds its id.
 const ID_FILE: &str = "workspace.id";

@@ -11,7 +11,7 @@ use spelunk_context::{ScanOptions, SourceInput, given_text};
 use spelunk_engine::Conversation;
 
 use super::along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along};
-use crate::cli::Usage;
+use crate::failure::Usage;
 use crate::mcp::{Arguments, wrong};
 
 pub(crate) const QUESTION_CHARS_MAX: usize = 100_000;

@@ -13,17 +13,22 @@ use spelunk_index::{RankOptions, rank};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus};
 
-use super::app::{App, Failure, Usage, print};
+use super::app::print;
+
+use crate::app::App;
+
 use super::limits::LimitFlags;
-use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_status};
-use super::show::find;
+use super::scan::{ScanFlags, inputs, say_left_out, scan};
 use super::{ModelFlags, open, report, watch};
 use crate::asking::{Asked, Asking, Named, Sources, require_question};
 use crate::config::StrategyChoice;
+use crate::failure::{Failure, Usage};
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
 use crate::render::progress::Progress;
 use crate::render::units::bytes;
+use crate::runs::find_run;
+use crate::sources::scan_status;
 
 const PASSAGES_MAX: u64 = 5;
 const PASSAGE_BYTES_MAX: u64 = 20_000;
@@ -137,7 +142,7 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let corpus = scan(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };
-    let (workspace, run) = find(app, Some(run))?;
+    let (workspace, run) = find_run(app, Some(run))?;
     let started = workspace.read_journal(&run)?.into_iter().next();
     let Some(Record::Known(event)) = started else { return Err(JournalError::NoRuns.into()) };
     // A journal opens with its start, or it is not read at all.

@@ -4,8 +4,12 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::app::{App, Failure, print};
+use super::app::print;
+
+use crate::app::App;
+
 use crate::config::{defaults_toml, environment_md, schema, show_json, show_text};
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {

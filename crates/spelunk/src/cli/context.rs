@@ -15,8 +15,12 @@ use spelunk_context::{
 use spelunk_engine::{Clock, SystemClock};
 use spelunk_index::Mode;
 
-use super::app::{App, Failure, Usage, print, print_as_is};
+use super::app::{print, print_as_is};
+
+use crate::app::App;
+
 use super::scan::read_stdin;
+use crate::failure::{Failure, Usage};
 use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts::{self as render, Reader};
 use crate::render::found::{found_json, found_text};

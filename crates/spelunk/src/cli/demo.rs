@@ -15,8 +15,10 @@ use spelunk_journal::Record;
 use spelunk_model::Prompt;
 use spelunk_types::{Grounding, ModelRef, RunId, SourceSpec, Strategy};
 
-use super::app::{App, Failure};
+use crate::app::App;
+
 use super::watch;
+use crate::failure::Failure;
 use crate::render::tree::tree;
 use script::ScriptedModel;
 

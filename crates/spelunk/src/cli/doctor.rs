@@ -10,8 +10,10 @@ use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 
 use super::ModelFlags;
-use super::app::{App, Failure, print};
+use super::app::print;
+use crate::app::App;
 use crate::config::{project_path, user_path};
+use crate::failure::Failure;
 use crate::provider::{self, Found};
 use crate::render::units::{count, dollars, head, time};
 

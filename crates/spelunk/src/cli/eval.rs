@@ -14,8 +14,9 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use super::ModelFlags;
-use super::app::{App, Failure, Usage};
 use super::limits::LimitFlags;
+use crate::app::App;
+use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {

@@ -5,7 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 use spelunk_journal::{GcReport, collect_garbage};
 
-use super::app::{App, Failure, print};
+use super::app::print;
+
+use crate::app::App;
+
+use crate::failure::Failure;
 use crate::render::units::{bytes, count};
 
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 
 use clap::Args;
 
-use super::app::Usage;
 use crate::config::FlagValue;
+use crate::failure::Usage;
 
 /// How far a run may go.
 #[derive(Debug, Clone, Default, Args)]

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::ModelFlags;
-use super::app::{App, Failure};
+use crate::app::App;
+use crate::failure::Failure;
 use crate::mcp::{ServerOptions, State, serve_stdio};
 
 /// The text of one answer, about 12 000 tokens.

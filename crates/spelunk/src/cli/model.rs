@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::ModelFlags;
-use super::app::{App, Failure};
+use crate::app::App;
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {

@@ -10,8 +10,10 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::app::{App, Failure, Usage};
+use crate::app::App;
+
 use super::serve::{OUTPUT_CHARS_MAX, stop_signal};
+use crate::failure::{Failure, Usage};
 use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use crate::mcp::{ServerOptions, State};
 use crate::trust::random;

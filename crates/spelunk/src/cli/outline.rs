@@ -7,8 +7,12 @@ use clap::Args;
 use serde_json::{Value, json};
 use spelunk_context::{Detected, Landmarks, Outline, Reader, View};
 
-use super::app::{App, Failure, print};
+use super::app::print;
+
+use crate::app::App;
+
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use crate::failure::Failure;
 use crate::render::units::safe;
 
 #[derive(Debug, Args)]

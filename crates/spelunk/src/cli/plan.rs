@@ -1,15 +1,16 @@
 //! `spelunk plan`: how a directory would be cut into analyst tasks and what that would cost, before anything is spent.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use spelunk_context::{BadOverride, Corpus, Detector, Mode};
+use spelunk_context::{BadOverride, Detector, Mode};
 
 use super::ModelFlags;
-use super::app::{App, Failure, Usage, print};
-use super::scan::{ScanFlags, inputs, redacted, scan, skipped};
+use super::app::print;
+use super::scan::{ScanFlags, inputs, scan};
+use crate::app::App;
 use crate::config::nearest;
+use crate::failure::{Failure, Usage};
 use crate::planning::planned;
 use crate::render::answer::left_out as remarks_left_out;
 use crate::render::plan::{plan_text, plan_value};
@@ -83,20 +84,4 @@ fn override_hint(error: &BadOverride, detector: &Detector) -> String {
 /// The user's own come first.
 fn known_types(detector: &Detector) -> String {
     detector.type_names().join(", ")
-}
-
-/// What a plan is without.
-pub(crate) struct LeftOut {
-    /// How many files, by reason.
-    pub(crate) skipped: BTreeMap<String, u64>,
-    /// The first of those over `files_max`.
-    pub(crate) over_the_cap: Vec<String>,
-    /// How many secrets were taken out of the text, by rule.
-    pub(crate) redacted: BTreeMap<String, u64>,
-}
-
-/// What a plan of this corpus is without.
-pub(crate) fn left_out(corpus: &Corpus) -> LeftOut {
-    let over_the_cap = corpus.reports().iter().flat_map(|report| report.left_out.clone());
-    LeftOut { skipped: skipped(corpus), over_the_cap: over_the_cap.collect(), redacted: redacted(corpus) }
 }

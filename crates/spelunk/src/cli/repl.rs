@@ -8,16 +8,19 @@ use std::sync::Arc;
 
 use clap::Args;
 use spelunk_engine::{ConsoleCell, RunRequest, console};
-use spelunk_model::{Model, ModelError, ModelStream, Price, Prompt};
-use spelunk_types::{CallId, ModelRef, Strategy};
+use spelunk_model::Model;
+use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
 use self::line::Editor;
 use super::ModelFlags;
-use super::app::{App, Failure, print};
+use super::app::print;
 use super::scan::{ScanFlags, inputs, scan};
+use crate::app::App;
 use crate::asking::keep;
+use crate::failure::Failure;
 use crate::provider;
+use crate::provider::Nobody;
 
 /// A person may run as many cells as they like.
 const CELLS_MAX: u64 = 1_000_000;
@@ -97,34 +100,5 @@ fn converse(mut editor: Editor, cells: &mpsc::UnboundedSender<ConsoleCell>) {
             Ok(text) => print(&format!("{text}\n")),
             Err(_) => return,
         }
-    }
-}
-
-/// A model for sessions without one: asking it says what to do.
-pub(crate) struct Nobody {
-    reference: ModelRef,
-}
-
-impl Nobody {
-    pub(crate) fn new() -> Self {
-        let reference = ModelRef { provider: "none".into(), name: "none".into(), base_url: String::new() };
-        Self { reference }
-    }
-}
-
-impl Model for Nobody {
-    fn reference(&self) -> &ModelRef {
-        &self.reference
-    }
-
-    fn price(&self) -> Option<Price> {
-        Some(Price::FREE)
-    }
-
-    fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
-        let detail =
-            "no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server".into();
-        let error = ModelError::NotFound { base_url: "nowhere".into(), model: "none".into(), detail };
-        Box::pin(futures_util::stream::once(std::future::ready(Err(error))))
     }
 }

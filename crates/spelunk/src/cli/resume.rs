@@ -3,19 +3,21 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use spelunk_engine::{Answer, EngineError, ResumeRequest, RunResult, RunView};
-use spelunk_journal::Workspace;
-use spelunk_types::{Explain as _, RunId, RunOutcome};
+use spelunk_engine::{EngineError, ResumeRequest, RunView};
+use spelunk_types::{Explain as _, RunId};
 
-use super::app::{App, Failure, Usage};
+use crate::app::App;
+use crate::runs::recorded_result;
+
 use super::limits::LimitFlags;
-use super::scan::scan_status;
-use super::show::{find, read_view};
 use super::{ModelFlags, demo, watch};
 use crate::asking::{begun, go_on, same_models};
+use crate::failure::{Failure, Usage};
 use crate::provider;
 use crate::render::progress::Progress;
 use crate::render::units::count;
+use crate::runs::{find_run, read_view};
+use crate::sources::scan_status;
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
@@ -35,7 +37,7 @@ pub(crate) struct ResumeArgs {
 
 pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Failure> {
     args.model.check(app).await?;
-    let (workspace, run) = find(app, args.run.as_deref())?;
+    let (workspace, run) = find_run(app, args.run.as_deref())?;
     let view = read_view(&workspace, &run)?;
     let resumable = view.check_resumable(&run, &app.settings.limits);
     if view.has_whole_answer() {
@@ -97,20 +99,4 @@ pub(super) async fn request_of(
         None => same_models(app, run, view)?,
     };
     Ok(models.request(app.run_settings()))
-}
-
-/// The result of a run that has ended, as its journal holds it.
-pub(crate) fn recorded_result(
-    workspace: &Workspace,
-    run: RunId,
-    view: &RunView,
-) -> Result<RunResult, Failure> {
-    let answer = match view.answer() {
-        Some((text, citations, grounding)) => {
-            Some(Answer { text: workspace.blobs().text(text)?, citations: citations.to_vec(), grounding })
-        }
-        None => None,
-    };
-    let outcome = view.outcome.clone().unwrap_or(RunOutcome::Answered);
-    Ok(RunResult { run, outcome, answer, error: None })
 }

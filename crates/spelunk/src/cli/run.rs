@@ -7,14 +7,16 @@ mod export;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-use spelunk_engine::RunView;
-use spelunk_journal::{Record, Workspace, archive_summary, archives};
-use spelunk_types::{Explain, RunId, RunOutcome};
+use serde_json::json;
+use spelunk_journal::archives;
 
-use super::app::{App, Failure, Usage, print};
-use super::show::{self, state};
-use crate::render::units::{count, dollars, head};
+use super::app::print;
+
+use crate::app::App;
+use crate::runs::{Row, STATES, archived_row, row};
+
+use super::show;
+use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -48,7 +50,6 @@ struct ListArgs {
     lifecycle: Option<String>,
 }
 
-pub(crate) const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
 const LIFECYCLES: [&str; 3] = ["active", "archived", "all"];
 
 pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -106,107 +107,4 @@ fn one_of<'a>(flag: &str, word: Option<&'a str>, words: &[&str]) -> Result<Optio
         .into()),
         word => Ok(word),
     }
-}
-
-pub(crate) struct Row {
-    pub(crate) run: RunId,
-    lifecycle: &'static str,
-    pub(crate) state: String,
-    pub(crate) question: String,
-    pub(crate) n_calls: u64,
-    pub(crate) cost_microusd: u64,
-    /// Nothing where it is not known.
-    pub(crate) active_ms: Option<u64>,
-}
-
-impl Row {
-    /// The first word of the state; a journal that cannot be read is damaged.
-    pub(crate) fn word(&self) -> &str {
-        let first = self.state.split([':', ' ']).next().unwrap_or_default();
-        STATES.into_iter().find(|state| *state == first).unwrap_or("damaged")
-    }
-
-    /// The row for programs.
-    pub(crate) fn json(&self) -> Value {
-        json!({
-            "run": self.run,
-            "lifecycle": self.lifecycle,
-            "state": self.state,
-            "question": self.question,
-            "calls": self.n_calls,
-            "cost_microusd": self.cost_microusd,
-            "active_ms": self.active_ms,
-        })
-    }
-
-    fn line(&self) -> String {
-        let cost = dollars(self.cost_microusd);
-        let when = self.run.as_str().get(4..20).unwrap_or_default();
-        let archived = if self.lifecycle == "archived" { "archived: " } else { "" };
-        let line = format!(
-            "{}  {when}  {:<28} {:>10}  {cost:>8}  {archived}{}",
-            self.run.short(),
-            self.state,
-            count(self.n_calls, "call"),
-            head(&self.question, 60)
-        );
-        format!("{}\n", line.trim_end())
-    }
-}
-
-/// A damaged run is listed as such: one bad journal must not hide the others.
-pub(crate) fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
-    let lifecycle = "active";
-    let records = match workspace.read_journal(&run) {
-        Ok(records) => records,
-        Err(error) => {
-            let state = error.code().name().to_owned();
-            let (question, active_ms) = (String::new(), None);
-            return Ok(Row { run, lifecycle, state, question, n_calls: 0, cost_microusd: 0, active_ms });
-        }
-    };
-    let view = fold(records);
-    let question = view.question.as_ref().map(|question| workspace.blobs().text(question)).transpose()?;
-    Ok(Row {
-        state: state(&view),
-        lifecycle,
-        question: question.unwrap_or_default(),
-        n_calls: view.n_paid_calls(),
-        cost_microusd: view.spent.cost_microusd,
-        active_ms: Some(view.active_ms()),
-        run,
-    })
-}
-
-/// What was written down when the run was archived.
-fn archived_row(workspace: &Workspace, run: RunId) -> Row {
-    let summary: Value = archive_summary(workspace, &run)
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_else(|| json!({ "state": "archive-damaged" }));
-    let text = |name: &str| summary[name].as_str().unwrap_or_default().to_owned();
-    let number = |name: &str| summary[name].as_u64().unwrap_or_default();
-    Row {
-        run,
-        lifecycle: "archived",
-        state: text("state"),
-        question: text("question"),
-        n_calls: number("calls"),
-        cost_microusd: number("cost_microusd"),
-        active_ms: summary["active_ms"].as_u64(),
-    }
-}
-
-fn fold(records: Vec<Record>) -> RunView {
-    let mut view = RunView::default();
-    for record in records {
-        if let Record::Known(event) = record {
-            view.apply(&event);
-        }
-    }
-    view
-}
-
-/// Whether `spelunk resume` would go on with it.
-fn can_go_on(view: &RunView) -> bool {
-    view.outcome != Some(RunOutcome::Answered) && view.answer().is_none()
 }

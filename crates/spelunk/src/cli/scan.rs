@@ -1,17 +1,19 @@
 //! Flags that say which files are read, shared by every command that reads some, and the reading itself.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
-use spelunk_context::{Corpus, ScanOptions, ScanProgress, SourceInput};
+use spelunk_context::{Corpus, ScanOptions, SourceInput};
 use spelunk_types::{FileOrder, Limits};
 
-use super::app::{App, Failure, Usage};
+use crate::app::App;
+use crate::sources::{redacted, scan_status, skipped, source};
+
+use crate::failure::{Failure, Usage};
 use crate::render::answer::left_out;
 use crate::render::progress::Progress;
-use crate::render::units::{bytes, count};
+use crate::render::units::bytes;
 
 /// The most that is read from standard input.
 const STDIN_BYTES_MAX: u64 = 1_000_000_000;
@@ -93,13 +95,6 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     paths.iter().map(input).collect()
 }
 
-/// A path. A file is cited by the path that was typed, so that it can be opened from here.
-pub(crate) fn source(app: &App, typed: &Path) -> SourceInput {
-    let path = app.current_dir.join(typed);
-    let is_named = typed.is_relative() && path.is_file();
-    if is_named { SourceInput::Typed { path, typed: typed.into() } } else { SourceInput::Path(path) }
-}
-
 pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(STDIN_BYTES_MAX + 1).read_to_end(&mut text);
@@ -125,32 +120,4 @@ pub(crate) fn say_left_out(app: &App, corpus: &Corpus) {
     for remark in left_out(&skipped(corpus), &redacted(corpus)) {
         app.say(&remark);
     }
-}
-
-/// How many files were left out, by reason.
-pub(crate) fn skipped(corpus: &Corpus) -> BTreeMap<String, u64> {
-    sums(corpus.reports().iter().map(|report| &report.skipped))
-}
-
-/// How many secrets were taken out of the text, by the rule that found them.
-pub(crate) fn redacted(corpus: &Corpus) -> BTreeMap<String, u64> {
-    sums(corpus.reports().iter().map(|report| &report.redactions))
-}
-
-fn sums<'a>(counts: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {
-    let mut sums = BTreeMap::new();
-    for (what, n) in counts.flatten() {
-        *sums.entry(what.clone()).or_default() += n;
-    }
-    sums
-}
-
-pub(crate) fn scan_status(scan: &ScanProgress) -> String {
-    format!(
-        "reading {} of {} · {} of {}",
-        scan.files_done,
-        count(scan.files_total, "file"),
-        bytes(scan.bytes_done),
-        bytes(scan.bytes_total)
-    )
 }

@@ -10,8 +10,12 @@ use spelunk_context::View;
 use spelunk_engine::index_folder;
 use spelunk_index::{Found, Hit, Mode, Query};
 
-use super::app::{App, Failure, Usage, print};
+use super::app::print;
+
+use crate::app::App;
+
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use crate::failure::{Failure, Usage};
 use crate::finding::{Indexed, Level};
 use crate::render::error::Paint;
 use crate::render::found::notices_json;

@@ -11,7 +11,9 @@ use spelunk_engine::{Clock as _, SystemClock};
 use tokio::net::TcpListener;
 
 use super::ModelFlags;
-use super::app::{App, Failure, Usage, print};
+use super::app::print;
+use crate::app::App;
+use crate::failure::{Failure, Usage};
 use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use crate::mcp::{ServerOptions, State, blocking};
 use crate::render::units::count;

@@ -3,12 +3,17 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::{Value, json};
-use spelunk_engine::{CallState, EngineError, RunView};
+use serde_json::Value;
+use spelunk_engine::{CallState, RunView};
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
-use spelunk_types::{CallId, CellOutcome, FrameId, RunId, RunOutcome};
+use spelunk_types::{CallId, CellOutcome, FrameId, RunId};
 
-use super::app::{App, Failure, Usage, print};
+use super::app::print;
+
+use crate::app::App;
+use crate::runs::{find_run, state, view_json};
+
+use crate::failure::{Failure, Usage};
 use crate::render::answer::{answer_text, closing_line, remarks};
 use crate::render::tree::tree;
 use crate::render::units::{bytes, count, head, safe};
@@ -29,7 +34,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
-    let (workspace, run) = find(app, args.run.as_deref())?;
+    let (workspace, run) = find_run(app, args.run.as_deref())?;
     let mut view = RunView::default();
     let mut n_unknown = 0_u64;
     for record in workspace.read_journal(&run)? {
@@ -92,41 +97,6 @@ fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// The run that is meant.
-pub(crate) fn find(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
-    match app.existing_workspace()? {
-        Some(workspace) => {
-            let run = workspace.find(name)?;
-            Ok((workspace, run))
-        }
-        None => Err(JournalError::NoRuns.into()),
-    }
-}
-
-/// The state of a run, as far as this engine understands its events.
-pub(crate) fn read_view(workspace: &Workspace, run: &RunId) -> Result<RunView, Failure> {
-    let of_run = |source| EngineError::Journal { run: run.clone(), source };
-    let mut view = RunView::default();
-    for record in workspace.read_journal(run).map_err(of_run)? {
-        match record {
-            Record::Known(event) => view.apply(&event),
-            Record::Unknown { .. } => {}
-        }
-    }
-    Ok(view)
-}
-
-/// How a run stands, in a word or two.
-pub(crate) fn state(view: &RunView) -> String {
-    match &view.outcome {
-        None => "open".to_owned(),
-        Some(RunOutcome::Answered) => "answered".to_owned(),
-        Some(RunOutcome::Partial { stopped_by }) => format!("stopped: {stopped_by}"),
-        Some(RunOutcome::Failed { code, .. }) => format!("failed: {code}"),
-        Some(RunOutcome::Cancelled) => "cancelled".to_owned(),
-    }
-}
-
 fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String, Failure> {
     let question = match &view.question {
         Some(question) => workspace.blobs().text(question)?,
@@ -141,50 +111,6 @@ fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String,
         text += &format!("resumed   {}\n", count(view.n_resumed, "time"));
     }
     Ok(text)
-}
-
-/// The state of a run for programs.
-pub(crate) fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<Value, Failure> {
-    let blobs = workspace.blobs();
-    let question = view.question.as_ref().map(|question| blobs.text(question)).transpose()?;
-    let (answer, citations) = match view.answer() {
-        Some((answer, citations, _)) => (Some(blobs.text(answer)?), Some(citations)),
-        None => (None, None),
-    };
-    let calls = view.calls.iter().map(|(id, call)| {
-        let (state, usage) = match &call.state {
-            CallState::Open => ("open", None),
-            CallState::Replied { usage, .. } => ("replied", Some(usage)),
-            CallState::Failed { .. } => ("failed", None),
-        };
-        json!({ "call": id, "state": state, "usage": usage, "retries": call.retries })
-    });
-    let ran = view.cells.iter().flat_map(|(frame, cells)| {
-        cells.iter().map(move |cell| {
-            json!({ "frame": frame, "cell": cell.cell, "outcome": cell.outcome, "took_ms": cell.took_ms })
-        })
-    });
-    Ok(json!({
-        "run": run,
-        "outcome": view.outcome,
-        "question": question,
-        "answer": answer,
-        "citations": citations,
-        "model": view.model,
-        "documents": view.n_documents,
-        "documents_read": view.documents_read,
-        "corpus_bytes": view.corpus_bytes,
-        "bytes_read": view.bytes_read,
-        "skipped": view.skipped,
-        "redacted": view.redacted,
-        "usage": view.spent,
-        "active_ms": view.active_ms(),
-        "events": view.seq_last,
-        "resumed": view.n_resumed,
-        "frames": view.frames.keys().collect::<Vec<_>>(),
-        "calls": calls.collect::<Vec<_>>(),
-        "cells": ran.collect::<Vec<_>>(),
-    }))
 }
 
 fn show_call(blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Failure> {

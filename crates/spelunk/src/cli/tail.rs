@@ -6,9 +6,13 @@ use clap::Args;
 use spelunk_context::ScanOptions;
 use spelunk_journal::Record;
 
-use super::app::{App, Failure, print};
-use super::show::find;
+use super::app::print;
+
+use crate::app::App;
+
+use crate::failure::Failure;
 use crate::render::units::safe;
+use crate::runs::find_run;
 
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
@@ -20,7 +24,7 @@ pub(crate) struct TailArgs {
 }
 
 pub(crate) async fn tail(app: &App, args: TailArgs) -> Result<ExitCode, Failure> {
-    let (_, run) = find(app, args.run.as_deref())?;
+    let (_, run) = find_run(app, args.run.as_deref())?;
     let engine = app.looking_engine(ScanOptions::default())?;
     let mut events = engine.watch(&run, args.after)?;
     while let Some(record) = events.next().await {

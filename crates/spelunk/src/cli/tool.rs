@@ -14,7 +14,9 @@ use spelunk_engine::written_answer;
 
 use self::folder::Folder;
 use super::ModelFlags;
-use super::app::{App, Failure, Usage, print};
+use super::app::print;
+use crate::app::App;
+use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {

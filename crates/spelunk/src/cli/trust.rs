@@ -5,7 +5,11 @@ use std::process::ExitCode;
 
 use spelunk_journal::Workspace;
 
-use super::app::{App, Failure, Usage, print};
+use super::app::print;
+
+use crate::app::App;
+
+use crate::failure::{Failure, Usage};
 use crate::render::units::count;
 
 pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {

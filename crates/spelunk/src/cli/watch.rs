@@ -6,12 +6,17 @@ use std::time::{Duration, Instant};
 use spelunk_engine::{Projector, RunHandle, RunResult, RunView, raising_flag};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
-use spelunk_types::{Blame, ErrorCode, EventKind, RunId};
+use spelunk_types::{Blame, ErrorCode, EventKind};
 
-use super::app::{App, Failure, print};
+use super::app::{print, report_text};
+
+use crate::app::App;
+
+use crate::failure::Failure;
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::exit_code;
 use crate::render::progress::{Progress, loading_status, run_status, task_line};
+use crate::runs::files_incomplete;
 use crate::spans;
 
 /// The exit code of an answer that is not all it could be.
@@ -76,13 +81,6 @@ pub(crate) async fn follow(
         app.say(&format!("warning: {}", files_incomplete(&result.run, &error)));
     }
     Ok((result, view))
-}
-
-/// What is said of files beside a journal that could not be written. The journal is whole, so they can be made again.
-pub(crate) fn files_incomplete(run: &RunId, error: &dyn std::error::Error) -> String {
-    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-    let again = format!("write them again with `spelunk run export {} --format workspace`", run.short());
-    format!("the files of run {} are not complete: {error}{cause}; {again}", run.short())
 }
 
 enum Next {
@@ -173,7 +171,7 @@ pub(crate) fn show_result(
             ExitCode::from(exit_code(ErrorCode::Cancelled))
         }
         (Some(code), Some(error)) => {
-            app.report_text(error);
+            report_text(app, error);
             // A limit's own hint says how to go on, and a run cannot go on with another model.
             let is_there =
                 |workspace: Workspace| workspace.runs().is_ok_and(|runs| runs.contains(&result.run));

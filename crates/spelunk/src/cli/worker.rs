@@ -4,12 +4,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The word that makes this program a worker. It is in no list of commands, because it is none for people.
-pub(crate) const WORD: &str = "worker";
+use crate::sandbox::OWN_WORD;
 
 /// Whether the program was started as a worker.
 pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
-    matches!(arguments, [_, word] if word == WORD)
+    matches!(arguments, [_, word] if word == OWN_WORD)
 }
 
 /// Serves until standard input is closed.

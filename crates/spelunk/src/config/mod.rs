@@ -5,6 +5,7 @@ mod choice;
 mod error;
 mod file;
 mod layer;
+mod model_flags;
 mod models;
 mod project;
 mod reference;
@@ -27,6 +28,7 @@ pub(crate) use choice::{ColorChoice, ProviderChoice, SandboxChoice};
 pub(crate) use error::ConfigError;
 pub(crate) use file::{project_path, user_path};
 pub(crate) use layer::{FlagValue, Layer, Origin};
+pub(crate) use model_flags::model_values;
 pub(crate) use models::NamedModel;
 #[cfg(test)]
 pub(crate) use reference::tests::check_page;

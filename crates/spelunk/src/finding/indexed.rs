@@ -12,7 +12,9 @@ use spelunk_index::{
     UpdateOptions, search_by_reading,
 };
 
-use crate::cli::{App, Failure};
+use crate::app::App;
+
+use crate::failure::Failure;
 
 /// An index, and who searches it.
 pub(crate) struct Indexed<'a> {

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use spelunk_journal::digest;
 
 use super::problem::Problem;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const TOKENS_MAX: usize = 1_000;

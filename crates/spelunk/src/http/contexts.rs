@@ -21,7 +21,7 @@ use super::Shared;
 use super::extract::{Fields, Params, Part};
 use super::problem::{Answer, Problem};
 use super::route::{Route, delete, get, post};
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::finding::Wanted;
 use crate::mcp::{self, Arguments, blocking};
 use crate::render::contexts as render;

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use spelunk_types::{Blame, ErrorCode, Explain};
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::mcp::{SCHEMA_HINT, blocking};
 use crate::render::error::error_json;
 

@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use spelunk_journal::JournalError;
 
 use super::{Error, Spelunk};
-use crate::cli::{App, Usage, model_values};
+use crate::app::App;
+use crate::config::model_values;
 use crate::config::{self, FlagValue};
 use crate::env::Environment;
+use crate::failure::Usage;
 use crate::sandbox::WorkerPlace;
 use crate::trust::UserState;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 /// Why there is no run, or why it cannot be gone on with.
 pub struct Error(Box<dyn Explain + Send + Sync>);

@@ -7,9 +7,11 @@ use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::Conversation;
 use spelunk_types::{Focus, Limits};
 
+use crate::app::App;
 use crate::asking::{Along, Asked};
-use crate::cli::{App, Failure, Usage, source};
 use crate::config::StrategyChoice;
+use crate::failure::{Failure, Usage};
+use crate::sources::source;
 
 /// What is asked, of what, and how.
 #[derive(Debug, Clone)]

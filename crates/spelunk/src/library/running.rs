@@ -9,8 +9,10 @@ use spelunk_journal::{JournalError, Record};
 use spelunk_types::{Event, RunId};
 
 use super::{Answer, Error};
-use crate::cli::{App, Failure, files_incomplete};
+use crate::app::App;
+use crate::failure::Failure;
 use crate::mcp::blocking;
+use crate::runs::files_incomplete;
 use crate::spans;
 
 /// A run on its way. Dropping it stops the run where it is, as a crash would; it can be resumed.

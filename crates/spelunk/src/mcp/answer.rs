@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use spelunk_types::Explain;
 
 use super::bound::{bound, cut};
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::render::error::{Paint, error_json, error_text};
 use crate::render::units::safe;
 

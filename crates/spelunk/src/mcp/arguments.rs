@@ -4,8 +4,8 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use crate::cli::Usage;
 use crate::config::nearest;
+use crate::failure::Usage;
 
 /// What a refusal hints at.
 pub(crate) const SCHEMA_HINT: &str = "see the schema of the tool";

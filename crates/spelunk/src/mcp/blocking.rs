@@ -2,7 +2,7 @@
 
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 /// Work that panicked; what it said is on standard error.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use spelunk_types::{CallId, FrameId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
 use super::sampling::PROVIDER;
-use crate::cli::Usage;
+use crate::failure::Usage;
 use crate::render::units::head;
 
 /// The model of a run whose calls are on a board.

@@ -13,7 +13,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use super::answer::Said;
 use super::arguments::Arguments;
 use super::state::State;
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 /// A tool.
 pub(super) struct Entry {

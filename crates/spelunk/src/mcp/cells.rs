@@ -21,7 +21,9 @@ use super::models::{ModelChoice, Models, models};
 use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
 use super::state::State;
-use crate::cli::{Failure, Nobody, Usage, keep};
+use crate::asking::keep;
+use crate::failure::{Failure, Usage};
+use crate::provider::Nobody;
 use crate::render::error::{Paint, error_json, error_text};
 
 const CODE_CHARS_MAX: usize = 200_000;

@@ -15,7 +15,7 @@ use super::arguments::{Arguments, whole_number, wrong};
 use super::bound::cut;
 use super::material::Material;
 use super::state::State;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts as render;
 use crate::render::error::{Paint, error_json};

@@ -20,10 +20,11 @@ use super::runs::{Ended, Live};
 use super::sampling;
 use super::state::State;
 use crate::asking::{self, QUESTION_CHARS_MAX, RoleModels, begun, check_more};
-use crate::cli::{Failure, Usage, read_view, recorded_result, row, state as state_of};
 use crate::config::StrategyChoice;
+use crate::failure::{Failure, Usage};
 use crate::render::answer::{closing_line, result_json};
 use crate::render::units::{count, head};
+use crate::runs::{read_view, recorded_result, row, state as state_of};
 
 /// Runs that one list shows.
 const RUNS_SHOWN_MAX: usize = 20;

@@ -8,7 +8,7 @@ use spelunk_types::Limits;
 
 use super::arguments::Arguments;
 use super::state::State;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 
 const NAMED_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 4096;

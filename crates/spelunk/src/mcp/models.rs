@@ -15,7 +15,7 @@ use super::runs::Asked;
 use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
 use crate::asking::RoleModels;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 use crate::provider;
 
 const WORD_CHARS_MAX: usize = 100;

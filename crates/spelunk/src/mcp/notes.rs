@@ -9,7 +9,7 @@ use super::answer::Said;
 use super::arguments::Arguments;
 use super::bound::cut;
 use super::state::State;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 use crate::render::units::count;
 
 const NAME_CHARS_MAX: usize = 200;

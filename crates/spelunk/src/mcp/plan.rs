@@ -7,7 +7,7 @@ use super::answer::Said;
 use super::arguments::Arguments;
 use super::material::Material;
 use super::state::State;
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::planning::{Planned, planned};
 use crate::render::plan::{plan_text, plan_value};
 

@@ -22,11 +22,12 @@ use super::runs::{Ended, Live, Then};
 use super::state::State;
 use super::{later, thoughts};
 use crate::asking::{Asked, Asking, Named, RoleModels, Sources};
-use crate::cli::{Failure, Usage, state as state_of};
 use crate::config::StrategyChoice;
+use crate::failure::{Failure, Usage};
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
 use crate::render::error::{Paint, error_text};
 use crate::render::passages::{passages_json, passages_text};
+use crate::runs::state as state_of;
 
 const SCHEMA_CHARS_MAX: usize = 200_000;
 pub(super) const RUN_CHARS_MAX: usize = 100;

@@ -6,7 +6,7 @@ use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceCon
 use super::bound::cut;
 use super::later;
 use super::state::State;
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::render::units::head;
 
 const CONTEXT: &str = "spelunk://context/";

@@ -23,7 +23,7 @@ use super::answer::Said;
 use super::cells::Console;
 use super::runs::{Ended, Live, Step};
 use super::state::State;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 
 /// What clients allow before they give up by themselves.
 pub(super) const ROUNDS_MAX: u32 = 10;

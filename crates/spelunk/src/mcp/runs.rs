@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::board::Board;
 use super::sampling::Questions;
-use crate::cli::Usage;
+use crate::failure::Usage;
 use crate::render::progress::{run_status, task_line};
 
 /// Runs and sessions at once.

@@ -17,7 +17,8 @@ use super::notes::Notes;
 use super::rounds::Rounds;
 use super::runs::Runs;
 use super::thoughts::Session;
-use crate::cli::{App, Failure, Usage};
+use crate::app::App;
+use crate::failure::{Failure, Usage};
 
 /// The longest path that is looked at.
 const PATH_BYTES_MAX: usize = 4096;

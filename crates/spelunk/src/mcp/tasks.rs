@@ -19,7 +19,7 @@ use super::board::{Board, Shown};
 use super::query;
 use super::runs::Live;
 use super::state::State;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 use crate::render::units::count;
 
 const ID_CHARS_MAX: usize = 200;

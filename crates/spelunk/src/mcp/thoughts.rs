@@ -14,7 +14,7 @@ use super::arguments::{Arguments, wrong};
 use super::bound::cut;
 use super::runs::Ended;
 use super::state::State;
-use crate::cli::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 
 /// What the ids of sessions begin with.
 const PREFIX: &str = "thoughts/";

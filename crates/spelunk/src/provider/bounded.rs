@@ -75,7 +75,7 @@ mod tests {
     use spelunk_types::FrameId;
 
     use super::*;
-    use crate::cli::Nobody;
+    use crate::provider::Nobody;
 
     #[test]
     fn a_prompt_longer_than_the_window_is_refused_before_it_is_sent() {

@@ -6,8 +6,9 @@ use std::path::Path;
 use spelunk_engine::Conversation;
 
 use super::AskArgs;
+use crate::app::App;
 use crate::asking::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError, Asked};
-use crate::cli::app::{App, Failure, Usage};
+use crate::failure::{Failure, Usage};
 
 /// Reads what is asked. With a conversation, everything that is named besides is a path.
 pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<Asked, Failure> {

@@ -6,12 +6,13 @@ use spelunk_engine::RunView;
 use spelunk_types::{RunId, Strategy};
 
 use super::AskArgs;
+use crate::app::App;
 use crate::asking::go_on;
-use crate::cli::app::{App, Failure};
-use crate::cli::scan::scan_status;
-use crate::cli::show::{find, read_view};
 use crate::cli::{resume, watch};
+use crate::failure::Failure;
 use crate::render::progress::Progress;
+use crate::runs::{find_run, read_view};
+use crate::sources::scan_status;
 
 /// A run that is asked more.
 pub(super) struct GoingOn {
@@ -23,7 +24,7 @@ pub(super) struct GoingOn {
 pub(super) fn of_agent(app: &App, args: &AskArgs) -> Result<Option<GoingOn>, Failure> {
     let Some(name) = &args.run else { return Ok(None) };
     let is_other = args.strategy.as_deref().is_some_and(|strategy| strategy != Strategy::Agent.name());
-    let (workspace, run) = find(app, Some(name))?;
+    let (workspace, run) = find_run(app, Some(name))?;
     let view = read_view(&workspace, &run)?;
     let is_agent = view.strategy == Some(Strategy::Agent);
     Ok((is_agent && !is_other).then_some(GoingOn { run, view }))

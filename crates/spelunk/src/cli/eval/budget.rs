@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::cli::app::{Failure, Usage};
 use crate::cli::limits;
+use crate::failure::{Failure, Usage};
 
 /// Bounds of the whole evaluation; those of each run are `--max-…`.
 #[derive(Debug, Clone, Default, Args)]

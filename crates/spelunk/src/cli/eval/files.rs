@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use spelunk_eval::{FILE_BYTES_MAX, Sink, Task, Trials, read_tasks, read_trials};
 
-use crate::cli::app::{Failure, Usage};
+use crate::failure::{Failure, Usage};
 
 /// The list of tasks within their folder.
 pub(super) const TASKS_FILE: &str = "tasks.jsonl";

@@ -12,7 +12,9 @@ use spelunk_eval::{
 
 use super::files::{load_tasks, load_trials, write};
 use super::trial::judge;
-use crate::cli::app::{App, Failure, Usage, print};
+use crate::app::App;
+use crate::cli::app::print;
+use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {

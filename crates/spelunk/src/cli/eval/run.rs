@@ -16,9 +16,10 @@ use super::budget::{Budget, BudgetFlags};
 use super::files::{Results, load_tasks, load_trials, remove_runs};
 use super::trial::{Asked, Cell, Places, STRATEGIES, attempt};
 use super::unknown;
+use crate::app::App;
 use crate::cli::ModelFlags;
-use crate::cli::app::{App, Failure, Usage};
 use crate::cli::limits::LimitFlags;
+use crate::failure::{Failure, Usage};
 use crate::provider;
 use crate::render::units::{dollars, time, tokens};
 

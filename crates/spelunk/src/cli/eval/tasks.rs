@@ -10,8 +10,10 @@ use spelunk_eval::{GenerateError, Kind, Order, Task, Tree, generate, write_task}
 
 use super::files::{DiskSink, TASKS_FILE};
 use super::unknown;
-use crate::cli::app::{App, Failure, Usage, print};
+use crate::app::App;
+use crate::cli::app::print;
 use crate::cli::limits;
+use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct TasksArgs {

@@ -11,9 +11,11 @@ use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
 
-use crate::cli::app::{App, Failure};
-use crate::cli::{decide, keep};
+use crate::app::App;
+
+use crate::asking::{decide, keep};
 use crate::config::StrategyChoice;
+use crate::failure::Failure;
 
 /// The strategies there are: the engine's own, and the model alone with all of the text.
 pub(super) const STRATEGIES: [&str; 7] = ["auto", "direct", "repl", "search", "map", "hybrid", "whole"];

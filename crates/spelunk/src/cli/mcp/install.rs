@@ -11,8 +11,12 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::app::{App, Failure, Usage, print};
+use crate::cli::app::print;
+
+use crate::app::App;
+
 use crate::env::HOME;
+use crate::failure::{Failure, Usage};
 
 const NAME: &str = "spelunk";
 const FILE_BYTES_MAX: u64 = 4 << 20;

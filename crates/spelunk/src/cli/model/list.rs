@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use spelunk_model::{ChatForm, GgufHeader, Price};
 
-use crate::cli::app::{App, print};
+use crate::cli::app::print;
+
+use crate::app::App;
 use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
 use crate::provider::{KeyState, LocalServer, Surveyed, local_servers, survey};
 use crate::render::units::{bytes, dollars, head};

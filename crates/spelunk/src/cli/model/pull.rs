@@ -7,7 +7,9 @@ use spelunk_model::local_catalogue;
 
 use super::PullArgs;
 use super::list::is_known_form;
-use crate::cli::app::{App, Failure, Usage, print};
+use crate::app::App;
+use crate::cli::app::print;
+use crate::failure::{Failure, Usage};
 use crate::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder, read_header};
 use crate::pull::{Origin, PIPS, PullError, Pulled, Puller, Wanted};
 use crate::render::units::bytes;

@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 use spelunk_model::{Feature, Model, ModelDelta, ModelError, Prompt, estimate_tokens, models_loading};
 use spelunk_types::{CallId, Explain, FrameId, Usage};
 
-use crate::cli::app::{App, Failure, print};
+use crate::cli::app::print;
+
+use crate::app::App;
+
+use crate::failure::Failure;
 use crate::provider::{self, ProviderError};
 use crate::render::progress::{Progress, loading_status};
 use crate::render::units::{dollars, head, time};

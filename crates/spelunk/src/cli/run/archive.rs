@@ -7,9 +7,11 @@ use serde_json::json;
 use spelunk_journal::{ArchiveReport, JournalError, Workspace, archive, archives, unarchive};
 use spelunk_types::RunId;
 
-use super::row;
-use crate::cli::app::{App, Failure, print};
+use crate::app::App;
+use crate::cli::app::print;
+use crate::failure::Failure;
 use crate::render::units::{bytes, count, head};
+use crate::runs::row;
 
 const QUESTION_CHARS_MAX: usize = 500;
 

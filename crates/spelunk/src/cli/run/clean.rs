@@ -9,9 +9,11 @@ use spelunk_engine::{Clock, SystemClock};
 use spelunk_journal::{Workspace, archive_bytes, archives, is_locked, remove_archive, remove_run, run_bytes};
 use spelunk_types::{Explain, RunId};
 
-use super::{can_go_on, fold};
-use crate::cli::app::{App, Failure, Usage, print};
+use crate::app::App;
+use crate::cli::app::print;
+use crate::failure::{Failure, Usage};
 use crate::render::units::{bytes, count};
+use crate::runs::{can_go_on, fold};
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;

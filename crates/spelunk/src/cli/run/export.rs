@@ -8,11 +8,16 @@ use spelunk_engine::{Projection, RunReport};
 use spelunk_journal::{DerivedFiles, JournalError, Workspace};
 use spelunk_types::RunId;
 
-use crate::cli::app::{App, Failure, Usage, print};
-use crate::cli::report::{Format, excerpts, put, render, writable};
-use crate::cli::show::find;
+use crate::cli::app::print;
+
+use crate::app::App;
+
+use crate::cli::report::{put, writable};
+use crate::failure::{Failure, Usage};
 use crate::render::units::{bytes, count};
 use crate::render::viewer::{Exported, exported};
+use crate::reports::{Format, excerpts, render_report};
+use crate::runs::find_run;
 
 const WORKSPACE: &str = "workspace";
 
@@ -37,13 +42,13 @@ pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> 
     }
     let output = args.output.as_deref();
     if args.format.as_deref() == Some(WORKSPACE) {
-        let (workspace, run) = find(app, args.run.as_deref())?;
+        let (workspace, run) = find_run(app, args.run.as_deref())?;
         return write_files(app, &workspace, &run, output);
     }
     let format = format(app, args.format.as_deref(), output)?;
     let path = output.map(|typed| writable(app, typed)).transpose()?;
-    let (workspace, run) = find(app, args.run.as_deref())?;
-    let text = render(app, &workspace, &run, format)?;
+    let (workspace, run) = find_run(app, args.run.as_deref())?;
+    let text = render_report(app, &workspace, &run, format)?;
     let (Some(path), Some(typed)) = (path, output) else {
         print(&text);
         return Ok(ExitCode::SUCCESS);
@@ -59,7 +64,7 @@ pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> 
 /// Writes the viewer with this run in it.
 fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Failure> {
     let path = writable(app, typed)?;
-    let (workspace, run) = find(app, run)?;
+    let (workspace, run) = find_run(app, run)?;
     let report = RunReport::read(&workspace, &run)?;
     let excerpts = excerpts(app, &report);
     let (workspace, run, report) = (&workspace, &run, &report);

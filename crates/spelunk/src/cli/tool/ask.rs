@@ -9,8 +9,10 @@ use spelunk_engine::{Engine, RunRequest};
 use spelunk_types::{Focus, Strategy};
 
 use super::folder::Folder;
-use crate::cli::app::{App, Failure, Usage, print};
-use crate::cli::keep;
+use crate::app::App;
+use crate::asking::keep;
+use crate::cli::app::print;
+use crate::failure::{Failure, Usage};
 use crate::provider::{self, Chosen};
 
 /// Files of one batch.

@@ -11,8 +11,10 @@ use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf};
 use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
 
-use crate::cli::app::{App, Failure, Usage};
+use crate::app::App;
+
 use crate::cli::scan::{inputs, scan};
+use crate::failure::{Failure, Usage};
 
 const JOB: &str = "state/job.json";
 /// What is read into the desk.

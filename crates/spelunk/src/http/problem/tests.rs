@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::cli::Usage;
+use crate::failure::Usage;
 
 #[test]
 fn an_error_of_the_engine_keeps_its_code_its_words_and_its_hint() {

@@ -6,7 +6,8 @@ use spelunk_types::RunId;
 
 use super::super::Server;
 use super::tickets::{Progress, Ticket};
-use crate::cli::{Failure, read_view, state};
+use crate::failure::Failure;
+use crate::runs::{read_view, state};
 
 const NAME_BYTES_MAX: usize = 100;
 /// A shorter beginning is more likely a mistake than a name.

@@ -19,10 +19,11 @@ use super::request::Wanted;
 use super::service::{Job, JobKind, Live, Phase, Piece};
 use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
 use crate::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
-use crate::cli::{Failure, files_incomplete, read_view};
+use crate::failure::Failure;
 use crate::mcp::{Arguments, blocking, read_limits};
 use crate::provider::{self, Chosen};
 use crate::render::progress::run_status;
+use crate::runs::{files_incomplete, read_view};
 use crate::spans;
 
 /// There is no model to ask.

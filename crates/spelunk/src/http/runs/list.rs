@@ -16,8 +16,9 @@ use super::super::route::{Route, get};
 use super::super::{Server, Shared};
 use super::find::{Found, find, settled_word};
 use super::tickets::Progress;
-use crate::cli::{Failure, STATES, read_view, row, view_json};
+use crate::failure::Failure;
 use crate::mcp::blocking;
+use crate::runs::{STATES, read_view, row, view_json};
 
 const PAGE: u64 = 50;
 const PAGE_MAX: u64 = 200;

@@ -21,8 +21,9 @@ use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
 use super::{keep, promised_answer, request};
 use crate::asking::{QUESTION_CHARS_MAX, check_more, require_question};
-use crate::cli::{Failure, Usage, read_view};
+use crate::failure::{Failure, Usage};
 use crate::mcp::{Arguments, read_limits};
+use crate::runs::read_view;
 
 pub(super) fn routes() -> Vec<Route> {
     let promise = json!({ "$ref": "#/components/schemas/Promise" });

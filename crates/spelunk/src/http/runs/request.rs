@@ -26,8 +26,8 @@ use crate::asking::{
     ATTACHED_BYTES_MAX, Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
     redact_attachment,
 };
-use crate::cli::Failure;
 use crate::config::{ServerSettings, StrategyChoice};
+use crate::failure::Failure;
 use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits};
 
 const FILES_MAX: usize = 100;

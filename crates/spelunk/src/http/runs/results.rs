@@ -14,8 +14,9 @@ use super::super::route::{Route, get};
 use super::super::{Server, Shared};
 use super::find::{Found, find, word};
 use super::keep::require_roots;
-use crate::cli::{Format, read_view, recorded_result, render_report};
 use crate::render::answer::result_json;
+use crate::reports::{Format, render_report};
+use crate::runs::{read_view, recorded_result};
 use crate::told::Evidence;
 
 pub(super) fn routes() -> Vec<Route> {

@@ -19,8 +19,9 @@ use super::super::problem::Problem;
 use super::keep;
 use super::queue::FairQueue;
 use super::tickets::{Key, Progress, Ticket, Tickets};
-use crate::cli::{Failure, read_view};
+use crate::failure::Failure;
 use crate::render::units::count;
+use crate::runs::read_view;
 
 /// Pieces of replies that a watcher may be behind; who is further behind misses them. Recorded events are never missed.
 const PIECES_MAX: usize = 256;

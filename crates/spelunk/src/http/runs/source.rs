@@ -19,7 +19,8 @@ use super::super::route::{Route, get};
 use super::super::{Server, Shared};
 use super::keep::require_roots;
 use super::results::with_journal;
-use crate::cli::{Failure, read_view};
+use crate::failure::Failure;
+use crate::runs::read_view;
 
 const CONTEXT: u64 = 10;
 const CONTEXT_MAX: u64 = 200;

@@ -20,7 +20,7 @@ use super::super::Shared;
 use super::find::word;
 use super::lines::{Line, Lines};
 use super::service::{Live, Phase, Piece};
-use crate::cli::Failure;
+use crate::failure::Failure;
 use crate::mcp::blocking;
 
 /// A line that says nothing, so that nobody in between thinks that nothing will come.

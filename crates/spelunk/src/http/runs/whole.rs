@@ -19,7 +19,7 @@ use super::service::{Phase, Promised};
 use super::tickets::Progress;
 use super::{model, promise};
 use crate::asking::RoleModels;
-use crate::cli::{read_view, recorded_result};
+use crate::runs::{read_view, recorded_result};
 
 /// A run that somebody waits for.
 pub(crate) struct Whole {
