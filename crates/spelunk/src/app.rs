@@ -14,13 +14,13 @@ use spelunk_types::Limits;
 
 use crate::config::{Origin, SandboxChoice, Settings};
 use crate::env::Environment;
+use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
 use crate::log::LogWriter;
 use crate::provider::{self, SharedEmbedder};
-use crate::render::error::Paint;
-use crate::render::units::escaped;
 use crate::sandbox::WorkerPlace;
 use crate::trust::{self, Chosen, UserState};
+use crate::units::escaped;
 
 /// What every face works with.
 pub(crate) struct App {

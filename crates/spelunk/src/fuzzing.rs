@@ -9,12 +9,13 @@ use futures_util::stream;
 use serde_json::Value;
 use tokio::io::BufReader;
 
+use crate::arguments::Arguments;
 use crate::asking::Asked;
 use crate::config::{load_without_files, rewrite};
 use crate::env::Environment;
+use crate::error_text::error_json;
 use crate::http::{Params, Problem, name_of, receive_form};
-use crate::mcp::{Arguments, Line, Material, fault, next_line};
-use crate::render::error::error_json;
+use crate::mcp::{Line, Material, fault, next_line};
 
 /// What a settings file says, written as another one; or why it is refused.
 pub fn settings(text: &str, is_project: bool) -> Result<String, String> {

@@ -42,10 +42,12 @@
 //! are read in such processes as well, so without either they are left out, as `no-worker` in the report of the scan.
 
 mod app;
+mod arguments;
 mod asking;
 mod cli;
 mod config;
 mod env;
+mod error_text;
 mod failure;
 mod finding;
 #[doc(hidden)]
@@ -66,6 +68,7 @@ mod sources;
 mod spans;
 mod told;
 mod trust;
+mod units;
 
 pub use config::StrategyChoice as Strategy;
 pub use library::{Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, serve_worker};

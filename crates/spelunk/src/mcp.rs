@@ -3,7 +3,6 @@
 //! handshake nor requests of the server's own. Nothing here decides about a run; it converts and calls.
 
 mod answer;
-mod arguments;
 mod blocking;
 mod board;
 mod bound;
@@ -32,14 +31,12 @@ use std::sync::Arc;
 
 use rmcp::{ServerHandler, ServiceExt as _};
 
-pub(crate) use arguments::{Arguments, SCHEMA_HINT, wrong};
 pub(crate) use blocking::blocking;
 pub(crate) use contexts::find;
 pub(crate) use lines::{Line, fault, next_line};
 pub(crate) use material::Material;
 pub(crate) use plan::make as make_plan;
 pub(crate) use query::{LIMITS, Manner, read_limits, strategy};
-pub(crate) use sampling::PROVIDER as CLIENT_PROVIDER;
 pub(crate) use state::{ServerOptions, State};
 
 use crate::failure::{Failure, Usage};

@@ -23,7 +23,7 @@ pub(crate) use self::embedding::{SharedEmbedder, client as embedding_client, tab
 use self::keys::{Place, place, probe};
 pub(crate) use self::nobody::Nobody;
 use self::open::open;
-pub(crate) use self::recorded::{is_at_base_url, recorded};
+pub(crate) use self::recorded::{OF_CLIENT, is_at_base_url, recorded};
 use self::survey::usual;
 pub(crate) use self::survey::{KeyState, LocalServer, Surveyed, local_servers, survey};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings, at_provider};

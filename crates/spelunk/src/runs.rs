@@ -7,7 +7,7 @@ use spelunk_types::{Explain, RunId, RunOutcome};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::render::units::{count, dollars, head};
+use crate::units::{count, dollars, head};
 
 pub(crate) const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use spelunk_context::{Corpus, ScanProgress, SourceInput};
 
 use crate::app::App;
-use crate::render::units::{bytes, count};
+use crate::units::{bytes, count};
 
 /// A path. A file is cited by the path that was typed, so that it can be opened from here.
 pub(crate) fn source(app: &App, typed: &Path) -> SourceInput {

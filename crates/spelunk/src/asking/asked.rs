@@ -11,8 +11,8 @@ use spelunk_context::{ScanOptions, SourceInput, given_text};
 use spelunk_engine::Conversation;
 
 use super::along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along};
+use crate::arguments::{Arguments, wrong};
 use crate::failure::Usage;
-use crate::mcp::{Arguments, wrong};
 
 pub(crate) const QUESTION_CHARS_MAX: usize = 100_000;
 pub(crate) const SYSTEM_CHARS_MAX: usize = 100_000;

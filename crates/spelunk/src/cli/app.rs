@@ -12,10 +12,10 @@ use super::{Common, ModelFlags};
 use crate::app::App;
 use crate::config::{self, ColorChoice, FlagValue, model_values};
 use crate::env::{self, Environment};
+use crate::error_text::{Paint, error_json, error_text, exit_code};
 use crate::failure::Failure;
-use crate::render::error::{Paint, error_json, error_text, exit_code};
-use crate::render::units::escaped;
 use crate::sandbox::WorkerPlace;
+use crate::units::escaped;
 
 /// The app that the flags of a command ask for.
 pub(crate) fn open_app(

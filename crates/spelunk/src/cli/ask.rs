@@ -26,9 +26,9 @@ use crate::failure::{Failure, Usage};
 use crate::provider;
 use crate::render::passages::{passages_closing, passages_json, passages_text};
 use crate::render::progress::Progress;
-use crate::render::units::bytes;
 use crate::runs::find_run;
 use crate::sources::scan_status;
+use crate::units::bytes;
 
 const PASSAGES_MAX: u64 = 5;
 const PASSAGE_BYTES_MAX: u64 = 20_000;

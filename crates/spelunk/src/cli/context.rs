@@ -25,7 +25,7 @@ use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts::{self as render, Reader};
 use crate::render::found::{found_json, found_text};
 use crate::render::progress::IndexingLine;
-use crate::render::units::{head, listed};
+use crate::units::{head, listed};
 
 /// The most that the store takes as the name of a context.
 const NAME_CHARS_MAX: usize = 200;

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::config::{project_path, user_path};
 use crate::failure::Failure;
 use crate::provider::{self, Found};
-use crate::render::units::{count, dollars, head, time};
+use crate::units::{count, dollars, head, time};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 /// Enough for a model that reasons before it answers.

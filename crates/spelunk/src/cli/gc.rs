@@ -10,7 +10,7 @@ use super::app::print;
 use crate::app::App;
 
 use crate::failure::Failure;
-use crate::render::units::{bytes, count};
+use crate::units::{bytes, count};
 
 #[derive(Debug, Args)]
 pub(crate) struct GcArgs {

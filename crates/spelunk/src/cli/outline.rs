@@ -13,7 +13,7 @@ use crate::app::App;
 
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
 use crate::failure::Failure;
-use crate::render::units::safe;
+use crate::units::safe;
 
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArgs {

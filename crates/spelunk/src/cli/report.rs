@@ -11,7 +11,7 @@ use crate::reports::{Format, excerpts, needs_sources, report_text};
 
 use crate::failure::{Failure, Usage};
 use crate::render::report::Excerpts;
-use crate::render::units::bytes;
+use crate::units::bytes;
 
 /// A file that a report goes into.
 pub(crate) struct Target {

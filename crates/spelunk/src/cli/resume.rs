@@ -15,9 +15,9 @@ use crate::asking::{begun, go_on, same_models};
 use crate::failure::{Failure, Usage};
 use crate::provider;
 use crate::render::progress::Progress;
-use crate::render::units::count;
 use crate::runs::{find_run, read_view};
 use crate::sources::scan_status;
+use crate::units::count;
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {

@@ -13,7 +13,7 @@ use crate::sources::{redacted, scan_status, skipped, source};
 use crate::failure::{Failure, Usage};
 use crate::render::answer::left_out;
 use crate::render::progress::Progress;
-use crate::render::units::bytes;
+use crate::units::bytes;
 
 /// The most that is read from standard input.
 const STDIN_BYTES_MAX: u64 = 1_000_000_000;

@@ -15,13 +15,13 @@ use super::app::print;
 use crate::app::App;
 
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
 use crate::finding::{Indexed, Level};
-use crate::render::error::Paint;
 use crate::render::found::notices_json;
 use crate::render::passages::highlighted;
 use crate::render::progress::IndexingLine;
-use crate::render::units::{count, head};
+use crate::units::{count, head};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {

@@ -16,8 +16,8 @@ use crate::app::App;
 use crate::failure::{Failure, Usage};
 use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use crate::mcp::{ServerOptions, State, blocking};
-use crate::render::units::count;
 use crate::trust::random;
+use crate::units::count;
 
 /// The text of one answer of a tool, as for `spelunk mcp`.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;

@@ -16,7 +16,7 @@ use crate::runs::{find_run, state, view_json};
 use crate::failure::{Failure, Usage};
 use crate::render::answer::{answer_text, closing_line, remarks};
 use crate::render::tree::tree;
-use crate::render::units::{bytes, count, head, safe};
+use crate::units::{bytes, count, head, safe};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {

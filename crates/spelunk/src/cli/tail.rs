@@ -11,8 +11,8 @@ use super::app::print;
 use crate::app::App;
 
 use crate::failure::Failure;
-use crate::render::units::safe;
 use crate::runs::find_run;
+use crate::units::safe;
 
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {

@@ -10,7 +10,7 @@ use super::app::print;
 use crate::app::App;
 
 use crate::failure::{Failure, Usage};
-use crate::render::units::count;
+use crate::units::count;
 
 pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {
     let root = app.workspace_root();

@@ -12,9 +12,9 @@ use super::app::{print, report_text};
 
 use crate::app::App;
 
+use crate::error_text::exit_code;
 use crate::failure::Failure;
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
-use crate::render::error::exit_code;
 use crate::render::progress::{Progress, loading_status, run_status, task_line};
 use crate::runs::files_incomplete;
 use crate::spans;

@@ -21,12 +21,13 @@ use super::Shared;
 use super::extract::{Fields, Params, Part};
 use super::problem::{Answer, Problem};
 use super::route::{Route, delete, get, post};
+use crate::arguments::{self, Arguments};
 use crate::failure::Failure;
 use crate::finding::Wanted;
-use crate::mcp::{self, Arguments, blocking};
+use crate::mcp::{self, blocking};
 use crate::render::contexts as render;
 use crate::render::found::found_json;
-use crate::render::units::head;
+use crate::units::head;
 
 const ID_CHARS_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 1_000;
@@ -400,7 +401,9 @@ async fn register(
             }
             (None, Some(text)) => (NewSource::Inline(text), None),
             (Some(_), Some(_)) | (None, None) => {
-                return Err(mcp::wrong("source_path", "or `text` is needed, and only one of them").into());
+                return Err(
+                    arguments::wrong("source_path", "or `text` is needed, and only one of them").into()
+                );
             }
         };
         // The workspace's own files come first: they keep the directory private and out of git.

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::Shared;
 use super::problem::Problem;
+use crate::arguments::Arguments;
 use crate::config::nearest;
-use crate::mcp::Arguments;
 
 const PARAMETERS_MAX: usize = 50;
 const PARAMETER_BYTES_MAX: usize = 4_096;

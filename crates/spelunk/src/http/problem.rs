@@ -7,9 +7,10 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use spelunk_types::{Blame, ErrorCode, Explain};
 
+use crate::arguments::SCHEMA_HINT;
+use crate::error_text::error_json;
 use crate::failure::Failure;
-use crate::mcp::{SCHEMA_HINT, blocking};
-use crate::render::error::error_json;
+use crate::mcp::blocking;
 
 /// What is said about whatever it was, at most.
 const DETAIL_CHARS_MAX: usize = 2_000;

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use spelunk_types::Explain;
 
 use super::bound::{bound, cut};
+use crate::error_text::{Paint, error_json, error_text};
 use crate::failure::Failure;
-use crate::render::error::{Paint, error_json, error_text};
-use crate::render::units::safe;
+use crate::units::safe;
 
 /// An answer before it is bounded.
 #[derive(Debug)]

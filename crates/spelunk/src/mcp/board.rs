@@ -10,9 +10,9 @@ use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, S
 use spelunk_types::{CallId, FrameId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
-use super::sampling::PROVIDER;
 use crate::failure::Usage;
-use crate::render::units::head;
+use crate::provider::OF_CLIENT;
+use crate::units::head;
 
 /// The model of a run whose calls are on a board.
 pub(super) const MODEL: &str = "agents";
@@ -192,7 +192,7 @@ pub(super) struct BoardModel {
 
 impl BoardModel {
     pub(super) fn new(board: Arc<Board>) -> Self {
-        let reference = ModelRef { provider: PROVIDER.into(), name: MODEL.into(), base_url: String::new() };
+        let reference = ModelRef { provider: OF_CLIENT.into(), name: MODEL.into(), base_url: String::new() };
         Self { reference, board }
     }
 }

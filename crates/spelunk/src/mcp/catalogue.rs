@@ -11,8 +11,8 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
 use super::answer::Said;
-use super::arguments::Arguments;
 use super::state::State;
+use crate::arguments::Arguments;
 use crate::failure::Failure;
 
 /// A tool.

@@ -14,17 +14,17 @@ use spelunk_types::{Focus, Strategy};
 use tokio::sync::{mpsc, oneshot};
 
 use super::answer::Said;
-use super::arguments::{Arguments, wrong};
 use super::blocking::blocking;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
 use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
 use super::state::State;
+use crate::arguments::{Arguments, wrong};
 use crate::asking::keep;
+use crate::error_text::{Paint, error_json, error_text};
 use crate::failure::{Failure, Usage};
 use crate::provider::Nobody;
-use crate::render::error::{Paint, error_json, error_text};
 
 const CODE_CHARS_MAX: usize = 200_000;
 const SESSION_CHARS_MAX: usize = 100;

@@ -11,17 +11,17 @@ use spelunk_context::{
 use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
 use super::answer::Said;
-use super::arguments::{Arguments, whole_number, wrong};
 use super::bound::cut;
 use super::material::Material;
 use super::state::State;
+use crate::arguments::{Arguments, whole_number, wrong};
+use crate::error_text::{Paint, error_json};
 use crate::failure::{Failure, Usage};
 use crate::finding::{Finder, FoundInContexts, Wanted};
 use crate::render::contexts as render;
-use crate::render::error::{Paint, error_json};
 use crate::render::found::{found_json, found_text};
 use crate::render::passages::{passages_json, passages_text};
-use crate::render::units::{count, head, listed};
+use crate::units::{count, head, listed};
 
 const ID_CHARS_MAX: usize = 1000;
 const PATTERN_CHARS_MAX: usize = 10_000;

@@ -11,20 +11,20 @@ use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::{Limits, ModelRef, RunId, SourceSpec};
 
 use super::answer::Said;
-use super::arguments::{Arguments, wrong};
 use super::blocking::blocking;
 use super::board;
 use super::models::{Models, of_client};
 use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, strategy, wait_for};
 use super::runs::{Ended, Live};
-use super::sampling;
 use super::state::State;
+use crate::arguments::{Arguments, wrong};
 use crate::asking::{self, QUESTION_CHARS_MAX, RoleModels, begun, check_more};
 use crate::config::StrategyChoice;
 use crate::failure::{Failure, Usage};
+use crate::provider;
 use crate::render::answer::{closing_line, result_json};
-use crate::render::units::{count, head};
 use crate::runs::{read_view, recorded_result, row, state as state_of};
+use crate::units::{count, head};
 
 /// Runs that one list shows.
 const RUNS_SHOWN_MAX: usize = 20;
@@ -286,10 +286,10 @@ fn same_models(
     run: &RunId,
     view: &RunView,
 ) -> Result<Models, Failure> {
-    if root.provider == sampling::PROVIDER && root.name == board::MODEL {
+    if root.provider == provider::OF_CLIENT && root.name == board::MODEL {
         return Ok(Models::of_agents());
     }
-    if root.provider == sampling::PROVIDER {
+    if root.provider == provider::OF_CLIENT {
         return Ok(of_client(context).ok_or_else(|| Usage {
             message: "the run was begun with the model of a client, and this client offers none".into(),
             hint: "ask again with `rlm_query` and a configured provider".into(),

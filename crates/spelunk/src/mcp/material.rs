@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use spelunk_context::{ContextSource, Corpus, ScanOptions, SourceInput};
 use spelunk_types::Limits;
 
-use super::arguments::Arguments;
 use super::state::State;
+use crate::arguments::Arguments;
 use crate::failure::{Failure, Usage};
 
 const NAMED_MAX: usize = 100;

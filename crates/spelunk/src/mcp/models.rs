@@ -9,11 +9,11 @@ use spelunk_engine::RunSettings;
 use spelunk_model::Model;
 use spelunk_types::Limits;
 
-use super::arguments::{Arguments, wrong};
 use super::board::{self, Board, BoardModel};
 use super::runs::Asked;
 use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
+use crate::arguments::{Arguments, wrong};
 use crate::asking::RoleModels;
 use crate::failure::{Failure, Usage};
 use crate::provider;

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::answer::Said;
-use super::arguments::Arguments;
 use super::bound::cut;
 use super::state::State;
+use crate::arguments::Arguments;
 use crate::failure::{Failure, Usage};
-use crate::render::units::count;
+use crate::units::count;
 
 const NAME_CHARS_MAX: usize = 200;
 const PREVIEW_CHARS: usize = 100;
@@ -52,11 +52,11 @@ pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     let value = match arguments.value("value") {
         Some(Value::String(text)) => text,
         Some(other) => other.to_string(),
-        None => return Err(super::arguments::wrong("value", "is missing").into()),
+        None => return Err(crate::arguments::wrong("value", "is missing").into()),
     };
     arguments.finish()?;
     if value.len() > value_max {
-        return Err(super::arguments::wrong("value", &format!("is longer than {value_max} bytes")).into());
+        return Err(crate::arguments::wrong("value", &format!("is longer than {value_max} bytes")).into());
     }
     let mut notes = state.notes();
     let is_new = !notes.vars.contains_key(&name);

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use spelunk_context::Mode;
 
 use super::answer::Said;
-use super::arguments::Arguments;
 use super::material::Material;
 use super::state::State;
+use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::planning::{Planned, planned};
 use crate::render::plan::{plan_text, plan_value};

@@ -12,7 +12,6 @@ use spelunk_index::{RankOptions, rank};
 use spelunk_types::{Focus, Limits, RunOutcome};
 
 use super::answer::Said;
-use super::arguments::{Arguments, whole_number, wrong};
 use super::blocking::blocking;
 use super::board::Board;
 use super::material::Material;
@@ -21,11 +20,12 @@ use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live, Then};
 use super::state::State;
 use super::{later, thoughts};
+use crate::arguments::{Arguments, whole_number, wrong};
 use crate::asking::{Asked, Asking, Named, RoleModels, Sources};
 use crate::config::StrategyChoice;
+use crate::error_text::{Paint, error_text};
 use crate::failure::{Failure, Usage};
 use crate::render::answer::{answer_text, closing_line, remarks, result_json};
-use crate::render::error::{Paint, error_text};
 use crate::render::passages::{passages_json, passages_text};
 use crate::runs::state as state_of;
 

@@ -7,7 +7,7 @@ use super::bound::cut;
 use super::later;
 use super::state::State;
 use crate::failure::Failure;
-use crate::render::units::head;
+use crate::units::head;
 
 const CONTEXT: &str = "spelunk://context/";
 const RUN: &str = "spelunk://run/";

@@ -22,8 +22,8 @@ use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, S
 use spelunk_types::{CallId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
-/// Under this name a run records that the client's model answered.
-pub(crate) const PROVIDER: &str = "mcp";
+use crate::provider::OF_CLIENT;
+
 /// A client may show its user what is asked, and wait for them.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
 /// Calls that begin together are sent together: none may follow for so long.
@@ -62,7 +62,7 @@ impl SamplingModel {
             Part::Root => "client",
             Part::Sub => "client-sub",
         };
-        let reference = ModelRef { provider: PROVIDER.into(), name: name.into(), base_url: String::new() };
+        let reference = ModelRef { provider: OF_CLIENT.into(), name: name.into(), base_url: String::new() };
         Self { reference, part, way }
     }
 }
@@ -132,13 +132,13 @@ fn deltas(reply: Result<CreateMessageResult, ModelError>) -> Vec<Result<ModelDel
 
 fn refusal(error: &ServiceError) -> ModelError {
     let ServiceError::McpError(error) = error else {
-        return ModelError::Unreachable { base_url: PROVIDER.into(), detail: short(&error.to_string()) };
+        return ModelError::Unreachable { base_url: OF_CLIENT.into(), detail: short(&error.to_string()) };
     };
     if error.code != ErrorCode::METHOD_NOT_FOUND {
         return refused(&error.message);
     }
     let detail = "the client cannot sample; configure a provider".into();
-    ModelError::NotFound { base_url: PROVIDER.into(), model: "client".into(), detail }
+    ModelError::NotFound { base_url: OF_CLIENT.into(), model: "client".into(), detail }
 }
 
 /// The person at the client, or the client itself, said no. It is not asked again.

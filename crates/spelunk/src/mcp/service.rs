@@ -13,11 +13,11 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::answer::Said;
-use super::arguments::Arguments;
 use super::blocking::blocking;
 use super::catalogue::{Action, Entry, Waiting, entries};
 use super::state::State;
 use super::{cells, later, prompts, query, resources, rounds, tasks};
+use crate::arguments::Arguments;
 use crate::config::nearest;
 
 const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Explore with the context \

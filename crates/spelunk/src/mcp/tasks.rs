@@ -14,13 +14,13 @@ use spelunk_types::{CallId, FrameId};
 use tokio::time::{Instant, timeout_at};
 
 use super::answer::Said;
-use super::arguments::{Arguments, wrong};
 use super::board::{Board, Shown};
 use super::query;
 use super::runs::Live;
 use super::state::State;
+use crate::arguments::{Arguments, wrong};
 use crate::failure::{Failure, Usage};
-use crate::render::units::count;
+use crate::units::count;
 
 const ID_CHARS_MAX: usize = 200;
 const REPLY_CHARS_MAX: usize = 1_000_000;

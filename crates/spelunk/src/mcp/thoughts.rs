@@ -10,10 +10,10 @@ use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::RunId;
 
 use super::answer::Said;
-use super::arguments::{Arguments, wrong};
 use super::bound::cut;
 use super::runs::Ended;
 use super::state::State;
+use crate::arguments::{Arguments, wrong};
 use crate::failure::{Failure, Usage};
 
 /// What the ids of sessions begin with.

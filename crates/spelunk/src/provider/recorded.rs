@@ -14,6 +14,9 @@ use super::{ProviderError, find_named, found};
 use crate::config::{ModelSettings, ProviderChoice, Settings};
 use crate::env::{self, Environment};
 
+/// The provider of a model that an MCP client lends.
+pub(crate) const OF_CLIENT: &str = "mcp";
+
 /// The longest address of a journal that is repeated in a message.
 const ADDRESS_CHARS_MAX: usize = 200;
 
@@ -23,7 +26,7 @@ pub(crate) fn recorded(
     settings: &Settings,
     environment: &Environment,
 ) -> Result<Arc<dyn Model>, ProviderError> {
-    if recorded.provider == crate::mcp::CLIENT_PROVIDER {
+    if recorded.provider == OF_CLIENT {
         return Err(ProviderError::OfClient);
     }
     // A model that has a name here is asked as it is set here, whoever else speaks its format.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use spelunk_model::{GgufError, ModelError, local_catalogue};
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::render::units::bytes;
+use crate::units::bytes;
 
 /// Why a model is not in the folder.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use spelunk_model::{CatalogueModel, Download};
 
 use super::file::{Checked, Staging, Summed, copy, disk};
 use super::{PullError, Puller};
-use crate::render::units::bytes;
+use crate::units::bytes;
 
 /// What has come so far.
 const PARTIAL: &str = "hub.gguf";

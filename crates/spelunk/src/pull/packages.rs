@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use super::file::{Checked, Staging, Summed, copy, disk};
 use super::{PullError, Puller};
-use crate::render::units::{bytes, count, head};
+use crate::units::{bytes, count, head};
 
 /// The file that the parts become.
 const JOINED: &str = "joined.gguf";

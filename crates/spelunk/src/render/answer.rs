@@ -7,10 +7,10 @@ use spelunk_engine::{RunResult, RunView};
 use spelunk_journal::Blobs;
 use spelunk_types::{Citation, Found, Grounding, RunId};
 
-use super::error::{Paint, error_json};
 use super::markdown::for_terminal;
-use super::units::{bytes, count, dollars, head, listed, safe, time, tokens};
+use crate::error_text::{Paint, error_json};
 use crate::told::{self, Evidence, Metrics};
+use crate::units::{bytes, count, dollars, head, listed, safe, time, tokens};
 
 const QUOTE_CHARS_MAX: usize = 100;
 

@@ -9,8 +9,8 @@ use spelunk_context::{
     SearchReport, StoreStats, Suggestion,
 };
 
-use super::error::Paint;
-use super::units::{bytes, count, head, safe};
+use crate::error_text::Paint;
+use crate::units::{bytes, count, head, safe};
 
 pub(crate) fn list_json(contexts: &[Arc<Context>]) -> Value {
     json!(contexts.iter().map(|context| context_json(context)).collect::<Vec<_>>())

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use spelunk_index::Notice;
 
-use super::error::Paint;
 use super::passages::highlighted;
-use super::units::{count, head};
+use crate::error_text::Paint;
 use crate::finding::{ContextHit, FoundInContexts};
+use crate::units::{count, head};
 
 /// How much of a passage is shown.
 const PREVIEW_CHARS_MAX: usize = 500;

@@ -3,7 +3,6 @@
 
 pub(crate) mod answer;
 pub(crate) mod contexts;
-pub(crate) mod error;
 pub(crate) mod found;
 pub(crate) mod markdown;
 pub(crate) mod passages;
@@ -11,5 +10,4 @@ pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod tree;
-pub(crate) mod units;
 pub(crate) mod viewer;

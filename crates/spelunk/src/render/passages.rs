@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use spelunk_index::{Passage, Ranking, mark};
 
-use super::error::Paint;
-use super::units::{bytes, count, head, safe};
+use crate::error_text::Paint;
+use crate::units::{bytes, count, head, safe};
 
 const LINE_CHARS_MAX: usize = 160;
 /// Lines shown around the best one.

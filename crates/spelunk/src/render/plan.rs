@@ -8,8 +8,8 @@ use spelunk_engine::{Forecast, Range};
 use spelunk_model::{Price, known_price};
 use spelunk_types::Usage;
 
-use super::units::{bytes, count, dollars, head, tokens};
 use crate::planning::Planned;
+use crate::units::{bytes, count, dollars, head, tokens};
 
 /// Models whose list price is shown.
 const MODELS: [(&str, &str); 5] = [

@@ -10,7 +10,7 @@ use spelunk_index::IndexProgress;
 use spelunk_model::Loading;
 use spelunk_types::EventKind;
 
-use super::units::{bytes, count, dollars, time, tokens};
+use crate::units::{bytes, count, dollars, time, tokens};
 
 const EVERY: Duration = Duration::from_millis(80);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];

@@ -3,7 +3,7 @@
 use spelunk_engine::{CallState, CallView, CellView, FrameState, FrameView, RunView};
 use spelunk_types::{CallId, FrameId, Grounding, Served, Text};
 
-use super::units::{dollars, head, time, tokens};
+use crate::units::{dollars, head, time, tokens};
 
 /// The tree for people, a line for each frame and call.
 pub(crate) fn tree(view: &RunView) -> String {

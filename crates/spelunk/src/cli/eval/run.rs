@@ -21,7 +21,7 @@ use crate::cli::ModelFlags;
 use crate::cli::limits::LimitFlags;
 use crate::failure::{Failure, Usage};
 use crate::provider;
-use crate::render::units::{dollars, time, tokens};
+use crate::units::{dollars, time, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {

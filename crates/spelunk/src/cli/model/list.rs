@@ -11,7 +11,7 @@ use crate::cli::app::print;
 use crate::app::App;
 use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
 use crate::provider::{KeyState, LocalServer, Surveyed, local_servers, survey};
-use crate::render::units::{bytes, dollars, head};
+use crate::units::{bytes, dollars, head};
 
 /// Models that are shown of one server.
 const MODELS_MAX: usize = 20;

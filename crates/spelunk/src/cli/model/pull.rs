@@ -12,7 +12,7 @@ use crate::cli::app::print;
 use crate::failure::{Failure, Usage};
 use crate::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder, read_header};
 use crate::pull::{Origin, PIPS, PullError, Pulled, Puller, Wanted};
-use crate::render::units::bytes;
+use crate::units::bytes;
 
 pub(super) async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
     let folder = ModelFolder::of(&app.settings.local, &app.environment).ok_or(PullError::NoFolder)?;

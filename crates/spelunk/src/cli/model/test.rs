@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::provider::{self, ProviderError};
 use crate::render::progress::{Progress, loading_status};
-use crate::render::units::{dollars, head, time};
+use crate::units::{dollars, head, time};
 
 const TIME_MAX: Duration = Duration::from_mins(1);
 /// A model that thinks needs some room before it answers.
@@ -256,7 +256,7 @@ fn tested_json(name: &str, reference: &str, tested: Result<&Tested, &(dyn Explai
             "name": name,
             "model": reference,
             "ok": false,
-            "error": crate::render::error::error_json(error),
+            "error": crate::error_text::error_json(error),
         }),
     }
 }

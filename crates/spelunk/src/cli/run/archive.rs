@@ -10,8 +10,8 @@ use spelunk_types::RunId;
 use crate::app::App;
 use crate::cli::app::print;
 use crate::failure::Failure;
-use crate::render::units::{bytes, count, head};
 use crate::runs::row;
+use crate::units::{bytes, count, head};
 
 const QUESTION_CHARS_MAX: usize = 500;
 

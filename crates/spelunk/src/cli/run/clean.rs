@@ -12,8 +12,8 @@ use spelunk_types::{Explain, RunId};
 use crate::app::App;
 use crate::cli::app::print;
 use crate::failure::{Failure, Usage};
-use crate::render::units::{bytes, count};
 use crate::runs::{can_go_on, fold};
+use crate::units::{bytes, count};
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;

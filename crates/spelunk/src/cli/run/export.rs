@@ -14,10 +14,10 @@ use crate::app::App;
 
 use crate::cli::report::{put, writable};
 use crate::failure::{Failure, Usage};
-use crate::render::units::{bytes, count};
 use crate::render::viewer::{Exported, exported};
 use crate::reports::{Format, excerpts, render_report};
 use crate::runs::find_run;
+use crate::units::{bytes, count};
 
 const WORKSPACE: &str = "workspace";
 

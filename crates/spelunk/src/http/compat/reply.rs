@@ -8,8 +8,8 @@ use super::super::problem::Problem;
 use super::super::runs::Ended;
 use super::asked::Asked;
 use super::wrong::{Answered, Wrong};
+use crate::error_text::Paint;
 use crate::render::answer::answer_text;
-use crate::render::error::Paint;
 
 /// What is known when a reply begins.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,9 +20,10 @@ use super::results::{Begun, with_journal};
 use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
 use super::{keep, promised_answer, request};
+use crate::arguments::Arguments;
 use crate::asking::{QUESTION_CHARS_MAX, check_more, require_question};
 use crate::failure::{Failure, Usage};
-use crate::mcp::{Arguments, read_limits};
+use crate::mcp::read_limits;
 use crate::runs::read_view;
 
 pub(super) fn routes() -> Vec<Route> {

@@ -22,13 +22,14 @@ use super::super::Shared;
 use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
 use super::events::SEQ_MAX;
+use crate::arguments::Arguments;
 use crate::asking::{
     ATTACHED_BYTES_MAX, Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
     redact_attachment,
 };
 use crate::config::{ServerSettings, StrategyChoice};
 use crate::failure::Failure;
-use crate::mcp::{Arguments, LIMITS, Manner, Material, read_limits};
+use crate::mcp::{LIMITS, Manner, Material, read_limits};
 
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;

@@ -20,8 +20,8 @@ use super::keep;
 use super::queue::FairQueue;
 use super::tickets::{Key, Progress, Ticket, Tickets};
 use crate::failure::Failure;
-use crate::render::units::count;
 use crate::runs::read_view;
+use crate::units::count;
 
 /// Pieces of replies that a watcher may be behind; who is further behind misses them. Recorded events are never missed.
 const PIECES_MAX: usize = 256;

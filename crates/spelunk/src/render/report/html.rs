@@ -13,7 +13,7 @@ use self::findings::{anchors, by_file, by_severity, excerpt};
 use self::text::{escaped, prose};
 use super::{Material, severity_name, state_word};
 use crate::render::answer::{bytes_read, files_read};
-use crate::render::units::{dollars, head, listed, time, tokens};
+use crate::units::{dollars, head, listed, time, tokens};
 
 const STYLE: &str = include_str!("html/style.css");
 const TITLE_CHARS_MAX: usize = 120;

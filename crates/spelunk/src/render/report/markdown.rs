@@ -5,7 +5,7 @@ use spelunk_types::{Strategy, iso_time};
 
 use super::state_word;
 use crate::render::answer::{bytes_read, files_read};
-use crate::render::units::{bytes, count, dollars, head, safe, time, tokens};
+use crate::units::{bytes, count, dollars, head, safe, time, tokens};
 
 const QUESTION_CHARS_MAX: usize = 200;
 const ERRORS_MAX: usize = 50;

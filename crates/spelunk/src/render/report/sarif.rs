@@ -7,7 +7,7 @@ use spelunk_engine::{MergedFinding, ReportCoverage, RunReport};
 use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time};
 
 use super::{Excerpts, Material, severity_name};
-use crate::render::units::safe;
+use crate::units::safe;
 
 /// As many as code hosts take.
 const RESULTS_MAX: usize = 25_000;

@@ -8,7 +8,7 @@ use spelunk_types::{Found, Location};
 use super::text::escaped;
 use super::{Anchors, capital, severities};
 use crate::render::report::{Excerpt, Excerpts, Material, place, severity_name};
-use crate::render::units::{count, head};
+use crate::units::{count, head};
 
 /// Findings that are shown with their source; a browser has to hold them all.
 const SHOWN_MAX: usize = 2_000;

@@ -2,7 +2,7 @@
 
 use super::Anchors;
 use crate::render::markdown::{Block, blocks, spans};
-use crate::render::units::is_bidi_control;
+use crate::units::is_bidi_control;
 
 /// Text as it is: no mark of HTML, no control character, and none that turns the direction of a line.
 pub(super) fn escaped(text: &str) -> String {

@@ -1,8 +1,7 @@
 //! The arguments of a tool, as a client sent them: anything at all. Each is taken out by name, checked and bounded; what
 //! is left over at the end is a mistake of the caller, who is told which names there are.
 
-use rmcp::model::JsonObject;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::config::nearest;
 use crate::failure::Usage;
@@ -12,12 +11,12 @@ pub(crate) const SCHEMA_HINT: &str = "see the schema of the tool";
 
 /// What was sent and not yet taken.
 pub(crate) struct Arguments {
-    given: JsonObject,
+    given: Map<String, Value>,
     taken: Vec<&'static str>,
 }
 
 impl Arguments {
-    pub(crate) fn new(given: Option<JsonObject>) -> Self {
+    pub(crate) fn new(given: Option<Map<String, Value>>) -> Self {
         Self { given: given.unwrap_or_default(), taken: Vec::new() }
     }
 
@@ -88,7 +87,7 @@ impl Arguments {
         Ok(list)
     }
 
-    pub(crate) fn object(&mut self, name: &'static str) -> Result<Option<JsonObject>, Usage> {
+    pub(crate) fn object(&mut self, name: &'static str) -> Result<Option<Map<String, Value>>, Usage> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
