@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::sync::LazyLock;
 
 use serde_json::Value;
-use spelunk::fuzzing;
 use spelunk_journal::DerivedFiles;
+use spelunk_server::fuzzing;
 use tempfile::TempDir;
 
 use crate::check_message;

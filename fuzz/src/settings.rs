@@ -1,7 +1,7 @@
 //! Settings files: one that is read says the same when it is written and read again, a project may say nothing that its
 //! user may not, and a refusal can be printed.
 
-use spelunk::fuzzing;
+use spelunk_server::fuzzing;
 
 use crate::check_message;
 use crate::choice::text_of;

@@ -7,6 +7,7 @@ mod facts;
 mod fault;
 mod gate;
 mod model_server;
+mod reference;
 mod script;
 mod trajectory;
 
@@ -15,5 +16,6 @@ pub use facts::facts;
 pub use fault::{ClosedPort, Fault, StatusFault, status};
 pub use gate::Gate;
 pub use model_server::{ModelServer, Recorded};
+pub use reference::check_page;
 pub use script::{Rule, on, when};
 pub use trajectory::{Trajectory, with_expectations};

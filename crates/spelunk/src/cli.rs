@@ -35,10 +35,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
-
-use crate::app::App;
-use crate::failure::Failure;
-use crate::provider;
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_app::provider;
 
 /// What the help ends with.
 const EXAMPLES: &str = "\

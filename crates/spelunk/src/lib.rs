@@ -41,47 +41,17 @@
 //! Without either, such a run is refused before anything is sent or recorded, and the other strategies work. PDF and DOCX
 //! are read in such processes as well, so without either they are left out, as `no-worker` in the report of the scan.
 
-mod app;
-mod arguments;
-mod asking;
+#[cfg(feature = "cli")]
 mod cli;
-mod config;
-mod env;
-mod error_text;
-mod failure;
-mod finding;
-#[doc(hidden)]
-pub mod fuzzing;
-mod http;
-mod library;
-mod local;
-mod log;
-mod mcp;
-mod planning;
-mod provider;
-mod pull;
-mod render;
-mod reports;
-mod runs;
-mod sandbox;
-mod sources;
-mod spans;
-mod told;
-mod trust;
-mod units;
 
-pub use config::StrategyChoice as Strategy;
-pub use library::{Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, serve_worker};
-pub use spelunk_engine::ReportError as RunError;
-/// The allocator of a program that serves as a worker: with it a cell that takes too much memory gets a `MemoryError`,
-/// without it the worker ends.
-pub use spelunk_sandbox::LimitedAllocator;
-pub use spelunk_types::{
-    Citation, ErrorCode, Event, EventKind, Focus, Found, Grounding, RunId, RunOutcome, Usage,
+pub use spelunk_app::{
+    Answer, Budget, Builder, Citation, Error, ErrorCode, Event, EventKind, Evidence, Focus, Found, Grounding,
+    LimitedAllocator, Message, Metrics, Question, RunError, RunId, RunOutcome, Running, Spelunk, Strategy,
+    Usage, serve_worker,
 };
-pub use told::{Evidence, Metrics};
 
 /// The command line, with the arguments, the environment and the streams of this process.
+#[cfg(feature = "cli")]
 pub fn main() -> std::process::ExitCode {
     cli::main()
 }

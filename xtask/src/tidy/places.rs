@@ -52,7 +52,7 @@ pub(crate) fn check_unfinished(file: &RepoFile) -> Vec<Complaint> {
 
 fn may_derive_serde(path: &str) -> bool {
     path.starts_with("crates/spelunk-types/")
-        || path.starts_with("crates/spelunk/src/config/")
+        || path.starts_with("crates/spelunk-app/src/config/")
         || path.split('/').any(|part| part == "wire" || part == "wire.rs")
 }
 
@@ -100,7 +100,7 @@ mod tests {
     fn serde_is_at_home_where_formats_are() {
         let text = "#[derive(Serialize)]\nstruct A;\n";
         assert_eq!(check_serde(&file("crates/spelunk-types/src/a.rs", text)), []);
-        assert_eq!(check_serde(&file("crates/spelunk/src/config/a.rs", text)), []);
+        assert_eq!(check_serde(&file("crates/spelunk-app/src/config/a.rs", text)), []);
         assert_eq!(check_serde(&file("crates/spelunk-model/src/wire/a.rs", text)), []);
         assert_eq!(check_serde(&file("crates/spelunk-engine/src/wire.rs", text)), []);
     }

@@ -4,7 +4,7 @@
 use super::{Complaint, RepoFile};
 
 const LIMITS: &str = "crates/spelunk-types/src/limits.rs";
-const TABLE: &str = "crates/spelunk/src/config/table.rs";
+const TABLE: &str = "crates/spelunk-app/src/config/table.rs";
 /// The part of the table that limits fill by themselves.
 const OF_LIMITS: &str = "limits.";
 
@@ -102,7 +102,7 @@ mod tests {
                 TABLE,
                 "text(\"model.name\", \"\"),\ntext(\"model.idle\", \"a.b c\"),\n(\"limits.old\", \"\")\n",
             ),
-            file("crates/spelunk/src/config/settings.rs", "text(&layer, \"model.name\")"),
+            file("crates/spelunk-app/src/config/settings.rs", "text(&layer, \"model.name\")"),
         ];
         let unread = "2: nothing reads `model.idle`: give it a reader or remove it";
         assert_eq!(told(&check_settings(&files)), [unread]);

@@ -4,18 +4,18 @@ use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use spelunk_app::app::App;
+use spelunk_app::config::{self, ColorChoice, FlagValue, model_values};
+use spelunk_app::env::{self, Environment};
+use spelunk_app::error_text::{Paint, error_json, error_text, exit_code};
+use spelunk_app::failure::Failure;
+use spelunk_app::sandbox::WorkerPlace;
+use spelunk_app::units::escaped;
 use spelunk_journal::JournalError;
 use spelunk_types::Explain;
 
 use super::limits::LimitFlags;
 use super::{Common, ModelFlags};
-use crate::app::App;
-use crate::config::{self, ColorChoice, FlagValue, model_values};
-use crate::env::{self, Environment};
-use crate::error_text::{Paint, error_json, error_text, exit_code};
-use crate::failure::Failure;
-use crate::sandbox::WorkerPlace;
-use crate::units::escaped;
 
 /// The app that the flags of a command ask for.
 pub(crate) fn open_app(

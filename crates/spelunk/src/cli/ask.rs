@@ -7,6 +7,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::asking::{Asked, Asking, Named, Sources, require_question};
+use spelunk_app::config::StrategyChoice;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider;
+use spelunk_app::render::passages::{passages_closing, passages_json, passages_text};
+use spelunk_app::render::progress::Progress;
+use spelunk_app::runs::find_run;
+use spelunk_app::sources::scan_status;
+use spelunk_app::units::bytes;
 use spelunk_context::{SourceInput, View};
 use spelunk_engine::{EngineError, Schema};
 use spelunk_index::{RankOptions, rank};
@@ -14,21 +24,9 @@ use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus};
 
 use super::app::print;
-
-use crate::app::App;
-
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
 use super::{ModelFlags, open, report, watch};
-use crate::asking::{Asked, Asking, Named, Sources, require_question};
-use crate::config::StrategyChoice;
-use crate::failure::{Failure, Usage};
-use crate::provider;
-use crate::render::passages::{passages_closing, passages_json, passages_text};
-use crate::render::progress::Progress;
-use crate::runs::find_run;
-use crate::sources::scan_status;
-use crate::units::bytes;
 
 const PASSAGES_MAX: u64 = 5;
 const PASSAGE_BYTES_MAX: u64 = 20_000;

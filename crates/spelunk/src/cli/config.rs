@@ -3,13 +3,11 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use spelunk_app::app::App;
+use spelunk_app::config::{defaults_toml, environment_md, schema, show_json, show_text};
+use spelunk_app::failure::Failure;
 
 use super::app::print;
-
-use crate::app::App;
-
-use crate::config::{defaults_toml, environment_md, schema, show_json, show_text};
-use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {

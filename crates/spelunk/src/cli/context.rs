@@ -8,6 +8,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::finding::{Finder, FoundInContexts, Wanted};
+use spelunk_app::render::contexts::{self as render, Reader};
+use spelunk_app::render::found::{found_json, found_text};
+use spelunk_app::render::progress::IndexingLine;
+use spelunk_app::units::{head, listed};
 use spelunk_context::{
     Context, ContextId, ContextKind, ContextStore, Factory, GrepQuery, Navigator, NewContext, NewSource,
     SecretFiles, StoreError, StoreLimits, StoreSettings, Suggestion,
@@ -16,16 +23,7 @@ use spelunk_engine::{Clock, SystemClock};
 use spelunk_index::Mode;
 
 use super::app::{print, print_as_is};
-
-use crate::app::App;
-
 use super::scan::read_stdin;
-use crate::failure::{Failure, Usage};
-use crate::finding::{Finder, FoundInContexts, Wanted};
-use crate::render::contexts::{self as render, Reader};
-use crate::render::found::{found_json, found_text};
-use crate::render::progress::IndexingLine;
-use crate::units::{head, listed};
 
 /// The most that the store takes as the name of a context.
 const NAME_CHARS_MAX: usize = 200;

@@ -7,6 +7,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use script::ScriptedModel;
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_app::render::tree::tree;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{
     Answer, Engine, Frame, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunView, Task,
@@ -15,12 +19,7 @@ use spelunk_journal::Record;
 use spelunk_model::Prompt;
 use spelunk_types::{Grounding, ModelRef, RunId, SourceSpec, Strategy};
 
-use crate::app::App;
-
 use super::watch;
-use crate::failure::Failure;
-use crate::render::tree::tree;
-use script::ScriptedModel;
 
 const QUESTION: &str = "Why did checkout fail on 3 March, and what would have prevented it?";
 const DOCUMENTS: [(&str, &str); 3] = [

@@ -4,6 +4,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::config::{project_path, user_path};
+use spelunk_app::failure::Failure;
+use spelunk_app::provider::{self, Found};
+use spelunk_app::units::{count, dollars, head, time};
 use spelunk_index::Embedder as _;
 use spelunk_model::{EmbeddingModel as _, Model, Price, Prompt, collect};
 use spelunk_sandbox::{Setup, Step};
@@ -11,11 +16,6 @@ use spelunk_types::{CallId, Explain, FrameId};
 
 use super::ModelFlags;
 use super::app::print;
-use crate::app::App;
-use crate::config::{project_path, user_path};
-use crate::failure::Failure;
-use crate::provider::{self, Found};
-use crate::units::{count, dollars, head, time};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 /// Enough for a model that reasons before it answers.

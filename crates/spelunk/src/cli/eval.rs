@@ -12,11 +12,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
 
 use super::ModelFlags;
 use super::limits::LimitFlags;
-use crate::app::App;
-use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {

@@ -2,9 +2,8 @@
 //! words of people; all are reserved before a call is made.
 
 use clap::Args;
-
-use crate::config::FlagValue;
-use crate::failure::Usage;
+use spelunk_app::config::FlagValue;
+use spelunk_app::failure::Usage;
 
 /// How far a run may go.
 #[derive(Debug, Clone, Default, Args)]

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_server::mcp::{ServerOptions, State, serve_stdio};
 
 use super::ModelFlags;
-use crate::app::App;
-use crate::failure::Failure;
-use crate::mcp::{ServerOptions, State, serve_stdio};
 
 /// The text of one answer, about 12 000 tokens.
 const OUTPUT_CHARS_MAX: u64 = 50_000;

@@ -7,10 +7,10 @@ mod test;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
 
 use super::ModelFlags;
-use crate::app::App;
-use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {

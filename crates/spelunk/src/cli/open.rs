@@ -5,18 +5,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::trust::random;
+use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen};
+use spelunk_server::mcp::{ServerOptions, State};
 use spelunk_types::{RunId, SourceSpec};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::app::App;
-
 use super::serve::{OUTPUT_CHARS_MAX, stop_signal};
-use crate::failure::{Failure, Usage};
-use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
-use crate::mcp::{ServerOptions, State};
-use crate::trust::random;
 
 /// What opens an address on this system.
 #[cfg(target_os = "macos")]

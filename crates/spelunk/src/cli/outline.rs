@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_app::units::safe;
 use spelunk_context::{Detected, Landmarks, Outline, Reader, View};
 
 use super::app::print;
-
-use crate::app::App;
-
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
-use crate::failure::Failure;
-use crate::units::safe;
 
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArgs {

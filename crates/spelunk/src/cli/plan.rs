@@ -3,17 +3,17 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::config::nearest;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::planning::planned;
+use spelunk_app::render::answer::left_out as remarks_left_out;
+use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_context::{BadOverride, Detector, Mode};
 
 use super::ModelFlags;
 use super::app::print;
 use super::scan::{ScanFlags, inputs, scan};
-use crate::app::App;
-use crate::config::nearest;
-use crate::failure::{Failure, Usage};
-use crate::planning::planned;
-use crate::render::answer::left_out as remarks_left_out;
-use crate::render::plan::{plan_text, plan_value};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {

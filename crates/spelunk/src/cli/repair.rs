@@ -3,14 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_app::units::{bytes, count};
 use spelunk_journal::JournalError;
 
 use super::app::print;
-
-use crate::app::App;
-
-use crate::failure::Failure;
-use crate::units::{bytes, count};
 
 #[derive(Debug, Args)]
 pub(crate) struct RepairArgs {

@@ -7,6 +7,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::asking::keep;
+use spelunk_app::failure::Failure;
+use spelunk_app::provider;
+use spelunk_app::provider::Nobody;
 use spelunk_engine::{ConsoleCell, RunRequest, console};
 use spelunk_model::Model;
 use spelunk_types::Strategy;
@@ -16,11 +21,6 @@ use self::line::Editor;
 use super::ModelFlags;
 use super::app::print;
 use super::scan::{ScanFlags, inputs, scan};
-use crate::app::App;
-use crate::asking::keep;
-use crate::failure::Failure;
-use crate::provider;
-use crate::provider::Nobody;
 
 /// A person may run as many cells as they like.
 const CELLS_MAX: u64 = 1_000_000;
@@ -43,7 +43,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
     let chosen = provider::choose(&app.settings, &app.environment).await?;
     let (model, sub_model, synthesis_model): (Arc<dyn Model>, _, _) = match chosen {
         Some(chosen) => (chosen.model, chosen.sub_model, chosen.synthesis_model),
-        None => (Arc::new(Nobody::new()), None, None),
+        None => (Arc::new(Nobody::default()), None, None),
     };
     let inputs = inputs(app, &args.paths)?;
     let options = args.scan.options(&app.settings.limits)?;

@@ -2,16 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::render::report::Excerpts;
+use spelunk_app::reports::{Format, excerpts, needs_sources, report_text};
+use spelunk_app::units::bytes;
 use spelunk_engine::RunReport;
 use spelunk_journal::Workspace;
 use spelunk_types::RunId;
-
-use crate::app::App;
-use crate::reports::{Format, excerpts, needs_sources, report_text};
-
-use crate::failure::{Failure, Usage};
-use crate::render::report::Excerpts;
-use crate::units::bytes;
 
 /// A file that a report goes into.
 pub(crate) struct Target {

@@ -3,21 +3,20 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::asking::{begun, go_on, same_models};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider;
+use spelunk_app::render::progress::Progress;
+use spelunk_app::runs::recorded_result;
+use spelunk_app::runs::{find_run, read_view};
+use spelunk_app::sources::scan_status;
+use spelunk_app::units::count;
 use spelunk_engine::{EngineError, ResumeRequest, RunView};
 use spelunk_types::{Explain as _, RunId};
 
-use crate::app::App;
-use crate::runs::recorded_result;
-
 use super::limits::LimitFlags;
 use super::{ModelFlags, demo, watch};
-use crate::asking::{begun, go_on, same_models};
-use crate::failure::{Failure, Usage};
-use crate::provider;
-use crate::render::progress::Progress;
-use crate::runs::{find_run, read_view};
-use crate::sources::scan_status;
-use crate::units::count;
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {

@@ -8,15 +8,13 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::runs::{Row, STATES, archived_row, row};
 use spelunk_journal::archives;
 
 use super::app::print;
-
-use crate::app::App;
-use crate::runs::{Row, STATES, archived_row, row};
-
 use super::show;
-use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {

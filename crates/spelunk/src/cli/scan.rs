@@ -4,16 +4,14 @@ use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::render::answer::left_out;
+use spelunk_app::render::progress::Progress;
+use spelunk_app::sources::{redacted, scan_status, skipped, source};
+use spelunk_app::units::bytes;
 use spelunk_context::{Corpus, ScanOptions, SourceInput};
 use spelunk_types::{FileOrder, Limits};
-
-use crate::app::App;
-use crate::sources::{redacted, scan_status, skipped, source};
-
-use crate::failure::{Failure, Usage};
-use crate::render::answer::left_out;
-use crate::render::progress::Progress;
-use crate::units::bytes;
 
 /// The most that is read from standard input.
 const STDIN_BYTES_MAX: u64 = 1_000_000_000;

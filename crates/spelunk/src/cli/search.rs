@@ -6,22 +6,20 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
+use spelunk_app::app::App;
+use spelunk_app::error_text::Paint;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::finding::{Indexed, Level};
+use spelunk_app::render::found::notices_json;
+use spelunk_app::render::passages::highlighted;
+use spelunk_app::render::progress::IndexingLine;
+use spelunk_app::units::{count, head};
 use spelunk_context::View;
 use spelunk_engine::index_folder;
 use spelunk_index::{Found, Hit, Mode, Query};
 
 use super::app::print;
-
-use crate::app::App;
-
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
-use crate::error_text::Paint;
-use crate::failure::{Failure, Usage};
-use crate::finding::{Indexed, Level};
-use crate::render::found::notices_json;
-use crate::render::passages::highlighted;
-use crate::render::progress::IndexingLine;
-use crate::units::{count, head};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {

@@ -7,17 +7,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::blocking::blocking;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::trust::random;
+use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
+use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen};
+use spelunk_server::mcp::{ServerOptions, State};
 use tokio::net::TcpListener;
 
 use super::ModelFlags;
 use super::app::print;
-use crate::app::App;
-use crate::failure::{Failure, Usage};
-use crate::http::{Log, NewToken, Server, Tokens, app as router, listen};
-use crate::mcp::{ServerOptions, State, blocking};
-use crate::trust::random;
-use crate::units::count;
 
 /// The text of one answer of a tool, as for `spelunk mcp`.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;

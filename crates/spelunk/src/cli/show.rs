@@ -4,19 +4,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::Value;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::render::answer::{answer_text, closing_line, remarks};
+use spelunk_app::render::tree::tree;
+use spelunk_app::runs::{find_run, state, view_json};
+use spelunk_app::units::{bytes, count, head, safe};
 use spelunk_engine::{CallState, RunView};
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{CallId, CellOutcome, FrameId, RunId};
 
 use super::app::print;
-
-use crate::app::App;
-use crate::runs::{find_run, state, view_json};
-
-use crate::failure::{Failure, Usage};
-use crate::render::answer::{answer_text, closing_line, remarks};
-use crate::render::tree::tree;
-use crate::units::{bytes, count, head, safe};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {

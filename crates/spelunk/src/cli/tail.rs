@@ -3,16 +3,14 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_app::runs::find_run;
+use spelunk_app::units::safe;
 use spelunk_context::ScanOptions;
 use spelunk_journal::Record;
 
 use super::app::print;
-
-use crate::app::App;
-
-use crate::failure::Failure;
-use crate::runs::find_run;
-use crate::units::safe;
 
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {

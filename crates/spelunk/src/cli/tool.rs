@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_desk::run_tool;
 use spelunk_engine::written_answer;
 
 use self::folder::Folder;
 use super::ModelFlags;
 use super::app::print;
-use crate::app::App;
-use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {

@@ -3,14 +3,12 @@
 
 use std::process::ExitCode;
 
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::units::count;
 use spelunk_journal::Workspace;
 
 use super::app::print;
-
-use crate::app::App;
-
-use crate::failure::{Failure, Usage};
-use crate::units::count;
 
 pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {
     let root = app.workspace_root();

@@ -3,21 +3,19 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use spelunk_app::app::App;
+use spelunk_app::error_text::exit_code;
+use spelunk_app::failure::Failure;
+use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
+use spelunk_app::render::progress::{Progress, loading_status, run_status, task_line};
+use spelunk_app::runs::files_incomplete;
+use spelunk_app::spans;
 use spelunk_engine::{Projector, RunHandle, RunResult, RunView, raising_flag};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
 use spelunk_types::{Blame, ErrorCode, EventKind};
 
 use super::app::{print, report_text};
-
-use crate::app::App;
-
-use crate::error_text::exit_code;
-use crate::failure::Failure;
-use crate::render::answer::{answer_text, closing_line, remarks, result_json};
-use crate::render::progress::{Progress, loading_status, run_status, task_line};
-use crate::runs::files_incomplete;
-use crate::spans;
 
 /// The exit code of an answer that is not all it could be.
 const PARTIAL: u8 = 3;

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::sandbox::OWN_WORD;
+use spelunk_app::sandbox::OWN_WORD;
 
 /// Whether the program was started as a worker.
 pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
@@ -13,7 +13,7 @@ pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
 
 /// Serves until standard input is closed.
 pub(crate) fn worker() -> ExitCode {
-    spelunk_sandbox::serve_stdio(crate::sandbox::TASKS)
+    spelunk_sandbox::serve_stdio(spelunk_app::sandbox::TASKS)
 }
 
 #[cfg(test)]

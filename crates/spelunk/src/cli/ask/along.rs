@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
+use spelunk_app::app::App;
+use spelunk_app::asking::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError, Asked};
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_engine::Conversation;
 
 use super::AskArgs;
-use crate::app::App;
-use crate::asking::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError, Asked};
-use crate::failure::{Failure, Usage};
 
 /// Reads what is asked. With a conversation, everything that is named besides is a path.
 pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<Asked, Failure> {

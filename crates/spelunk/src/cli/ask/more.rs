@@ -2,17 +2,17 @@
 
 use std::process::ExitCode;
 
+use spelunk_app::app::App;
+use spelunk_app::asking::go_on;
+use spelunk_app::failure::Failure;
+use spelunk_app::render::progress::Progress;
+use spelunk_app::runs::{find_run, read_view};
+use spelunk_app::sources::scan_status;
 use spelunk_engine::RunView;
 use spelunk_types::{RunId, Strategy};
 
 use super::AskArgs;
-use crate::app::App;
-use crate::asking::go_on;
 use crate::cli::{resume, watch};
-use crate::failure::Failure;
-use crate::render::progress::Progress;
-use crate::runs::{find_run, read_view};
-use crate::sources::scan_status;
 
 /// A run that is asked more.
 pub(super) struct GoingOn {

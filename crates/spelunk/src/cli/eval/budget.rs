@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use spelunk_app::failure::{Failure, Usage};
 
 use crate::cli::limits;
-use crate::failure::{Failure, Usage};
 
 /// Bounds of the whole evaluation; those of each run are `--max-…`.
 #[derive(Debug, Clone, Default, Args)]

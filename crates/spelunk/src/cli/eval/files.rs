@@ -5,9 +5,8 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_eval::{FILE_BYTES_MAX, Sink, Task, Trials, read_tasks, read_trials};
-
-use crate::failure::{Failure, Usage};
 
 /// The list of tasks within their folder.
 pub(super) const TASKS_FILE: &str = "tasks.jsonl";

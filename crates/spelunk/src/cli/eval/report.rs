@@ -6,15 +6,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_eval::{
     Note, Pairing, Report, Summary, Task, Trial, compare as compare_trials, differences_markdown,
 };
 
 use super::files::{load_tasks, load_trials, write};
 use super::trial::judge;
-use crate::app::App;
 use crate::cli::app::print;
-use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {

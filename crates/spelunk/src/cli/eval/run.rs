@@ -10,18 +10,18 @@ use std::time::Duration;
 use clap::Args;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider;
+use spelunk_app::units::{dollars, time, tokens};
 use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_note, write_trial};
 
 use super::budget::{Budget, BudgetFlags};
 use super::files::{Results, load_tasks, load_trials, remove_runs};
 use super::trial::{Asked, Cell, Places, STRATEGIES, attempt};
 use super::unknown;
-use crate::app::App;
 use crate::cli::ModelFlags;
 use crate::cli::limits::LimitFlags;
-use crate::failure::{Failure, Usage};
-use crate::provider;
-use crate::units::{dollars, time, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {

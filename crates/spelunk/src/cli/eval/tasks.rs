@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 use spelunk_eval::{GenerateError, Kind, Order, Task, Tree, generate, write_task};
 
 use super::files::{DiskSink, TASKS_FILE};
 use super::unknown;
-use crate::app::App;
 use crate::cli::app::print;
 use crate::cli::limits;
-use crate::failure::{Failure, Usage};
 
 #[derive(Debug, Args)]
 pub(crate) struct TasksArgs {

@@ -4,18 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use spelunk_app::app::App;
+use spelunk_app::asking::{decide, keep};
+use spelunk_app::config::StrategyChoice;
+use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, RunRequest, RunResult, RunSettings, RunView};
 use spelunk_eval::{Evidence, Failure as Class, Ran, SimModel, SimSettings, Status, Task, Trial, score};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
-
-use crate::app::App;
-
-use crate::asking::{decide, keep};
-use crate::config::StrategyChoice;
-use crate::failure::Failure;
 
 /// The strategies there are: the engine's own, and the model alone with all of the text.
 pub(super) const STRATEGIES: [&str; 7] = ["auto", "direct", "repl", "search", "map", "hybrid", "whole"];

@@ -10,13 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
+use spelunk_app::app::App;
+use spelunk_app::env::HOME;
+use spelunk_app::failure::{Failure, Usage};
 
 use crate::cli::app::print;
-
-use crate::app::App;
-
-use crate::env::HOME;
-use crate::failure::{Failure, Usage};
 
 const NAME: &str = "spelunk";
 const FILE_BYTES_MAX: u64 = 4 << 20;

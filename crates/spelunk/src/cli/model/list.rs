@@ -4,14 +4,13 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use spelunk_app::app::App;
+use spelunk_app::local::{IS_BUILT_IN, LocalModel, ModelFolder};
+use spelunk_app::provider::{KeyState, LocalServer, Surveyed, local_servers, survey};
+use spelunk_app::units::{bytes, dollars, head};
 use spelunk_model::{ChatForm, GgufHeader, Price};
 
 use crate::cli::app::print;
-
-use crate::app::App;
-use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
-use crate::provider::{KeyState, LocalServer, Surveyed, local_servers, survey};
-use crate::units::{bytes, dollars, head};
 
 /// Models that are shown of one server.
 const MODELS_MAX: usize = 20;

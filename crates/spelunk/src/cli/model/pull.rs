@@ -3,16 +3,16 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder, read_header};
+use spelunk_app::pull::{Origin, PIPS, PullError, Pulled, Puller, Wanted};
+use spelunk_app::units::bytes;
 use spelunk_model::local_catalogue;
 
 use super::PullArgs;
 use super::list::is_known_form;
-use crate::app::App;
 use crate::cli::app::print;
-use crate::failure::{Failure, Usage};
-use crate::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder, read_header};
-use crate::pull::{Origin, PIPS, PullError, Pulled, Puller, Wanted};
-use crate::units::bytes;
 
 pub(super) async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
     let folder = ModelFolder::of(&app.settings.local, &app.environment).ok_or(PullError::NoFolder)?;

@@ -7,17 +7,15 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_app::provider::{self, ProviderError};
+use spelunk_app::render::progress::{Progress, loading_status};
+use spelunk_app::units::{dollars, head, time};
 use spelunk_model::{Feature, Model, ModelDelta, ModelError, Prompt, estimate_tokens, models_loading};
 use spelunk_types::{CallId, Explain, FrameId, Usage};
 
 use crate::cli::app::print;
-
-use crate::app::App;
-
-use crate::failure::Failure;
-use crate::provider::{self, ProviderError};
-use crate::render::progress::{Progress, loading_status};
-use crate::units::{dollars, head, time};
 
 const TIME_MAX: Duration = Duration::from_mins(1);
 /// A model that thinks needs some room before it answers.
@@ -256,7 +254,7 @@ fn tested_json(name: &str, reference: &str, tested: Result<&Tested, &(dyn Explai
             "name": name,
             "model": reference,
             "ok": false,
-            "error": crate::error_text::error_json(error),
+            "error": spelunk_app::error_text::error_json(error),
         }),
     }
 }

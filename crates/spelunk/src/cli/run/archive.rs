@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
+use spelunk_app::app::App;
+use spelunk_app::failure::Failure;
+use spelunk_app::runs::row;
+use spelunk_app::units::{bytes, count, head};
 use spelunk_journal::{ArchiveReport, JournalError, Workspace, archive, archives, unarchive};
 use spelunk_types::RunId;
 
-use crate::app::App;
 use crate::cli::app::print;
-use crate::failure::Failure;
-use crate::runs::row;
-use crate::units::{bytes, count, head};
 
 const QUESTION_CHARS_MAX: usize = 500;
 

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::runs::{can_go_on, fold};
+use spelunk_app::units::{bytes, count};
 use spelunk_engine::{Clock, SystemClock};
 use spelunk_journal::{Workspace, archive_bytes, archives, is_locked, remove_archive, remove_run, run_bytes};
 use spelunk_types::{Explain, RunId};
 
-use crate::app::App;
 use crate::cli::app::print;
-use crate::failure::{Failure, Usage};
-use crate::runs::{can_go_on, fold};
-use crate::units::{bytes, count};
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;

@@ -4,20 +4,18 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::render::viewer::{Exported, exported};
+use spelunk_app::reports::{Format, excerpts, render_report};
+use spelunk_app::runs::find_run;
+use spelunk_app::units::{bytes, count};
 use spelunk_engine::{Projection, RunReport};
 use spelunk_journal::{DerivedFiles, JournalError, Workspace};
 use spelunk_types::RunId;
 
 use crate::cli::app::print;
-
-use crate::app::App;
-
 use crate::cli::report::{put, writable};
-use crate::failure::{Failure, Usage};
-use crate::render::viewer::{Exported, exported};
-use crate::reports::{Format, excerpts, render_report};
-use crate::runs::find_run;
-use crate::units::{bytes, count};
 
 const WORKSPACE: &str = "workspace";
 

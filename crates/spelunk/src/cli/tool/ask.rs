@@ -3,17 +3,17 @@
 use std::process::ExitCode;
 
 use futures_util::future::join_all;
+use spelunk_app::app::App;
+use spelunk_app::asking::keep;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider::{self, Chosen};
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_desk::DeskPath;
 use spelunk_engine::{Engine, RunRequest};
 use spelunk_types::{Focus, Strategy};
 
 use super::folder::Folder;
-use crate::app::App;
-use crate::asking::keep;
 use crate::cli::app::print;
-use crate::failure::{Failure, Usage};
-use crate::provider::{self, Chosen};
 
 /// Files of one batch.
 const FILES_MAX: usize = 100;

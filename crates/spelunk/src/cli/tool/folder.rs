@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf};
 use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
 
-use crate::app::App;
-
 use crate::cli::scan::{inputs, scan};
-use crate::failure::{Failure, Usage};
 
 const JOB: &str = "state/job.json";
 /// What is read into the desk.

@@ -1,0 +1,244 @@
+//! What every face works with: the settings, the workspace and the engine of this program.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use spelunk_context::ScanOptions;
+use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
+use spelunk_fs::PrivateDir;
+use spelunk_index::{EmbedError, Embedder};
+use spelunk_journal::{JournalError, Workspace};
+use spelunk_sandbox::Sandbox;
+use spelunk_types::Limits;
+
+use crate::config::{Origin, SandboxChoice, Settings};
+use crate::env::Environment;
+use crate::error_text::Paint;
+use crate::failure::{Failure, Usage};
+use crate::log::LogWriter;
+use crate::provider::{self, SharedEmbedder};
+use crate::sandbox::WorkerPlace;
+use crate::trust::{self, Chosen, UserState};
+use crate::units::escaped;
+
+/// What every face works with.
+pub struct App {
+    pub settings: Settings,
+    pub environment: Environment,
+    pub current_dir: PathBuf,
+    /// How fast models may be asked, over all runs of the process.
+    paces: Paces,
+    /// Which program runs the code of models.
+    worker: WorkerPlace,
+    /// What makes the vectors of every index.
+    embedder: SharedEmbedder,
+    /// What belongs to the user, outside of every project.
+    pub user: UserState,
+    /// Set once the workspace was found to be the user's own.
+    is_trusted: OnceLock<()>,
+    /// Set once the user was told that it is not.
+    is_told: OnceLock<()>,
+    /// What the reply cache is signed with.
+    cache_key: OnceLock<[u8; 32]>,
+    pub json: bool,
+    pub quiet: bool,
+    /// Where a server says things: a thread of its own, so that no reader can hold it up.
+    log: OnceLock<LogWriter>,
+    /// Colours on stdout.
+    pub paint: Paint,
+    /// Colours on stderr.
+    pub paint_errors: Paint,
+}
+
+impl App {
+    /// One that says nothing to anybody, for programs.
+    pub fn quiet(
+        settings: Settings,
+        environment: Environment,
+        current_dir: PathBuf,
+        worker: WorkerPlace,
+    ) -> Self {
+        let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
+        let (paces, user) = (Paces::default(), UserState::of(&environment));
+        spelunk_types::employ(Arc::new(worker.clone()));
+        Self {
+            settings,
+            environment,
+            current_dir,
+            paces,
+            worker,
+            embedder: SharedEmbedder::default(),
+            user,
+            is_trusted: OnceLock::new(),
+            is_told: OnceLock::new(),
+            cache_key: OnceLock::new(),
+            json: false,
+            quiet: true,
+            log: OnceLock::new(),
+            paint,
+            paint_errors,
+        }
+    }
+
+    /// Where the workspace is or would be.
+    pub fn workspace_root(&self) -> PathBuf {
+        self.current_dir.join(&self.settings.workspace_path)
+    }
+
+    /// Whether the user named this very workspace, or it is what lies where they are.
+    fn workspace_chosen(&self) -> Chosen {
+        match self.settings.origin("workspace.path") {
+            Origin::Flag { .. } => Chosen::ByUser,
+            origin @ (Origin::Env { .. } | Origin::File { .. })
+                if !origin.is_project() && self.settings.workspace_path.is_absolute() =>
+            {
+                Chosen::ByUser
+            }
+            Origin::Default | Origin::Env { .. } | Origin::File { .. } => Chosen::ByPlace,
+        }
+    }
+
+    /// The workspace, made if need be. One that is not trusted is an error.
+    pub fn workspace(&self) -> Result<Workspace, Failure> {
+        let root = self.workspace_root();
+        let workspace = if self.is_trusted.get().is_some() && Workspace::exists(&root) {
+            Workspace::open(&root)?
+        } else {
+            self.user.open(&root, self.workspace_chosen())?
+        };
+        self.is_trusted.get_or_init(|| ());
+        let key = match self.cache_key.get() {
+            Some(key) => *key,
+            None => *self.cache_key.get_or_init({
+                let key = self.key(trust::CACHE)?;
+                move || key
+            }),
+        };
+        Ok(workspace.with_cache_key(key))
+    }
+
+    /// The workspace, if there is one: looking must not leave traces. One that is not trusted is opened read-only.
+    pub fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
+        let root = self.workspace_root();
+        if !Workspace::exists(&root) {
+            return Ok(None);
+        }
+        if self.is_trusted.get().is_none()
+            && let Some(untrusted) = self.user.distrust(&root, self.workspace_chosen())?
+        {
+            let workspace = Workspace::open_read_only(&root)?;
+            if self.is_told.set(()).is_ok() {
+                self.say(&format!("note: {untrusted}; it is only read"));
+            }
+            return Ok(Some(workspace));
+        }
+        self.workspace().map(Some)
+    }
+
+    /// The workspace to change something in, if there is one. One that is not trusted is an error.
+    pub fn own_workspace(&self) -> Result<Option<Workspace>, Failure> {
+        if Workspace::exists(&self.workspace_root()) { self.workspace().map(Some) } else { Ok(None) }
+    }
+
+    /// A key of this user for one purpose. The workspace exists.
+    pub fn key(&self, purpose: &str) -> Result<[u8; 32], Failure> {
+        let unusable =
+            |source| JournalError::Workspace { path: self.workspace_root().display().to_string(), source };
+        Ok(self.user.key(purpose, &self.workspace_root(), self.workspace_chosen()).map_err(unusable)?)
+    }
+
+    /// The directory of the workspace to change something in, which need not exist. One that is not trusted is an error.
+    pub fn own_workspace_dir(&self) -> Result<PrivateDir, Failure> {
+        let dir = self.own_workspace()?.and_then(|workspace| workspace.dir().cloned());
+        Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
+    }
+
+    /// The directory of the workspace, which need not exist; read-only if it is not trusted.
+    pub fn workspace_dir(&self) -> Result<PrivateDir, Failure> {
+        let dir = self.existing_workspace()?.and_then(|workspace| workspace.dir().cloned());
+        Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
+    }
+
+    /// The engine to look at runs with: nothing is made, and nothing that is not trusted is changed.
+    pub fn looking_engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
+        let workspace = self.existing_workspace()?.ok_or(JournalError::NoRuns)?;
+        Ok(self.engine_on(workspace, scan))
+    }
+
+    /// The engine on the workspace; new runs read their sources so.
+    pub fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
+        Ok(self.engine_on(self.workspace()?, scan))
+    }
+
+    /// The engine on another workspace.
+    pub fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Engine {
+        let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
+        let roster = provider::roster(&self.settings, &self.environment);
+        let engine = engine.with_roster(roster).with_paces(self.paces.clone());
+        let (settings, environment) = (self.settings.clone(), self.environment.clone());
+        let embedder = self.embedder.clone();
+        let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
+        engine.with_detector(self.settings.detector(), self.detector_key())
+    }
+
+    /// What makes the vectors of an index: the model of `roles.embedding`, else the built-in one. Blocking.
+    pub(crate) fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
+        self.embedder.open(&self.settings, &self.environment)
+    }
+
+    /// What tells one set of content types from another.
+    pub(crate) fn detector_key(&self) -> String {
+        format!("{:?}", self.settings.types().collect::<Vec<_>>())
+    }
+
+    /// Where the code of models runs: the flag, else the setting.
+    pub fn sandbox(&self, flag: Option<&str>) -> Result<Sandbox, Failure> {
+        let choice = match flag {
+            Some(word) => SandboxChoice::of(word).ok_or_else(|| Usage {
+                message: format!("there is no sandbox `{word}`"),
+                hint: format!("choose one of {}", SandboxChoice::WORDS.join(", ")),
+            })?,
+            None => self.settings.sandbox,
+        };
+        crate::sandbox::open(choice, &self.environment, &self.worker)
+    }
+
+    /// What a run is held to.
+    pub fn run_settings(&self) -> RunSettings {
+        self.run_settings_within(self.settings.limits.clone())
+    }
+
+    /// The same under limits of its own. The cost is bounded where somebody set its limit: the user, or whoever asks.
+    pub fn run_settings_within(&self, limits: Limits) -> RunSettings {
+        let is_default = *self.settings.origin("limits.cost_microusd_max") == Origin::Default
+            && limits.cost_microusd_max == self.settings.limits.cost_microusd_max;
+        RunSettings { limits, cache_replies: self.settings.cache_replies, cost_is_bounded: !is_default }
+    }
+
+    /// Says something to the person, unless they want quiet.
+    pub fn say(&self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        let text = escaped(text);
+        match self.log.get() {
+            Some(log) => log.say(&text),
+            None => drop(writeln!(io::stderr().lock(), "{text}")),
+        }
+    }
+
+    /// From here on nothing that is said waits for a reader.
+    pub fn say_without_waiting(&self) {
+        if let Ok(log) = LogWriter::to_stderr() {
+            drop(self.log.set(log));
+        }
+    }
+
+    /// Waits for what was said to be written, for a moment.
+    pub fn close_log(&self) {
+        if let Some(log) = self.log.get() {
+            log.close();
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Asking: the one place where a question, its text, its models, the sandbox and the settings become a run. The command
+//! line, the HTTP server, the MCP server and the library all go through here; what differs between them is who asks.
+
+mod along;
+mod asked;
+
+pub use along::last_messages;
+pub use along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError};
+pub use asked::{
+    Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema, redact_attachment,
+};
+
+use std::sync::Arc;
+
+use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
+use spelunk_engine::{
+    Choice, Conversation, Engine, EngineError, Reader, ResumeRequest, RunHandle, RunRequest, RunSettings,
+    RunView, choose,
+};
+use spelunk_model::Model;
+use spelunk_sandbox::Sandbox;
+use spelunk_types::{Focus, ModelRef, RunId, SourceSpec, Strategy};
+
+use crate::app::App;
+
+use crate::config::StrategyChoice;
+use crate::failure::{Failure, Usage};
+use crate::provider::{self, Chosen};
+
+/// A question with all that a run of it is made from.
+pub struct Asking {
+    pub question: String,
+    pub sources: Sources,
+    pub models: RoleModels,
+    pub strategy: StrategyChoice,
+    pub focus: Focus,
+    pub schema: Option<String>,
+    pub settings: RunSettings,
+}
+
+/// What is asked about.
+pub struct Sources {
+    pub named: Named,
+    pub options: ScanOptions,
+    pub corpus: Corpus,
+}
+
+/// Where it was named.
+pub enum Named {
+    /// With the question.
+    Now(Vec<SourceInput>),
+    /// By an earlier run.
+    Before(Vec<SourceSpec>),
+}
+
+/// Whom a run asks.
+pub struct RoleModels {
+    pub root: Arc<dyn Model>,
+    /// The model of sub-calls, if another one was named.
+    pub sub: Option<Arc<dyn Model>>,
+    /// The model that puts findings together, if another one was named.
+    pub synthesis: Option<Arc<dyn Model>>,
+}
+
+impl From<Chosen> for RoleModels {
+    fn from(chosen: Chosen) -> Self {
+        Self { root: chosen.model, sub: chosen.sub_model, synthesis: chosen.synthesis_model }
+    }
+}
+
+impl RoleModels {
+    /// Each of them.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
+        [&self.root].into_iter().chain(&self.sub).chain(&self.synthesis)
+    }
+
+    /// What a run goes on with.
+    pub fn request(self, settings: RunSettings) -> ResumeRequest {
+        let Self { root, sub, synthesis } = self;
+        ResumeRequest { model: root, sub_model: sub, synthesis_model: synthesis, settings, program: None }
+    }
+}
+
+/// A run that only has to be started.
+pub struct Ready {
+    pub engine: Engine,
+    pub sources: Vec<SourceSpec>,
+    pub strategy: Strategy,
+    /// Why this one, where it was left to us and there is something to explain.
+    pub why: Option<String>,
+    request: RunRequest,
+}
+
+impl Asking {
+    /// Settles how it is answered, then opens the workspace. `sandbox` is asked for once the strategy is known.
+    pub fn ready(
+        self,
+        app: &App,
+        sandbox: impl FnOnce(Strategy) -> Result<Sandbox, Failure>,
+    ) -> Result<Ready, Failure> {
+        let Sources { named, options, corpus } = self.sources;
+        let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
+        let (strategy, why) = decide(app, self.strategy, &self.question, &corpus.outline(), model, is_typed)?;
+        let sandbox = sandbox(strategy)?;
+        let allows_secrets = options.allow_secrets;
+        let engine = app.engine(options)?.with_sandbox(sandbox);
+        let sources = match named {
+            Named::Now(inputs) => keep(&engine, inputs)?,
+            Named::Before(sources) => sources,
+        };
+        let is_conversation = sources.iter().any(is_messages);
+        // An agent has all of it as a file, and is shown as much as it should see.
+        let is_cut = is_conversation && strategy != Strategy::Agent;
+        // Half a secret is not known for one: they are taken out before anything is cut.
+        let question = match (is_cut, allows_secrets) {
+            (true, true) => last_messages(self.question),
+            (true, false) => last_messages(redact(&self.question).0.into_owned()),
+            (false, true | false) => self.question,
+        };
+        let request = RunRequest {
+            question,
+            corpus,
+            sources: sources.clone(),
+            strategy,
+            model: self.models.root,
+            sub_model: self.models.sub,
+            synthesis_model: self.models.synthesis,
+            schema: self.schema,
+            focus: self.focus,
+            settings: self.settings,
+            program: None,
+        };
+        Ok(Ready { engine, sources, strategy, why, request })
+    }
+}
+
+fn is_messages(source: &SourceSpec) -> bool {
+    matches!(source, SourceSpec::Text { name, .. } if name == Conversation::DOCUMENT)
+}
+
+impl Ready {
+    /// Starts it, within a runtime.
+    pub fn start(self) -> Result<RunHandle, Failure> {
+        Ok(self.engine.start(self.request)?)
+    }
+
+    /// The same under a name that was given out before.
+    pub fn start_as(self, run: RunId) -> Result<RunHandle, Failure> {
+        Ok(self.engine.start_as(run, self.request)?)
+    }
+}
+
+/// Goes on with a run where its journal ends, or asks it something more. Within a runtime; blocking.
+pub fn go_on(
+    app: &App,
+    sandbox: Sandbox,
+    run: &RunId,
+    more: Option<&str>,
+    request: ResumeRequest,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<RunHandle, Failure> {
+    let engine = app.engine(ScanOptions::default())?.with_sandbox(sandbox);
+    Ok(match more {
+        None => engine.resume(run, request, progress)?,
+        Some(question) => engine.ask_more(run, question, request, progress)?,
+    })
+}
+
+/// The models that a run was begun with, with today's keys.
+pub fn same_models(app: &App, run: &RunId, view: &RunView) -> Result<RoleModels, Failure> {
+    let root = begun(run, view)?;
+    let known = |model: &ModelRef| provider::recorded(model, &app.settings, &app.environment);
+    Ok(RoleModels {
+        root: known(root)?,
+        sub: view.sub_model.as_ref().map(known).transpose()?,
+        synthesis: view.synthesis_model.as_ref().map(known).transpose()?,
+    })
+}
+
+/// The model of a run that got as far as its first event.
+pub fn begun<'a>(run: &RunId, view: &'a RunView) -> Result<&'a ModelRef, Usage> {
+    view.model.as_ref().ok_or_else(|| {
+        let message = format!("run `{}` died before its first event", run.short());
+        Usage { message, hint: "ask again: nothing was sent or paid".into() }
+    })
+}
+
+/// Refuses what the engine would refuse, before anything is promised: only the run of an agent that has its answer can
+/// be asked more.
+pub fn check_more(run: &RunId, view: &RunView, question: &str) -> Result<(), Failure> {
+    require_question(question)?;
+    begun(run, view)?;
+    let run = run.clone();
+    match view.strategy {
+        Some(Strategy::Agent) if view.answer().is_none() => Err(EngineError::Unfinished { run }.into()),
+        Some(Strategy::Agent) | None => Ok(()),
+        Some(strategy) => Err(EngineError::NotAgent { run, strategy }.into()),
+    }
+}
+
+/// Refuses a question that asks nothing.
+pub fn require_question(question: &str) -> Result<(), Usage> {
+    if !question.trim().is_empty() {
+        return Ok(());
+    }
+    let hint = "ask something, such as `spelunk ask \"what is this?\" .`".to_owned();
+    Err(Usage { message: "the question is empty".into(), hint })
+}
+
+/// The strategy, and why, where it was left to us.
+pub fn decide(
+    app: &App,
+    choice: StrategyChoice,
+    question: &str,
+    outline: &Outline,
+    model: &dyn Model,
+    is_typed: bool,
+) -> Result<(Strategy, Option<String>), Failure> {
+    let strategy = match choice {
+        StrategyChoice::Auto => {
+            let limits = &app.settings.limits;
+            let reader = Reader::of(model.reference(), limits);
+            let Choice { strategy, why } = choose(question, outline, limits, reader, is_typed);
+            // One call over everything is nothing to explain.
+            return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));
+        }
+        StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
+        StrategyChoice::Agent => return Ok((Strategy::Agent, None)),
+        StrategyChoice::Direct => Strategy::Direct,
+        StrategyChoice::Search => Strategy::Search,
+        StrategyChoice::Map => Strategy::Map,
+        StrategyChoice::Hybrid => Strategy::Hybrid,
+    };
+    if is_typed {
+        let message = format!("the strategy `{strategy}` does not hold its answer to a schema");
+        let hint = "leave `--strategy` out, or choose `repl` or `agent`".to_owned();
+        return Err(Usage { message, hint }.into());
+    }
+    Ok((strategy, None))
+}
+
+/// What was named, in a form that a resumed run can open again.
+pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
+    let mut sources = Vec::new();
+    for input in inputs {
+        sources.push(match input {
+            SourceInput::Path(path) => SourceSpec::Path { path: path.display().to_string(), name: None },
+            SourceInput::Typed { path, typed } => {
+                SourceSpec::Path { path: path.display().to_string(), name: Some(typed.display().to_string()) }
+            }
+            SourceInput::Text { name, bytes } | SourceInput::Kept { name, bytes } => {
+                engine.keep_text(&name, &bytes)?
+            }
+        });
+    }
+    Ok(sources)
+}

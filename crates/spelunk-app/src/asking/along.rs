@@ -1,0 +1,160 @@
+//! What comes along with a question: a conversation in its place, and files that are attached to it. Both become texts of
+//! the run, so that a resumed run finds them again and answers can cite them. Names are chosen by whoever attaches, so
+//! none is trusted: each is made harmless, and stays in its folder.
+
+use std::collections::BTreeSet;
+
+use spelunk_context::SourceInput;
+use spelunk_engine::Conversation;
+
+/// The largest file that is attached; larger ones are named as paths, and stay where they are.
+pub const ATTACHED_BYTES_MAX: u64 = 16_000_000;
+/// Files that are attached at once.
+pub const ATTACHED_MAX: usize = 200;
+/// All of them together.
+const TOTAL_BYTES_MAX: u64 = 200_000_000;
+/// Where attachments lie among the documents of a run.
+const FOLDER: &str = "attachments/";
+
+/// The longest conversation that is asked as it is, where the strategy shows a model the beginning of a question only.
+const CONVERSATION_BYTES_MAX: usize = 30_000;
+const EARLIER: &str = "[earlier messages are in `messages.json`]\n\n";
+
+/// The end of a conversation in words: what is to be answered stands there. All of it is a document of the run.
+pub fn last_messages(conversation: String) -> String {
+    if conversation.len() <= CONVERSATION_BYTES_MAX {
+        return conversation;
+    }
+    let from = conversation.ceil_char_boundary(conversation.len() - (CONVERSATION_BYTES_MAX - EARLIER.len()));
+    let tail = conversation.get(from..).unwrap_or_default();
+    // From the first message that is whole; one that is longer than all this is cut.
+    let whole = tail.find("\n## ").and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
+    format!("{EARLIER}{whole}")
+}
+
+/// What came along so far.
+#[derive(Debug, Default)]
+pub struct Along {
+    taken: BTreeSet<String>,
+    inputs: Vec<SourceInput>,
+    n_attached: usize,
+    bytes: u64,
+}
+
+/// Why something cannot come along.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AlongError {
+    #[error("at most {ATTACHED_MAX} files can be attached")]
+    Number,
+    #[error("it has {bytes} bytes, at most {ATTACHED_BYTES_MAX} are attached")]
+    Size { bytes: u64 },
+    #[error("the attachments have more than {TOTAL_BYTES_MAX} bytes together")]
+    Total,
+}
+
+impl Along {
+    /// Begins with texts that have their names already, attachments among them.
+    pub(crate) fn beside(inputs: Vec<SourceInput>) -> Self {
+        let mut along = Self::default();
+        for input in &inputs {
+            let SourceInput::Text { name, bytes } = input else { continue };
+            if let Some(name) = name.strip_prefix(FOLDER) {
+                along.taken.insert(name.to_owned());
+                along.n_attached += 1;
+                along.bytes = along.bytes.saturating_add(bytes.len() as u64);
+            }
+        }
+        along.inputs = inputs;
+        along
+    }
+
+    /// Attaches a file under a name like the one that was given.
+    pub fn attach(&mut self, given: &str, bytes: Vec<u8>) -> Result<(), AlongError> {
+        let n_bytes = bytes.len() as u64;
+        if n_bytes > ATTACHED_BYTES_MAX {
+            return Err(AlongError::Size { bytes: n_bytes });
+        }
+        if self.n_attached >= ATTACHED_MAX {
+            return Err(AlongError::Number);
+        }
+        self.bytes = self.bytes.saturating_add(n_bytes);
+        if self.bytes > TOTAL_BYTES_MAX {
+            return Err(AlongError::Total);
+        }
+        let (document, name) = Conversation::attachment(given, &self.taken);
+        self.taken.insert(name);
+        self.n_attached += 1;
+        self.inputs.push(SourceInput::Text { name: document, bytes });
+        Ok(())
+    }
+
+    /// Takes a conversation along, and gives it in words: that is the question.
+    pub fn converse(&mut self, conversation: &Conversation) -> String {
+        let bytes = conversation.json().into_bytes();
+        self.inputs.push(SourceInput::Text { name: Conversation::DOCUMENT.to_owned(), bytes });
+        conversation.rendered()
+    }
+
+    /// All of it, as sources of a run.
+    pub fn into_inputs(self) -> Vec<SourceInput> {
+        self.inputs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(along: Along) -> Vec<String> {
+        let name = |input: SourceInput| match input {
+            SourceInput::Text { name, .. } => name,
+            SourceInput::Path(_) | SourceInput::Typed { .. } | SourceInput::Kept { .. } => {
+                "another".to_owned()
+            }
+        };
+        along.into_inputs().into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn names_stay_in_their_folder_and_apart() {
+        let given = SourceInput::Text { name: "attachments/a.md".into(), bytes: Vec::new() };
+        let mut along = Along::beside(vec![given]);
+        for name in ["../../etc/passwd", "A.md", "a.md", "", "..", "con", "x\0y\n.txt", "/"] {
+            along.attach(name, Vec::new()).unwrap();
+        }
+        let names = names(along);
+        assert!(names.iter().all(|name| name.starts_with("attachments/")), "{names:?}");
+        assert!(
+            names.iter().all(|name| !name.contains("..") && !name.contains(char::is_control)),
+            "{names:?}"
+        );
+        let lower: BTreeSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        assert_eq!(lower.len(), names.len(), "{names:?}");
+        assert_eq!(names[1], "attachments/passwd");
+    }
+
+    #[test]
+    fn a_long_conversation_is_asked_by_its_end() {
+        let short = "## user\nWhy?\n".to_owned();
+        assert_eq!(last_messages(short.clone()), short);
+        let long = format!("## user\n{}\n\n## user\nWhy?\n", "é".repeat(20_000));
+        assert_eq!(last_messages(long), format!("{EARLIER}## user\nWhy?\n"));
+        let one = format!("## user\n{}Why?\n", "é".repeat(20_000));
+        let cut = last_messages(one);
+        assert!(cut.len() <= CONVERSATION_BYTES_MAX && cut.starts_with(EARLIER) && cut.ends_with("éWhy?\n"));
+    }
+
+    #[test]
+    fn number_and_size_are_bounded() {
+        let mut along = Along::default();
+        let large = vec![b'x'; usize::try_from(ATTACHED_BYTES_MAX).unwrap() + 1];
+        assert_eq!(along.attach("a", large), Err(AlongError::Size { bytes: ATTACHED_BYTES_MAX + 1 }));
+        for _ in 0..ATTACHED_MAX {
+            along.attach("a", Vec::new()).unwrap();
+        }
+        assert_eq!(along.attach("a", Vec::new()), Err(AlongError::Number));
+        assert_eq!(names(along).len(), ATTACHED_MAX);
+        let mut along = Along { bytes: TOTAL_BYTES_MAX, ..Along::default() };
+        assert_eq!(along.attach("a", vec![b'x']), Err(AlongError::Total));
+    }
+}

@@ -1,0 +1,161 @@
+//! What is asked, as clients send it: `question`, or `messages` in its place, and `attachments` beside either. The same
+//! members mean the same over HTTP and by MCP, and are refused for the same reasons as on the command line.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde_json::{Value, json};
+use spelunk_context::{ScanOptions, SourceInput, given_text};
+use spelunk_engine::Conversation;
+
+use super::along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along};
+use crate::arguments::{Arguments, wrong};
+use crate::failure::Usage;
+
+pub const QUESTION_CHARS_MAX: usize = 100_000;
+pub const SYSTEM_CHARS_MAX: usize = 100_000;
+const MESSAGES_MAX: usize = 10_000;
+/// Names are cut to far less, but not before they have been made harmless.
+const NAME_CHARS_MAX: usize = 4096;
+
+/// As clients write it: with padding or without, whatever the last bits are.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// A question, and what came along with it.
+#[derive(Debug)]
+pub struct Asked {
+    pub question: String,
+    pub along: Vec<SourceInput>,
+}
+
+impl Asked {
+    /// Takes the members out of what was sent; `uploads` came beside them.
+    pub fn read(arguments: &mut Arguments, uploads: Vec<SourceInput>) -> Result<Self, Usage> {
+        let mut along = Along::beside(uploads);
+        let question = arguments.text("question", QUESTION_CHARS_MAX)?;
+        let conversation = conversation(arguments)?;
+        for (idx, attachment) in arguments.list("attachments", ATTACHED_MAX)?.into_iter().enumerate() {
+            attach(&mut along, attachment)
+                .map_err(|why| wrong("attachments", &format!("cannot be taken: entry {}: {why}", idx + 1)))?;
+        }
+        let question = match (question, conversation) {
+            (Some(_), Some(_)) => {
+                return Err(wrong("messages", "stands in the place of `question`: send one of the two"));
+            }
+            (None, None) => return Err(wrong("question", "is missing")),
+            (Some(question), None) if question.trim().is_empty() => {
+                return Err(wrong("question", "is empty"));
+            }
+            (Some(question), None) => question,
+            (None, Some(conversation)) => along.converse(&conversation),
+        };
+        Ok(Self { question, along: along.into_inputs() })
+    }
+}
+
+fn conversation(arguments: &mut Arguments) -> Result<Option<Conversation>, Usage> {
+    let system = arguments.text("system", SYSTEM_CHARS_MAX)?;
+    let Some(messages) = arguments.value("messages") else {
+        return match system {
+            None => Ok(None),
+            Some(_) => Err(wrong("system", "goes with `messages`, which are missing")),
+        };
+    };
+    let whole = match messages {
+        Value::Array(_) => json!({ "system": system, "messages": messages }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            return Err(wrong("messages", "must be a list of messages"));
+        }
+    };
+    let read = Conversation::read(&whole.to_string());
+    read.map(Some).map_err(|error| wrong("messages", &format!("is no conversation: {error}")))
+}
+
+/// One attachment: `{name, text}` or `{name, base64}`.
+fn attach(along: &mut Along, attachment: Value) -> Result<(), String> {
+    let Value::Object(members) = attachment else { return Err("it is not an object".to_owned()) };
+    let said = |usage: Usage| usage.message;
+    let mut members = Arguments::new(Some(members));
+    let name = members.needed("name", NAME_CHARS_MAX).map_err(said)?;
+    let bytes_max = usize::try_from(ATTACHED_BYTES_MAX).unwrap_or(usize::MAX);
+    let text = members.text("text", bytes_max).map_err(said)?;
+    let encoded = members.text("base64", bytes_max / 3 * 4 + 8).map_err(said)?;
+    members.finish().map_err(said)?;
+    let bytes = match (text, encoded) {
+        (Some(text), None) => text.into_bytes(),
+        (None, Some(encoded)) => BASE64.decode(encoded).map_err(|error| {
+            format!("`base64` cannot be read: {}", error.to_string().trim_end_matches('.'))
+        })?,
+        (Some(_), Some(_)) | (None, None) => return Err("it has either `text` or `base64`".to_owned()),
+    };
+    along.attach(&name, bytes).map_err(|error| error.to_string())
+}
+
+/// Takes secrets out of an attachment that is not text yet; what is text is seen for what it is. One that cannot be read is
+/// refused elsewhere.
+pub fn redact_attachment(attachment: &mut Value) {
+    let Some(members) = attachment.as_object_mut() else { return };
+    let name = members.get("name").and_then(Value::as_str).unwrap_or_default();
+    let Some(Ok(bytes)) = members.get("base64").and_then(Value::as_str).map(|text| BASE64.decode(text))
+    else {
+        return;
+    };
+    let kept = given_text(name, &bytes, &ScanOptions::default());
+    if let Cow::Owned(kept) = kept {
+        members.remove("base64");
+        members.insert("text".to_owned(), String::from_utf8_lossy(&kept).into());
+    }
+}
+
+/// `messages`, described.
+pub fn messages_schema() -> Value {
+    json!({
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MESSAGES_MAX,
+        "items": {
+            "type": "object",
+            "required": ["role", "content"],
+            "properties": {
+                "role": { "type": "string", "pattern": "^[^\\s#]" },
+                "content": { "type": ["string", "array"], "description": "Text, or blocks of which text is read" },
+            },
+        },
+        "description": "A conversation to answer, in the place of `question`",
+    })
+}
+
+/// `attachments`, described.
+pub fn attachments_schema() -> Value {
+    json!({
+        "type": "array",
+        "maxItems": ATTACHED_MAX,
+        "items": {
+            "type": "object",
+            "required": ["name"],
+            "oneOf": [{ "required": ["text"] }, { "required": ["base64"] }],
+            "additionalProperties": false,
+            "properties": {
+                "name": { "type": "string", "maxLength": NAME_CHARS_MAX, "description": "The document gets a safe name like it" },
+                "text": { "type": "string" },
+                "base64": {
+                    "type": "string",
+                    "contentEncoding": "base64",
+                    "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+                    "description": "In the place of `text`, for what is not text",
+                },
+            },
+        },
+        "description": "Files that belong to the question, cited as `attachments/NAME`",
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! Blocking work, away from the threads that serve. What breaks there is told to the one who asked, and to nobody else.
+
+use spelunk_types::{ErrorCode, Explain};
+
+use crate::failure::Failure;
+
+/// Work that panicked; what it said is on standard error.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool broke")]
+struct Broke;
+
+impl Explain for Broke {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::Bug
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("the log of the server says where; try with other arguments".into())
+    }
+}
+
+/// Runs it on a thread of its own.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Broke.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_answer() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let broke = runtime.block_on(blocking::<()>(|| panic!("a bug")));
+        assert_eq!(broke.err().map(|failure| failure.0.code()), Some(ErrorCode::Bug));
+        assert_eq!(runtime.block_on(blocking(|| Ok(1))).ok(), Some(1));
+    }
+}

@@ -1,0 +1,222 @@
+//! Settings files: where they are, and how TOML becomes a layer that remembers lines. Both files have the same form; a
+//! project file, which may come with a stranger's repository, may set less.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::ConfigError;
+use super::layer::{Layer, Origin, named};
+use super::models::{self, WrittenModel};
+use super::table::{MODELS, Reach, SECTIONS, TYPES};
+use super::types::{self, CustomType};
+use super::value::Written;
+use crate::env::{Environment, HOME, XDG_CONFIG_HOME};
+
+/// The name of a project's settings file.
+pub(crate) const PROJECT_FILE: &str = "spelunk.toml";
+/// Larger files are not settings.
+const FILE_BYTES_MAX: u64 = 1_000_000;
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The user's own.
+    User,
+    /// A project's.
+    Project,
+}
+
+/// Where the user's settings are, whether or not the file exists.
+pub fn user_path(environment: &Environment) -> Option<PathBuf> {
+    let below = environment
+        .path(XDG_CONFIG_HOME.name)
+        .filter(|path| path.is_absolute())
+        .or_else(|| Some(environment.path(HOME.name)?.join(".config")))?;
+    Some(below.join("spelunk").join("config.toml"))
+}
+
+/// The nearest project file, from this directory upwards.
+pub fn project_path(current_dir: &Path) -> Option<PathBuf> {
+    current_dir.ancestors().map(|dir| dir.join(PROJECT_FILE)).find(|path| path.is_file())
+}
+
+/// Reads a file. One that does not exist says nothing.
+pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, ConfigError> {
+    if owner == Owner::Project && spelunk_fs::is_own_or_roots(path).is_ok_and(|is_own| !is_own) {
+        return Err(ConfigError::OtherOwner { path: shown.to_owned() });
+    }
+    match read_text(path) {
+        Ok(Some(text)) => parse(&text, shown, owner),
+        Ok(None) => Err(ConfigError::TooLarge { path: shown.to_owned(), bytes_max: FILE_BYTES_MAX }),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Layer::default()),
+        Err(source) => Err(ConfigError::Unreadable { path: shown.to_owned(), source }),
+    }
+}
+
+/// Turns the text of a file into a layer.
+pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, ConfigError> {
+    let document = DeTable::parse(text).map_err(|error| not_toml(text, path, &error))?;
+    let mut layer = Layer::default();
+    let place = Place { text, path };
+    for written in in_file_order(document.get_ref()) {
+        let origin = place.origin(&written.at);
+        if let (Some(name), Some(value)) = (types::name_in(&written.key), written.value) {
+            layer.put_type(read_type(name, value, origin, &place)?);
+            continue;
+        }
+        if let (Some(name), Some(value)) = (models::name_in(&written.key), written.value) {
+            layer.put_model(read_model(name, value, origin, &place, owner)?);
+            continue;
+        }
+        if layer.pass_over(&written.key, &origin) {
+            continue;
+        }
+        let setting = match written.value {
+            Some(_) => named(&written.key, &origin)?,
+            None => return Err(ConfigError::NotASection { section: written.key, origin }),
+        };
+        if let Some(value) = written.value {
+            with_written(value, |written| layer.read(setting, written, place.shown(value), origin))?;
+        }
+    }
+    Ok(layer)
+}
+
+/// A file: what errors are about and origins name.
+struct Place<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl<'a> Place<'a> {
+    fn origin(&self, at: &Range<usize>) -> Origin {
+        Origin::File { path: self.path.to_owned(), line: position(self.text, at.start).0 }
+    }
+
+    /// A value as it is written.
+    fn shown(&self, value: &Spanned<DeValue<'_>>) -> &'a str {
+        self.text.get(value.span()).unwrap_or_default()
+    }
+}
+
+/// One `key = value` of a file. A known section that is no table has no value to read.
+struct Line<'a> {
+    key: String,
+    at: Range<usize>,
+    value: Option<&'a Spanned<DeValue<'a>>>,
+}
+
+/// Sections hold settings and nothing nests deeper, so two levels are all there is to walk. The parser sorts by name; an
+/// error should be about the first line that is wrong.
+fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    for (section, content) in document {
+        let name = section.get_ref().as_ref();
+        let is_known = [TYPES, MODELS].contains(&name) || SECTIONS.iter().any(|(known, _)| *known == name);
+        match content.get_ref().as_table() {
+            Some(settings) if is_known || !settings.is_empty() => {
+                lines.extend(settings.iter().map(|(word, value)| Line {
+                    key: format!("{name}.{}", word.get_ref()),
+                    at: word.span(),
+                    value: Some(value),
+                }));
+            }
+            None if is_known => lines.push(Line { key: name.to_owned(), at: section.span(), value: None }),
+            Some(_) | None => {
+                lines.push(Line { key: name.to_owned(), at: section.span(), value: Some(content) });
+            }
+        }
+    }
+    lines.sort_by_key(|line| line.at.start);
+    lines
+}
+
+/// The content type that a table defines.
+fn read_type(
+    name: &str,
+    value: &Spanned<DeValue<'_>>,
+    origin: Origin,
+    place: &Place<'_>,
+) -> Result<CustomType, ConfigError> {
+    let Some(fields) = value.get_ref().as_table() else {
+        return Err(ConfigError::NotASection { section: format!("{TYPES}.{name}"), origin });
+    };
+    let mut custom = CustomType::new(name, origin)?;
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by_key(|(word, _)| word.span().start);
+    for (word, value) in fields {
+        let origin = place.origin(&word.span());
+        with_written(value, |written| custom.read(word.get_ref(), written, place.shown(value), origin))?;
+    }
+    custom.checked()
+}
+
+/// The model that a table names.
+fn read_model(
+    name: &str,
+    value: &Spanned<DeValue<'_>>,
+    origin: Origin,
+    place: &Place<'_>,
+    owner: Owner,
+) -> Result<WrittenModel, ConfigError> {
+    let Some(fields) = value.get_ref().as_table() else {
+        return Err(ConfigError::NotASection { section: format!("{MODELS}.{name}"), origin });
+    };
+    let mut model = WrittenModel::new(name, origin)?;
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_by_key(|(word, _)| word.span().start);
+    for (word, value) in fields {
+        let origin = place.origin(&word.span());
+        let field = model.field(word.get_ref(), &origin)?;
+        if owner == Owner::Project && field.reach == Reach::UserOnly {
+            let key = format!("{MODELS}.{name}.{}", field.word());
+            return Err(ConfigError::NotFromProject { key, origin });
+        }
+        with_written(value, |written| model.read(field, written, place.shown(value), origin))?;
+    }
+    Ok(model)
+}
+
+/// Hands on a value in the form that settings are read from.
+fn with_written<T>(value: &Spanned<DeValue<'_>>, read: impl FnOnce(Written<'_>) -> T) -> T {
+    match value.get_ref() {
+        DeValue::String(text) => read(Written::Quoted(text)),
+        DeValue::Integer(integer) => {
+            read(Written::Integer { digits: integer.as_str(), radix: integer.radix() })
+        }
+        DeValue::Float(float) => read(Written::Float(float.as_str())),
+        DeValue::Boolean(yes) => read(Written::Boolean(*yes)),
+        DeValue::Array(items) => {
+            let texts: Option<Vec<&str>> = items.iter().map(|item| item.get_ref().as_str()).collect();
+            read(texts.as_ref().map_or(Written::Other, |texts| Written::List(texts)))
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => read(Written::Other),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "settings are read before there is a workspace or a source")]
+fn read_text(path: &Path) -> io::Result<Option<String>> {
+    let mut text = String::new();
+    let n_bytes = File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    let is_small = u64::try_from(n_bytes).is_ok_and(|n_bytes| n_bytes <= FILE_BYTES_MAX);
+    Ok(is_small.then_some(text))
+}
+
+fn not_toml(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {
+    let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+    let detail = error.message().lines().collect::<Vec<_>>().join(", ");
+    ConfigError::NotToml { path: path.to_owned(), line, column, detail }
+}
+
+/// The line and the column of a byte, both from 1.
+fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
+}

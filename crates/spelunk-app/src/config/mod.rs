@@ -1,0 +1,90 @@
+//! Settings: from defaults, the user's file, the project's file, the environment and flags, lowest first. `table` says
+//! which settings exist; `Settings` is what the program uses; every value remembers where it comes from.
+
+mod choice;
+mod error;
+mod file;
+mod layer;
+mod model_flags;
+mod models;
+mod project;
+mod reference;
+mod roles;
+mod schema;
+mod settings;
+mod show;
+mod suggest;
+mod table;
+mod types;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+pub use choice::StrategyChoice;
+pub use choice::{ColorChoice, ProviderChoice, SandboxChoice};
+pub use error::ConfigError;
+pub use file::{project_path, user_path};
+pub use layer::{FlagValue, Layer, Origin};
+pub use model_flags::model_values;
+pub use models::NamedModel;
+pub use reference::{defaults_toml, environment_md};
+pub use roles::{RoleModel, at_provider};
+pub use schema::schema;
+pub use settings::{LocalSettings, ModelSettings, ServerSettings, Settings};
+pub use show::{show_json, show_text};
+pub use suggest::nearest;
+
+use crate::env::Environment;
+use file::Owner;
+
+/// Reads every layer and resolves them. `current_dir` is absolute: the search for a project file begins there and goes up.
+pub fn load(
+    environment: &Environment,
+    current_dir: &Path,
+    flags: &[FlagValue],
+) -> Result<Settings, ConfigError> {
+    let user = match user_path(environment) {
+        Some(path) => file::read(&path, &path, Owner::User)?,
+        None => Layer::default(),
+    };
+    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
+    let project = match project_path(current_dir) {
+        Some(path) => {
+            let own = said.clone().over(user.clone()).over(Layer::defaults());
+            read_project(&path, current_dir, &own)?
+        }
+        None => Layer::default(),
+    };
+    Settings::resolve(said.over(project).over(user).over(Layer::defaults()))
+}
+
+/// The same without any file: what is said here, what the environment says, and the defaults.
+pub fn load_without_files(environment: &Environment, flags: &[FlagValue]) -> Result<Settings, ConfigError> {
+    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
+    Settings::resolve(said.over(Layer::defaults()))
+}
+
+/// Reads the text of a settings file, and writes what it says as another one.
+pub fn rewrite(text: &str, is_project: bool) -> Result<String, ConfigError> {
+    let path = Path::new(file::PROJECT_FILE);
+    let layer = file::parse(text, path, if is_project { Owner::Project } else { Owner::User })?;
+    if is_project {
+        project::check(&layer, &Layer::defaults(), path)?;
+    }
+    let written = show::show_file(&layer);
+    Settings::resolve(layer.over(Layer::defaults()))?;
+    Ok(written)
+}
+
+/// A project's workspace stays in one place wherever below the project the command runs.
+fn read_project(path: &Path, current_dir: &Path, own: &Layer) -> Result<Layer, ConfigError> {
+    let shown = path.strip_prefix(current_dir).unwrap_or(path);
+    let mut layer = file::read(path, shown, Owner::Project)?;
+    project::check(&layer, own, path)?;
+    let project_dir = shown.parent().unwrap_or(Path::new(""));
+    layer.map_text("workspace.path", |text| project_dir.join(text).display().to_string());
+    Ok(layer)
+}

@@ -1,0 +1,47 @@
+//! The flags that choose a model, as settings.
+
+use super::{FlagValue, ProviderChoice};
+use crate::failure::Usage;
+
+/// `--model anthropic/claude-x` names a provider too; `--model none` asks nobody.
+pub fn model_values(
+    model: Option<String>,
+    sub_model: Option<String>,
+    base_url: Option<String>,
+) -> Result<Vec<FlagValue>, Usage> {
+    for (flag, typed) in [("--model", &model), ("--sub-model", &sub_model)] {
+        if typed.as_deref().is_some_and(names_nobody) {
+            let typed: String = typed.iter().flat_map(|typed| typed.chars().take(60)).collect();
+            return Err(Usage {
+                message: format!("`{flag} {typed}` names no model"),
+                hint:
+                    "write it like `anthropic/claude-sonnet-4-5`, `local:NAME` or a NAME of `[models.NAME]`"
+                        .into(),
+            });
+        }
+    }
+    let mut values = Vec::new();
+    if let Some(model) = model {
+        let parts = model.strip_prefix("local:").map(|name| ("local", name));
+        match parts.or_else(|| model.split_once('/')) {
+            Some((provider, name))
+                if ProviderChoice::of(provider).is_some() && !["auto", "none"].contains(&provider) =>
+            {
+                values.push(FlagValue::new("--model", "model.provider", provider));
+                values.push(FlagValue::new("--model", "model.name", name));
+            }
+            _ if model == "none" => values.push(FlagValue::new("--model", "model.provider", "none")),
+            _ => values.push(FlagValue::new("--model", "model.name", model)),
+        }
+    }
+    values.extend(sub_model.map(|model| FlagValue::new("--sub-model", "model.sub", model)));
+    values.extend(base_url.map(|url| FlagValue::new("--base-url", "model.base_url", url)));
+    Ok(values)
+}
+
+/// Nothing, or only half of PROVIDER/NAME.
+fn names_nobody(typed: &str) -> bool {
+    let is_half =
+        typed.split_once('/').is_some_and(|(provider, name)| provider.is_empty() || name.is_empty());
+    typed.trim().is_empty() || typed.chars().any(char::is_control) || typed == "local:" || is_half
+}

@@ -1,0 +1,103 @@
+//! Reference pages, generated from the table: a settings file with every default, and the list of variables.
+
+use std::fmt::Write as _;
+
+use super::table::{self, Fallback, Kind, MODELS, SECTIONS, Setting, TYPES};
+use super::{models, types};
+use crate::env::VARIABLES;
+
+/// Every setting with its default, as it is checked in at `docs/reference/defaults.toml`. Every line is a comment until
+/// its mark is taken away, so the page can be pasted whole.
+pub fn defaults_toml() -> String {
+    let mut page = String::from(
+        "# Every setting of spelunk and its default. Generated: change the table in the source instead.\n\
+         # Paste what you need into `spelunk.toml` or `~/.config/spelunk/config.toml` and take the `#` away.\n",
+    );
+    for (section, doc) in SECTIONS {
+        push(&mut page, format_args!("\n# {doc}\n[{section}]\n"));
+        for setting in table::all().iter().filter(|setting| setting.section() == *section) {
+            push(
+                &mut page,
+                format_args!("\n# {}{}\n{}\n", setting.doc, remark(setting), default_line(setting)),
+            );
+        }
+    }
+    let groups = [
+        (TYPES, types::DOC, types::EXAMPLE, types::fields()),
+        (MODELS, models::DOC, models::EXAMPLE, models::fields()),
+    ];
+    for (group, doc, example, fields) in groups {
+        push(&mut page, format_args!("\n# {doc}\n# [{group}.{example}]\n"));
+        for field in fields {
+            let remark = words(field) + field.reach.remark();
+            push(&mut page, format_args!("\n# {}{remark}\n{}\n", field.doc, default_line(field)));
+        }
+    }
+    page
+}
+
+/// Every environment variable, as it is checked in at `docs/reference/environment.md`.
+pub fn environment_md() -> String {
+    let mut page = String::from(
+        "# Environment variables\n\n\
+         Generated: change the source instead. An empty variable counts as unset.\n\n\
+         | variable | meaning |\n|---|---|\n",
+    );
+    for variable in VARIABLES {
+        push(&mut page, format_args!("| `{}` | {} |\n", variable.name, variable.doc));
+    }
+    page.push_str(
+        "\n## Settings\n\n\
+         Every setting has a variable. It wins over settings files and loses to flags. \
+         A variable that begins with `SPELUNK_` and is not on this page is refused.\n\n\
+         | variable | setting | default | meaning |\n|---|---|---|---|\n",
+    );
+    for setting in table::all() {
+        let default = match &setting.fallback {
+            Fallback::Value(value) => format!("`{value}`"),
+            Fallback::Unset { .. } => "none".to_owned(),
+        };
+        push(
+            &mut page,
+            format_args!("| `{}` | `{}` | {default} | {} |\n", setting.variable(), setting.key, setting.doc),
+        );
+    }
+    page
+}
+
+fn default_line(setting: &Setting) -> String {
+    match &setting.fallback {
+        Fallback::Value(value) => format!("# {} = {value}", setting.word()),
+        Fallback::Unset { example } => format!("# {} = {example}", setting.word()),
+    }
+}
+
+/// What a reader must know besides the doc line.
+fn remark(setting: &Setting) -> String {
+    let mut remark = words(setting);
+    match setting.fallback {
+        Fallback::Value(_) => {}
+        Fallback::Unset { .. } => remark.push_str(" No default; an example:"),
+    }
+    remark + setting.reach.remark()
+}
+
+fn words(setting: &Setting) -> String {
+    match setting.kind {
+        Kind::Choice(words) => format!(" One of: {}.", words.join(", ")),
+        Kind::Text
+        | Kind::VariableName
+        | Kind::Whole { .. }
+        | Kind::YesNo
+        | Kind::Number
+        | Kind::List
+        | Kind::Pattern => String::new(),
+    }
+}
+
+fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
+    page.write_fmt(text).expect("writing to a string cannot go wrong");
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,161 @@
+//! Roles: which model does which work. A role names a model of `[models.NAME]` or, as PROVIDER/NAME, one at its provider's
+//! usual address. What is said nearer to the user wins: `--model` lies over `roles.root` in a file.
+
+use std::collections::BTreeMap;
+
+use super::choice::ProviderChoice;
+use super::error::ConfigError;
+use super::layer::{Entry, Layer, Origin};
+use super::models::{NamedModel, unknown_model};
+use super::value::Value;
+
+/// Which model does which work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles {
+    /// Leads.
+    pub(crate) root: RoleModel,
+    /// Answers sub-calls and reads as an analyst.
+    pub sub: RoleModel,
+    /// Puts findings together.
+    pub synthesis: RoleModel,
+    /// Turns texts into vectors; unset, a built-in table does.
+    pub(crate) embedding: RoleModel,
+}
+
+/// The model of a role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoleModel {
+    /// Nothing is said: `model.*` for the root, the root's for the others.
+    Unset,
+    /// One of `[models.NAME]`.
+    Named {
+        /// Its name.
+        alias: String,
+        /// The setting that says so.
+        because: String,
+    },
+    /// One at its provider's usual address.
+    AtProvider {
+        /// Whose.
+        provider: ProviderChoice,
+        /// As the provider names it.
+        name: String,
+        /// The setting that says so.
+        because: String,
+    },
+    /// One at the provider of the root.
+    SameProvider {
+        /// As the provider names it.
+        name: String,
+    },
+}
+
+impl Roles {
+    pub(super) fn resolve(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<Self, ConfigError> {
+        Ok(Self {
+            root: root(layer, models)?,
+            sub: sub(layer, models)?,
+            synthesis: of_role(layer, "roles.synthesis", models)?,
+            embedding: of_role(layer, "roles.embedding", models)?,
+        })
+    }
+}
+
+/// `model.*` where it is set nearer to the user than `roles.root`.
+fn root(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
+    let of_model = ["model.provider", "model.name", "model.base_url"];
+    let nearest = of_model.iter().map(|key| nearness(layer, key)).max().unwrap_or_default();
+    if nearness(layer, "roles.root") > 0 && nearness(layer, "roles.root") >= nearest {
+        return of_role(layer, "roles.root", models);
+    }
+    // `--model openai/fast` and `--model fast --base-url …` say where a model of that name is.
+    let of_name = nearness(layer, "model.name");
+    let is_placed =
+        ["model.provider", "model.base_url"].iter().any(|key| nearness(layer, key) >= of_name.max(1));
+    Ok(match text(layer, "model.name") {
+        Some((name, origin)) if !is_placed && models.contains_key(name) => named(name, "model.name", origin),
+        Some(_) | None => RoleModel::Unset,
+    })
+}
+
+fn sub(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
+    if nearness(layer, "roles.sub") > 0 && nearness(layer, "roles.sub") >= nearness(layer, "model.sub") {
+        return of_role(layer, "roles.sub", models);
+    }
+    Ok(match text(layer, "model.sub") {
+        Some((name, origin)) if models.contains_key(name) => named(name, "model.sub", origin),
+        // A local model stands beside those of any provider.
+        Some((name, origin)) if name.starts_with(LOCAL) => match at_provider(name) {
+            Some((provider, at)) => RoleModel::AtProvider {
+                provider,
+                name: at.to_owned(),
+                because: because("model.sub", name, origin),
+            },
+            None => RoleModel::SameProvider { name: name.to_owned() },
+        },
+        Some((name, _)) => RoleModel::SameProvider { name: name.to_owned() },
+        None => RoleModel::Unset,
+    })
+}
+
+fn of_role(
+    layer: &Layer,
+    key: &str,
+    models: &BTreeMap<String, NamedModel>,
+) -> Result<RoleModel, ConfigError> {
+    let Some((value, origin)) = text(layer, key) else { return Ok(RoleModel::Unset) };
+    if models.contains_key(value) {
+        return Ok(named(value, key, origin));
+    }
+    if let Some((provider, name)) = at_provider(value) {
+        let because = because(key, value, origin);
+        return Ok(RoleModel::AtProvider { provider, name: name.to_owned(), because });
+    }
+    let known: Vec<&str> = models.keys().map(String::as_str).collect();
+    Err(unknown_model(key, value, &known, origin.clone()))
+}
+
+/// What the name of a local model begins with: `local:qwen`.
+const LOCAL: &str = "local:";
+
+/// `anthropic/claude-x` as its provider and the rest; `local:qwen` as well.
+pub fn at_provider(value: &str) -> Option<(ProviderChoice, &str)> {
+    if let Some(name) = value.strip_prefix(LOCAL) {
+        return (!name.is_empty()).then_some((ProviderChoice::Local, name));
+    }
+    let (provider, name) = value.split_once('/')?;
+    let provider = ProviderChoice::of(provider)?;
+    let is_somebody = !matches!(provider, ProviderChoice::Auto | ProviderChoice::None);
+    (is_somebody && !name.is_empty()).then_some((provider, name))
+}
+
+fn named(alias: &str, key: &str, origin: &Origin) -> RoleModel {
+    RoleModel::Named { alias: alias.to_owned(), because: because(key, alias, origin) }
+}
+
+fn because(key: &str, value: &str, origin: &Origin) -> String {
+    match origin {
+        Origin::Flag { flag } if flag != "--set" => format!("{flag} {value}"),
+        Origin::Flag { .. } | Origin::Default | Origin::File { .. } | Origin::Env { .. } => {
+            format!("{key} is {value}")
+        }
+    }
+}
+
+/// A text that is set and not empty.
+fn text<'a>(layer: &'a Layer, key: &str) -> Option<(&'a str, &'a Origin)> {
+    match layer.get(key)? {
+        Entry { value: Value::Text(text), origin } if !text.is_empty() => Some((text, origin)),
+        Entry { .. } => None,
+    }
+}
+
+/// How near to the user a setting was set: 0 where it was not.
+fn nearness(layer: &Layer, key: &str) -> u8 {
+    match text(layer, key).map(|(_, origin)| origin) {
+        None | Some(Origin::Default) => 0,
+        Some(Origin::File { .. }) => 1,
+        Some(Origin::Env { .. }) => 2,
+        Some(Origin::Flag { .. }) => 3,
+    }
+}

@@ -1,0 +1,242 @@
+//! The environment: the only module that reads environment variables. They are captured once, at the start, and passed
+//! down, so tests bring their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived from the settings table;
+//! every other variable that the program looks at is declared here.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// What the name of every variable of our own begins with.
+pub(crate) const PREFIX: &str = "SPELUNK_";
+
+/// A variable that is not a setting, described for the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// One line for the reference.
+    pub(crate) doc: &'static str,
+}
+
+/// The key for Anthropic.
+pub(crate) const ANTHROPIC_API_KEY: Variable = Variable {
+    name: "ANTHROPIC_API_KEY",
+    doc: "The key for Anthropic, where `model.key_env` names no other variable.",
+};
+/// Where requests in Anthropic's format go.
+pub(crate) const ANTHROPIC_BASE_URL: Variable = Variable {
+    name: "ANTHROPIC_BASE_URL",
+    doc: "Where requests in Anthropic's format go, unless `model.base_url` is set.",
+};
+/// The key for OpenAI and for servers that speak its format.
+pub(crate) const OPENAI_API_KEY: Variable = Variable {
+    name: "OPENAI_API_KEY",
+    doc: "The key for OpenAI and for servers that speak its format, where `model.key_env` names no other variable.",
+};
+/// Where requests in OpenAI's format go.
+pub(crate) const OPENAI_BASE_URL: Variable = Variable {
+    name: "OPENAI_BASE_URL",
+    doc: "Where requests in OpenAI's format go, unless `model.base_url` is set.",
+};
+/// The key for Gemini.
+pub(crate) const GEMINI_API_KEY: Variable = Variable {
+    name: "GEMINI_API_KEY",
+    doc: "The key for Google Gemini, where `model.key_env` names no other variable; `GOOGLE_API_KEY` is taken, too.",
+};
+/// Another name of the key for Gemini.
+pub(crate) const GOOGLE_API_KEY: Variable =
+    Variable { name: "GOOGLE_API_KEY", doc: "The key for Google Gemini, where `GEMINI_API_KEY` is not set." };
+/// The key for Azure.
+pub(crate) const AZURE_OPENAI_API_KEY: Variable = Variable {
+    name: "AZURE_OPENAI_API_KEY",
+    doc: "The key for Azure OpenAI, where `model.key_env` names no other variable.",
+};
+/// Where an Azure resource is.
+pub(crate) const AZURE_OPENAI_ENDPOINT: Variable = Variable {
+    name: "AZURE_OPENAI_ENDPOINT",
+    doc: "The Azure resource, such as `https://NAME.openai.azure.com`, unless `model.base_url` is set.",
+};
+/// The key for OpenRouter.
+pub(crate) const OPENROUTER_API_KEY: Variable = Variable {
+    name: "OPENROUTER_API_KEY",
+    doc: "The key for OpenRouter, where `model.key_env` names no other variable.",
+};
+/// Turns colour off.
+pub const NO_COLOR: Variable = Variable {
+    name: "NO_COLOR",
+    doc: "Set to anything, it turns colour off where `output.color` is `auto`.",
+};
+/// Where the user's configuration lives.
+pub(crate) const XDG_CONFIG_HOME: Variable = Variable {
+    name: "XDG_CONFIG_HOME",
+    doc: "The user's settings are in `spelunk/config.toml` below this directory; unset, it is `~/.config`.",
+};
+/// Where the user's data live.
+pub(crate) const XDG_DATA_HOME: Variable = Variable {
+    name: "XDG_DATA_HOME",
+    doc: "Local models are in `spelunk/models` below this directory; unset, it is `~/.local/share`.",
+};
+/// Where the state of the user's programs lives.
+pub(crate) const XDG_STATE_HOME: Variable = Variable {
+    name: "XDG_STATE_HOME",
+    doc: "Which workspaces are the user's own is remembered in `spelunk` below this directory; unset, it is `~/.local/state`.",
+};
+/// The home directory.
+pub const HOME: Variable = Variable {
+    name: "HOME",
+    doc: "The home directory, for `~/.config`, `~/.local/share` and `~/.local/state`.",
+};
+/// Where programs are.
+pub(crate) const PATH: Variable =
+    Variable { name: "PATH", doc: "Where `python3` is looked for, with `--sandbox cpython`." };
+/// Where spans of finished runs go.
+pub(crate) const OTEL_EXPORTER_OTLP_ENDPOINT: Variable = Variable {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    doc: "A collector of OpenTelemetry, such as `http://127.0.0.1:4318`; spans of each run go there when it ends.",
+};
+/// What the collector wants to see.
+pub(crate) const OTEL_EXPORTER_OTLP_HEADERS: Variable = Variable {
+    name: "OTEL_EXPORTER_OTLP_HEADERS",
+    doc: "Headers for that collector, as `name=value` with commas between them.",
+};
+/// Makes tests rewrite what they compare with.
+pub(crate) const SPELUNK_UPDATE: Variable = Variable {
+    name: "SPELUNK_UPDATE",
+    doc: "For developers: `1` makes tests rewrite the generated files they compare with.",
+};
+/// Lets tests talk to real providers.
+pub(crate) const SPELUNK_LIVE: Variable =
+    Variable { name: "SPELUNK_LIVE", doc: "For developers: `1` lets the live tests talk to real providers." };
+
+/// Every variable that is not a setting, in the order of the reference.
+pub(crate) const VARIABLES: &[Variable] = &[
+    ANTHROPIC_API_KEY,
+    ANTHROPIC_BASE_URL,
+    OPENAI_API_KEY,
+    OPENAI_BASE_URL,
+    OPENROUTER_API_KEY,
+    GEMINI_API_KEY,
+    GOOGLE_API_KEY,
+    AZURE_OPENAI_API_KEY,
+    AZURE_OPENAI_ENDPOINT,
+    NO_COLOR,
+    XDG_CONFIG_HOME,
+    XDG_DATA_HOME,
+    XDG_STATE_HOME,
+    HOME,
+    PATH,
+    OTEL_EXPORTER_OTLP_ENDPOINT,
+    OTEL_EXPORTER_OTLP_HEADERS,
+    SPELUNK_UPDATE,
+    SPELUNK_LIVE,
+];
+
+/// All variables as they were when the program started. `Debug` shows names only: values may be keys.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<String, OsString>,
+}
+
+impl Environment {
+    /// Reads the process's own environment. Names that are not UTF-8 are none of ours and are left out.
+    pub fn capture() -> Self {
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
+    }
+
+    /// The same and these.
+    pub(crate) fn with(mut self, variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
+        self.variables.extend(variables);
+        self
+    }
+
+    /// The value as text. An empty variable counts as unset; so does one that is not UTF-8.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.raw(name)?.to_str()
+    }
+
+    /// The value as a path, whatever its bytes. An empty variable counts as unset.
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        self.raw(name).map(PathBuf::from)
+    }
+
+    /// Every variable whose name begins with `SPELUNK_` and that is not empty, in the order of the names.
+    pub(crate) fn own(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        self.variables
+            .iter()
+            .filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty())
+            .map(|(name, value)| (name.as_str(), value.as_os_str()))
+    }
+
+    /// Every variable whose name begins so and whose value is text.
+    pub(crate) fn beginning_with<'a>(
+        &'a self,
+        prefix: &'a str,
+    ) -> impl Iterator<Item = (String, String)> + 'a {
+        let of = self.variables.iter().filter(move |(name, _)| name.starts_with(prefix));
+        of.filter_map(|(name, value)| Some((name.clone(), value.to_str()?.to_owned())))
+    }
+
+    fn raw(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+}
+
+impl FromIterator<(String, OsString)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (String, OsString)>>(pairs: I) -> Self {
+        Self { variables: pairs.into_iter().collect() }
+    }
+}
+
+impl<const N: usize> From<[(&str, &str); N]> for Environment {
+    fn from(pairs: [(&str, &str); N]) -> Self {
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), OsString::from(value))).collect()
+    }
+}
+
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        let environment = Environment::from([("HOME", ""), ("NO_COLOR", "1")]);
+        assert_eq!(environment.text("HOME"), None);
+        assert_eq!(environment.path("HOME"), None);
+        assert_eq!(environment.text("NO_COLOR"), Some("1"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_not_utf8_survives_and_such_a_text_is_unset() {
+        use std::os::unix::ffi::OsStringExt;
+        let value = OsString::from_vec(vec![b'/', 0xff]);
+        let environment = Environment::from_iter([("HOME".to_owned(), value.clone())]);
+        assert_eq!(environment.path("HOME"), Some(PathBuf::from(value)));
+        assert_eq!(environment.text("HOME"), None);
+    }
+
+    #[test]
+    fn only_our_own_variables_are_listed_and_in_order() {
+        let environment =
+            Environment::from([("SPELUNK_B", "2"), ("PATH", "x"), ("SPELUNK_A", "1"), ("SPELUNK_C", "")]);
+        let own: Vec<_> = environment.own().collect();
+        assert_eq!(own, [("SPELUNK_A", OsStr::new("1")), ("SPELUNK_B", OsStr::new("2"))]);
+    }
+
+    #[test]
+    fn debug_shows_names_and_no_values() {
+        let environment = Environment::from([("OPENAI_API_KEY", "sk-123")]);
+        assert_eq!(format!("{environment:?}"), r#"{"OPENAI_API_KEY"}"#);
+    }
+
+    #[test]
+    fn the_process_has_an_environment() {
+        assert_ne!(Environment::capture(), Environment::default());
+    }
+}

@@ -1,0 +1,109 @@
+//! Errors as the user sees them: on the terminal, as JSON, and as the exit code. The only place that prints one.
+
+use std::error::Error;
+
+use serde_json::json;
+use spelunk_types::{Blame, ErrorCode, Explain};
+
+/// Causes beyond this many are not shown.
+const CAUSES_MAX: usize = 16;
+
+/// Whether to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Plain text.
+    Plain,
+    /// With the terminal's colours.
+    Colored,
+}
+
+/// The error for a terminal: what could not be done, its causes, and the next step. Ends with a newline.
+pub fn error_text(error: &dyn Explain, paint: Paint) -> String {
+    let mut text = format!("{} {}\n", label("error:", "1;31", paint), message(error));
+    for cause in causes(error) {
+        text.push_str("  caused by: ");
+        text.push_str(&cause);
+        text.push('\n');
+    }
+    if let Some(hint) = error.hint() {
+        text.push('\n');
+        text.push_str(&label("hint:", "1;36", paint));
+        text.push(' ');
+        text.push_str(&one_line(&hint));
+        text.push('\n');
+    }
+    text
+}
+
+/// The error as JSON: `{"code", "message", "causes", "hint"}`; the hint is null where there is none.
+pub fn error_json(error: &dyn Explain) -> serde_json::Value {
+    json!({
+        "code": error.code().name(),
+        "message": error.to_string(),
+        "causes": causes(error),
+        "hint": error.hint(),
+    })
+}
+
+/// The exit code of a program that ended with this error: 2 for wrong usage or settings, 3 for a limit, 130 for a run
+/// that the user stopped, 1 for everything else.
+pub fn exit_code(code: ErrorCode) -> u8 {
+    let is_usage = [
+        ErrorCode::UsageWrong,
+        ErrorCode::SettingUnknown,
+        ErrorCode::SettingInvalid,
+        ErrorCode::ModelNotConfigured,
+        ErrorCode::PriceUnknown,
+        ErrorCode::WorkspaceUntrusted,
+    ];
+    if is_usage.contains(&code) {
+        2
+    } else if code == ErrorCode::Cancelled {
+        130
+    } else if code.blame() == Blame::Limit {
+        3
+    } else {
+        1
+    }
+}
+
+/// What led to the error, outermost first. A cause that only repeats the line before it is left out.
+fn causes(error: &dyn Explain) -> Vec<String> {
+    let mut causes: Vec<String> = Vec::new();
+    let mut before = one_line(&error.to_string());
+    let mut next = error.source();
+    while let Some(cause) = next.filter(|_| causes.len() < CAUSES_MAX) {
+        let text = one_line(&cause.to_string());
+        if text != before {
+            causes.push(text.clone());
+        }
+        before = text;
+        next = Error::source(cause);
+    }
+    causes
+}
+
+/// A message about what the user typed may point into it with a caret, which takes lines of its own.
+fn message(error: &dyn Explain) -> String {
+    let message = error.to_string();
+    if error.code() == ErrorCode::UsageWrong {
+        message.lines().map(one_line).collect::<Vec<_>>().join("\n")
+    } else {
+        one_line(&message)
+    }
+}
+
+/// Texts of providers and documents reach this place: an escape sequence among them must not reach the terminal.
+fn one_line(text: &str) -> String {
+    text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn label(word: &str, color: &str, paint: Paint) -> String {
+    match paint {
+        Paint::Plain => word.to_owned(),
+        Paint::Colored => format!("\u{1b}[{color}m{word}\u{1b}[0m"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! The library: what a Rust program asks with. It is the same composition as that of the command line, without a terminal.
+
+mod answer;
+mod builder;
+mod error;
+mod question;
+mod running;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use spelunk_context::{Corpus, ScanOptions};
+use spelunk_engine::{EngineError, RunHandle, RunView, Schema};
+use spelunk_sandbox::Sandbox;
+use spelunk_types::{RunId, Strategy};
+
+pub use answer::Answer;
+pub use builder::Builder;
+pub use error::Error;
+pub use question::{Budget, Message, Question};
+pub use running::Running;
+
+use crate::app::App;
+use crate::asking::{self, Asking, Named, Sources, check_more, go_on, same_models};
+use crate::blocking::blocking;
+use crate::failure::Failure;
+use crate::provider;
+use crate::runs::{find_run, read_view, recorded_result};
+use crate::sandbox;
+
+/// Asks questions, and goes on with runs. Cheap to clone; clones share how fast models are asked.
+///
+/// Everything waits within a tokio runtime with its timers and its network enabled, such as
+/// `tokio::runtime::Builder::new_multi_thread().enable_all()`.
+#[derive(Clone)]
+pub struct Spelunk {
+    app: Arc<App>,
+}
+
+impl Spelunk {
+    /// A place to say which settings, models and workspace are used.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    fn new(app: App) -> Self {
+        Self { app: Arc::new(app) }
+    }
+
+    /// Asks, and waits for the answer. A run that ends without one is not an error: its `success` is false, and its
+    /// `errors` say why. An error means that no run began, or that its journal cannot be used.
+    pub async fn ask(&self, question: Question) -> Result<Answer, Error> {
+        self.start(question).await?.answer().await
+    }
+
+    /// Asks the run of an agent more: it goes on with its files, its variables and its conversation. Nothing it did
+    /// before is asked or paid again.
+    pub async fn ask_more(&self, run: &RunId, question: &str) -> Result<Answer, Error> {
+        self.start_more(run, question).await?.answer().await
+    }
+
+    /// Continues a run that was cut off, cancelled or stopped at a limit; one that can come to no more gives what it
+    /// has. One that a limit stopped continues where that limit is higher now, and is an error that names the limit otherwise.
+    pub async fn resume(&self, run: &RunId) -> Result<Answer, Error> {
+        let (app, of) = (Arc::clone(&self.app), run.clone());
+        let view = blocking(move || Ok(look(&app, &of)?.1)).await?;
+        let resumable = view.check_resumable(run, &self.app.settings.limits);
+        let is_over =
+            matches!(resumable, Err(EngineError::PartForGood { .. } | EngineError::Finished { .. }));
+        if is_over || view.has_whole_answer() {
+            return self.answer_of(run).await;
+        }
+        self.start_again(run).await?.answer().await
+    }
+
+    /// What came of a run, as its journal holds it.
+    pub async fn answer_of(&self, run: &RunId) -> Result<Answer, Error> {
+        let (app, run) = (Arc::clone(&self.app), run.clone());
+        let answer = blocking(move || {
+            let (workspace, view) = look(&app, &run)?;
+            let result = recorded_result(&workspace, run, &view)?;
+            Ok(Answer::of(result, &view, &workspace.blobs())?)
+        });
+        Ok(answer.await?)
+    }
+
+    /// Asks, and gives the run while it goes on.
+    pub async fn start(&self, question: Question) -> Result<Running, Error> {
+        let Some(chosen) = provider::choose(&self.app.settings, &self.app.environment).await? else {
+            return Err(error::NoModel.into());
+        };
+        let app = Arc::clone(&self.app);
+        self.running(move || {
+            let (asked, manner) = question.read(&app)?;
+            asking::require_question(&asked.question)?;
+            if let Some(schema) = &manner.schema {
+                Schema::parse(schema).map_err(EngineError::from)?;
+            }
+            let mut limits = app.settings.limits.clone();
+            manner.budget.apply(&mut limits);
+            let options = ScanOptions { files_max: limits.files_max, ..manner.scan };
+            let corpus = Corpus::scan(&asked.along, &options, &mut |_| {})?;
+            let sources = Sources { named: Named::Now(asked.along), options, corpus };
+            let asking = Asking {
+                question: asked.question,
+                sources,
+                models: chosen.into(),
+                strategy: manner.strategy.unwrap_or(app.settings.strategy),
+                focus: manner.focus,
+                schema: manner.schema,
+                settings: app.run_settings_within(limits),
+            };
+            asking.ready(&app, |strategy| sandbox_for(&app, strategy))?.start()
+        })
+        .await
+    }
+
+    /// Asks the run of an agent more, and gives it while it goes on.
+    pub async fn start_more(&self, run: &RunId, question: &str) -> Result<Running, Error> {
+        let (app, run, question) = (Arc::clone(&self.app), run.clone(), question.to_owned());
+        self.running(move || {
+            let (_, view) = look(&app, &run)?;
+            check_more(&run, &view, &question)?;
+            again(&app, &run, &view, Some(&question))
+        })
+        .await
+    }
+
+    /// Goes on with a run that was cut off, cancelled or stopped at a limit, and gives it while it does.
+    pub async fn start_again(&self, run: &RunId) -> Result<Running, Error> {
+        let (app, run) = (Arc::clone(&self.app), run.clone());
+        self.running(move || {
+            let (_, view) = look(&app, &run)?;
+            again(&app, &run, &view, None)
+        })
+        .await
+    }
+
+    /// Reading text blocks; the run is driven by the runtime of the caller.
+    async fn running(
+        &self,
+        begin: impl FnOnce() -> Result<RunHandle, Failure> + Send + 'static,
+    ) -> Result<Running, Error> {
+        let runtime = tokio::runtime::Handle::current();
+        let handle = blocking(move || {
+            let _entered = runtime.enter();
+            begin()
+        });
+        Ok(Running::new(Arc::clone(&self.app), handle.await?)?)
+    }
+}
+
+impl std::fmt::Debug for Spelunk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Spelunk").field("workspace", &self.app.workspace_root()).finish_non_exhaustive()
+    }
+}
+
+fn look(app: &App, run: &RunId) -> Result<(spelunk_journal::Workspace, RunView), Failure> {
+    let (workspace, run) = find_run(app, Some(run.as_str()))?;
+    let view = read_view(&workspace, &run)?;
+    Ok((workspace, view))
+}
+
+fn again(app: &App, run: &RunId, view: &RunView, more: Option<&str>) -> Result<RunHandle, Failure> {
+    let request = same_models(app, run, view)?.request(app.run_settings());
+    let sandbox = match view.strategy {
+        Some(strategy) => sandbox_for(app, strategy)?,
+        None => app.sandbox(None)?,
+    };
+    go_on(app, sandbox, run, more, request, &mut |_| {})
+}
+
+/// Only two strategies run code. The others get by without a worker, and never open the sandbox they are given.
+fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox, Failure> {
+    match strategy {
+        Strategy::Repl | Strategy::Agent | Strategy::Program => app.sandbox(None),
+        Strategy::Direct
+        | Strategy::Search
+        | Strategy::Map
+        | Strategy::Hybrid
+        | Strategy::Analyst
+        | Strategy::Synthesis => Ok(Sandbox::in_process()),
+    }
+}
+
+/// Makes a program a worker where it was started as one, and otherwise lets it be started so. Call it first thing in
+/// `main`, before anything is printed or read:
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     if let Some(code) = spelunk::serve_worker() {
+///         return code;
+///     }
+///     // The program itself.
+///     std::process::ExitCode::SUCCESS
+/// }
+/// ```
+///
+/// A worker should have [`LimitedAllocator`](crate::LimitedAllocator) as its global allocator.
+pub fn serve_worker() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let is_meant =
+        arguments.next().is_some_and(|word| word == sandbox::HOOK_WORD) && arguments.next().is_none();
+    if is_meant {
+        return Some(spelunk_sandbox::serve_stdio(sandbox::TASKS));
+    }
+    sandbox::hook();
+    None
+}

@@ -1,0 +1,87 @@
+//! A run on its way: its events as they come, a way to stop it, and its answer at the end.
+
+use std::sync::Arc;
+
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use spelunk_engine::{Projector, RunHandle, RunView};
+use spelunk_journal::{JournalError, Record};
+use spelunk_types::{Event, RunId};
+
+use super::{Answer, Error};
+use crate::app::App;
+use crate::blocking::blocking;
+use crate::failure::Failure;
+use crate::runs::files_incomplete;
+use crate::spans;
+
+/// A run on its way. Dropping it stops the run where it is, as a crash would; it can be resumed.
+pub struct Running {
+    app: Arc<App>,
+    handle: RunHandle,
+    view: RunView,
+    /// Writes the files of the run beside its journal.
+    projector: Option<Projector>,
+}
+
+impl Running {
+    pub(super) fn new(app: Arc<App>, handle: RunHandle) -> Result<Self, Failure> {
+        let projector = Projector::start(&app.workspace()?, &handle.run);
+        Ok(Self { app, handle, view: RunView::default(), projector })
+    }
+
+    /// Its name.
+    pub fn run(&self) -> &RunId {
+        &self.handle.run
+    }
+
+    /// Stops it in order: what it has is kept, and it can be resumed.
+    pub fn cancel(&self) {
+        self.handle.cancel.cancel();
+    }
+
+    /// What happens next; nothing once it has ended. Pieces of replies come as `call.streamed`, before they are recorded.
+    pub async fn next(&mut self) -> Option<Result<Event, Error>> {
+        loop {
+            match self.handle.events.next().await? {
+                Ok(Record::Known(event)) => {
+                    self.view.apply(&event);
+                    return Some(Ok(*event));
+                }
+                // Only a newer engine writes those.
+                Ok(Record::Unknown { .. }) => {}
+                Err(error) => return Some(Err(error.into())),
+            }
+        }
+    }
+
+    /// The same as a stream.
+    pub fn events(&mut self) -> impl Stream<Item = Result<Event, Error>> + '_ {
+        unfold(self, |running| async move { running.next().await.map(|event| (event, running)) })
+    }
+
+    /// Waits for the end.
+    pub async fn answer(mut self) -> Result<Answer, Error> {
+        while let Some(event) = self.next().await {
+            drop(event?);
+        }
+        let Self { app, handle, view, projector } = self;
+        let result = handle.join().await;
+        spans::export(&app, &result.run).await;
+        let answer = blocking(move || {
+            // The journal is the truth, and it is whole: files beside it can be made again.
+            let written: Result<(), JournalError> = projector.map_or(Ok(()), Projector::finish);
+            let mut answer = Answer::of(result, &view, &app.workspace()?.blobs())?;
+            let unwritten = written.err().map(|error| files_incomplete(&answer.run, &error));
+            answer.warnings.extend(unwritten);
+            Ok(answer)
+        });
+        Ok(answer.await?)
+    }
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running").field("run", self.run()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,146 @@
+//! Local models: GGUF files in one folder of the user's, by name. This module knows where they are and what they say about
+//! themselves; `pull` brings them there.
+
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use spelunk_model::{GgufError, GgufHeader};
+
+use crate::config::LocalSettings;
+use crate::env::{self, Environment};
+
+/// What the file of a model ends with.
+pub(crate) const EXTENSION: &str = ".gguf";
+
+/// The longest name of a model.
+const NAME_BYTES_MAX: usize = 80;
+/// Models that are listed.
+const MODELS_MAX: usize = 1_000;
+
+/// How to get a program that can use them.
+pub const BUILD_COMMAND: &str =
+    "cargo install --path crates/spelunk --features embedded --ignore-rust-version";
+
+/// Whether this program can use them.
+pub const IS_BUILT_IN: bool = cfg!(feature = "embedded");
+
+/// The folder of local models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFolder {
+    path: PathBuf,
+}
+
+/// A model of the folder.
+#[derive(Debug)]
+pub struct LocalModel {
+    pub name: String,
+    /// Only a program that has the runner opens it.
+    #[cfg_attr(
+        not(feature = "embedded"),
+        expect(dead_code, reason = "nothing is opened without the runner")
+    )]
+    pub(crate) path: PathBuf,
+    pub bytes: u64,
+    pub header: Result<GgufHeader, GgufError>,
+}
+
+impl ModelFolder {
+    /// The folder that the settings name, else the usual one; `None` where there is no home.
+    pub fn of(settings: &LocalSettings, environment: &Environment) -> Option<Self> {
+        if let Some(path) = &settings.path {
+            return Some(Self { path: PathBuf::from(path) });
+        }
+        let data = environment
+            .path(env::XDG_DATA_HOME.name)
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(environment.path(env::HOME.name)?.join(".local").join("share")))?;
+        Some(Self { path: data.join("spelunk").join("models") })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the file of that name is or would be.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{name}{EXTENSION}"))
+    }
+
+    /// The model of that name, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Option<LocalModel> {
+        if !is_name(name) {
+            return None;
+        }
+        self.read(name)
+    }
+
+    /// Every model, by name.
+    #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
+    pub fn all(&self) -> Vec<LocalModel> {
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return Vec::new() };
+        let files = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = files
+            .filter_map(|name| name.strip_suffix(EXTENSION).map(str::to_owned))
+            .filter(|name| is_name(name))
+            .take(MODELS_MAX)
+            .collect();
+        names.sort();
+        names.iter().filter_map(|name| self.read(name)).collect()
+    }
+
+    fn read(&self, name: &str) -> Option<LocalModel> {
+        let path = self.file(name);
+        let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some(LocalModel { name: name.to_owned(), header: read_header(&path), path, bytes: metadata.len() })
+    }
+}
+
+/// What a file says about itself.
+#[expect(clippy::disallowed_methods, reason = "the binary reads the files that its user names")]
+pub fn read_header(path: &Path) -> Result<GgufHeader, GgufError> {
+    let file = std::fs::File::open(path).map_err(GgufError::Read)?;
+    let bytes = file.metadata().map_err(GgufError::Read)?.len();
+    GgufHeader::read(BufReader::with_capacity(1 << 20, file), bytes)
+}
+
+/// Whether a model may be called so: a plain file name without its ending.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('.') && name.chars().all(is_word)
+}
+
+/// Whether an error is that there is nothing.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_below_the_data_of_the_user_unless_told_otherwise() {
+        let of = |path: Option<&str>, environment: &Environment| {
+            let settings =
+                LocalSettings { path: path.map(str::to_owned), hub_url: String::new(), threads: None };
+            ModelFolder::of(&settings, environment).map(|folder| folder.file("x"))
+        };
+        let home = Environment::from([("HOME", "/h")]);
+        let data = Environment::from([("HOME", "/h"), ("XDG_DATA_HOME", "/d")]);
+        let relative = Environment::from([("HOME", "/h"), ("XDG_DATA_HOME", "d")]);
+        let path = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(of(None, &home), path("/h/.local/share/spelunk/models/x.gguf"));
+        assert_eq!(of(None, &data), path("/d/spelunk/models/x.gguf"));
+        assert_eq!(of(None, &relative), path("/h/.local/share/spelunk/models/x.gguf"));
+        assert_eq!(of(Some("/m"), &home), path("/m/x.gguf"));
+        assert_eq!(of(None, &Environment::default()), None);
+    }
+
+    #[test]
+    fn a_name_cannot_lead_out_of_the_folder() {
+        assert!(is_name("qwen2.5-coder-1.5b"));
+        for wrong in ["", ".", "..", ".hidden", "a/b", "a\\b", "a b", "ä", &"x".repeat(81)] {
+            assert!(!is_name(wrong), "{wrong}");
+        }
+    }
+}

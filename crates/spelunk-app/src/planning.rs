@@ -1,0 +1,60 @@
+//! Planning: what a run of analysts would read and do for a question, and what it may cost, before anything is spent. The
+//! command, the HTTP server and the MCP server all go through here; files are read under the same caps as `ask` reads
+//! them, and the tasks are those of the run.
+
+use std::sync::Arc;
+
+use spelunk_context::{Corpus, Detector, Mode, Plan, PlanOptions, View};
+use spelunk_engine::{Forecast, Reader, forecast, plan_analysis};
+use spelunk_model::Price;
+use spelunk_types::{Limits, ModelRef};
+
+use crate::app::App;
+
+use crate::provider;
+use crate::sources::{LeftOut, left_out};
+
+/// A plan, and all that is said about it.
+pub struct Planned {
+    pub plan: Plan,
+    pub(crate) forecast: Forecast,
+    pub left_out: LeftOut,
+    /// Who would read the parts, as far as it is known without asking anybody.
+    pub(crate) reader: Option<PlanModel>,
+    /// Who would put the findings together.
+    pub(crate) synthesis: Option<PlanModel>,
+}
+
+/// A model that would be asked.
+#[derive(Clone)]
+pub(crate) struct PlanModel {
+    pub(crate) reference: ModelRef,
+    /// What it costs, if known.
+    pub(crate) price: Option<Price>,
+}
+
+/// Plans what was scanned. Reads every document once.
+pub fn planned(app: &App, corpus: Corpus, question: &str, detector: Detector, mode: Mode) -> Planned {
+    let limits = &app.settings.limits;
+    let files_left_out = corpus.reports().iter().map(|report| report.left_out_total).sum();
+    let left_out = left_out(&corpus);
+    let view = View::of(Arc::new(corpus));
+    let [root, reader, synthesis] = models(app);
+    let options = PlanOptions { limits: limits.clone(), detector, mode, files_left_out };
+    let plan = plan_analysis(&view, question, reader_of(root.as_ref(), limits), options);
+    let forecast = forecast(&plan, &view, question, reader_of(reader.as_ref(), limits), limits);
+    Planned { plan, forecast, left_out, reader, synthesis }
+}
+
+/// Who begins, who reads the parts, and who puts the findings together.
+fn models(app: &App) -> [Option<PlanModel>; 3] {
+    let surveyed = provider::survey(&app.settings, &app.environment);
+    ["root", "sub", "synthesis"].map(|role| {
+        let model = surveyed.iter().find(|model| model.roles.contains(&role))?;
+        Some(PlanModel { reference: model.reference.clone()?, price: model.price })
+    })
+}
+
+fn reader_of(model: Option<&PlanModel>, limits: &Limits) -> Reader {
+    model.map_or(Reader::LARGE, |model| Reader::of(&model.reference, limits))
+}

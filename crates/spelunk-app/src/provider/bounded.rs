@@ -1,0 +1,103 @@
+//! A model with what the user says about it: how long its window is and how much its provider takes in a minute.
+
+use std::sync::Arc;
+
+use futures_util::stream;
+use spelunk_model::{Message, Model, ModelError, ModelStream, Part, Price, Prompt, Rate, estimate_tokens};
+use spelunk_types::{CallId, ModelRef};
+
+/// Refuses what cannot fit, and knows its rate.
+pub struct BoundedModel {
+    inner: Arc<dyn Model>,
+    context_tokens: Option<u64>,
+    rate: Rate,
+}
+
+impl BoundedModel {
+    /// The model with its bounds; `None` where there are none.
+    pub(super) fn around(inner: &Arc<dyn Model>, context_tokens: Option<u64>, rate: Rate) -> Option<Self> {
+        let is_bounded = context_tokens.is_some() || rate != Rate::default();
+        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate })
+    }
+}
+
+impl Model for BoundedModel {
+    fn reference(&self) -> &ModelRef {
+        self.inner.reference()
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.inner.price()
+    }
+
+    fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    fn computes_here(&self) -> bool {
+        self.inner.computes_here()
+    }
+
+    fn window_tokens(&self) -> Option<u64> {
+        let known = [self.context_tokens, self.inner.window_tokens()];
+        known.into_iter().flatten().min()
+    }
+
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
+        let Some(window) = self.context_tokens else { return self.inner.stream(prompt, call) };
+        let estimated = estimated(prompt);
+        if estimated <= window {
+            return self.inner.stream(prompt, call);
+        }
+        let detail = format!("about {estimated} tokens, and `context_tokens` is {window}");
+        Box::pin(stream::once(std::future::ready(Err(ModelError::PromptTooLong { detail }))))
+    }
+}
+
+/// The tokens of a prompt, with what it says of tools.
+fn estimated(prompt: &Prompt) -> u64 {
+    let of_part = |part: &Part| match part {
+        Part::ToolCall(call) => estimate_tokens(&call.arguments),
+        Part::ToolResult(result) => estimate_tokens(&result.text),
+    };
+    let of_message = |message: &Message| {
+        message.parts.iter().map(of_part).fold(estimate_tokens(&message.text), u64::saturating_add)
+    };
+    let of_messages = prompt.messages.iter().map(of_message);
+    let of_tools = prompt.tools.iter().map(|tool| estimate_tokens(&tool.description));
+    of_messages.chain(of_tools).fold(estimate_tokens(&prompt.system), u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt as _, StreamExt as _};
+    use spelunk_model::ToolResult;
+    use spelunk_types::FrameId;
+
+    use super::*;
+    use crate::provider::Nobody;
+
+    #[test]
+    fn a_prompt_longer_than_the_window_is_refused_before_it_is_sent() {
+        let inner: Arc<dyn Model> = Arc::new(Nobody::default());
+        let model = BoundedModel::around(&inner, Some(10), Rate::default()).unwrap();
+        let call = CallId { frame: FrameId::root(), ordinal: 0 };
+        let first = |text: &str| {
+            let prompt = Prompt::single("", text, 10);
+            model.stream(&prompt, &call).next().now_or_never().flatten().unwrap().unwrap_err()
+        };
+        assert_eq!(
+            first(&"word ".repeat(100)).to_string(),
+            "the prompt is longer than the model's window: about 125 tokens, and `context_tokens` is 10"
+        );
+        assert!(matches!(first("word"), ModelError::NotFound { .. }));
+        assert_eq!(model.window_tokens(), Some(10));
+        let mut with_result = Prompt::single("", "word", 10);
+        let text = "word ".repeat(100);
+        let result = ToolResult { call_id: "1".into(), name: "Read".into(), text, is_error: false };
+        with_result.messages.push(Message::user("").with_parts([Part::ToolResult(result)]));
+        let refused = model.stream(&with_result, &call).next().now_or_never().flatten().unwrap();
+        assert!(matches!(refused, Err(ModelError::PromptTooLong { .. })), "{refused:?}");
+        assert!(BoundedModel::around(&inner, None, Rate::default()).is_none());
+    }
+}

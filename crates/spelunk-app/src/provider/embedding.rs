@@ -1,0 +1,205 @@
+//! The role `embedding`: texts become vectors at a server that speaks OpenAI's format, or by a table of words in the user's
+//! folder of models, instead of by the table that ships with the program. The index asks from threads of its own and
+//! waits; one thread here talks to the network.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
+use spelunk_model::{EmbeddingClient, EmbeddingModel as _, ModelError, ModelOptions, embedding_batches};
+
+use super::keys::{Place, place};
+use super::survey::usual;
+use super::{ProviderError, of_alias};
+use crate::config::{ModelSettings, ProviderChoice, RoleModel, Settings};
+use crate::env::Environment;
+use crate::local::{ModelFolder, is_name};
+
+const TRIES_MAX: u32 = 4;
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// The ending of a table in one file, in the form that `data/convert.py` of the index writes.
+const TABLE_EXTENSION: &str = ".bin";
+
+/// What turns texts into vectors, opened when it is first asked for and shared by all of a process. What could not be
+/// opened is tried again the next time.
+#[derive(Clone, Default)]
+pub struct SharedEmbedder(Arc<Mutex<Option<Arc<dyn Embedder>>>>);
+
+impl SharedEmbedder {
+    /// The model of the role, else the built-in table. Asks a server once, for the length of its vectors.
+    pub fn open(
+        &self,
+        settings: &Settings,
+        environment: &Environment,
+    ) -> Result<Arc<dyn Embedder>, EmbedError> {
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(embedder) = opened.as_ref() {
+            return Ok(Arc::clone(embedder));
+        }
+        let embedder = open(settings, environment)?;
+        Ok(Arc::clone(opened.insert(embedder)))
+    }
+}
+
+fn open(settings: &Settings, environment: &Environment) -> Result<Arc<dyn Embedder>, EmbedError> {
+    if let Some(table) = table(settings, environment) {
+        return Ok(Arc::new(table?));
+    }
+    match client(settings, environment) {
+        Ok(None) => Ok(Arc::new(StaticEmbedder::embedded()?)),
+        Ok(Some(client)) => Ok(Arc::new(RemoteEmbedder::open(client)?)),
+        Err(error) => Err(remote("roles.embedding", &error.to_string())),
+    }
+}
+
+/// The table of words that the role names in the folder of models; none where it names something else.
+pub fn table(settings: &Settings, environment: &Environment) -> Option<Result<StaticEmbedder, EmbedError>> {
+    let name = match &settings.roles.embedding {
+        RoleModel::AtProvider { provider: ProviderChoice::Local, name, .. } => name,
+        RoleModel::Unset
+        | RoleModel::SameProvider { .. }
+        | RoleModel::Named { .. }
+        | RoleModel::AtProvider { .. } => return None,
+    };
+    let folder = ModelFolder::of(&settings.local, environment);
+    let folder = folder.map(|folder| folder.path().to_path_buf()).unwrap_or_default();
+    if !is_name(name) {
+        return Some(Err(EmbedError::Missing { path: folder.join("local:").join(name) }));
+    }
+    let (directory, file) = (folder.join(name), folder.join(format!("{name}{TABLE_EXTENSION}")));
+    Some(table_at(&directory, &file))
+}
+
+fn table_at(directory: &Path, file: &Path) -> Result<StaticEmbedder, EmbedError> {
+    match StaticEmbedder::from_file(file) {
+        Err(EmbedError::Missing { .. }) if directory.is_dir() => StaticEmbedder::from_dir(directory),
+        Err(EmbedError::Missing { .. }) => Err(EmbedError::Missing { path: directory.to_owned() }),
+        opened => opened,
+    }
+}
+
+/// The server of the role; none where nothing is set.
+pub fn client(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Option<EmbeddingClient>, ProviderError> {
+    let model = match &settings.roles.embedding {
+        RoleModel::Unset | RoleModel::SameProvider { .. } => return Ok(None),
+        RoleModel::Named { alias, .. } => of_alias(settings, alias)?.settings.clone(),
+        RoleModel::AtProvider { provider, name, .. } => usual(&settings.model, *provider, name),
+    };
+    let found = place(&model, environment)?
+        .ok_or_else(|| ProviderError::Nobody { section: model.section.clone() })?;
+    let timeout = Duration::from_millis(settings.limits.call_ms_max);
+    Ok(Some(EmbeddingClient::openai(options(found, &model)?)?.with_timeout(timeout)))
+}
+
+fn options(place: Place, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
+    if place.provider != "openai" {
+        return Err(ProviderError::NoEmbeddings { provider: place.provider });
+    }
+    let name = place
+        .name
+        .ok_or_else(|| ProviderError::NameMissing { provider: format!("`{}`", settings.section) })?;
+    Ok(ModelOptions {
+        base_url: place.base_url,
+        name,
+        key: place.key,
+        price: settings.price,
+        label_calls: false,
+    })
+}
+
+/// Vectors from a server.
+struct RemoteEmbedder {
+    /// The model and where it is.
+    id: String,
+    dimensions: usize,
+    asks: Sender<Ask>,
+}
+
+/// Texts on their way to the thread that talks.
+struct Ask {
+    texts: Vec<String>,
+    said: SyncSender<Result<Vec<Vec<f32>>, ModelError>>,
+}
+
+impl RemoteEmbedder {
+    fn open(client: EmbeddingClient) -> Result<Self, EmbedError> {
+        let reference = client.reference();
+        let id = format!("{reference} {}", reference.base_url);
+        let (asks, asked) = channel();
+        let started =
+            std::thread::Builder::new().name("spelunk-embed".into()).spawn(move || talk(&client, &asked));
+        started.map_err(|error| remote(&id, &error.to_string()))?;
+        let probe = Self { id, dimensions: 0, asks };
+        let dimensions = probe.embed(&["How long is a vector?"])?.first().map_or(0, Vec::len);
+        Ok(Self { dimensions, ..probe })
+    }
+}
+
+impl Embedder for RemoteEmbedder {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let (said, heard) = sync_channel(1);
+        let ask = Ask { texts: texts.iter().map(|text| (*text).to_owned()).collect(), said };
+        let gone = || remote(&self.id, "its thread has stopped");
+        self.asks.send(ask).map_err(|_| gone())?;
+        let vectors = heard.recv().map_err(|_| gone())?;
+        vectors.map_err(|error| remote(&self.id, &error.to_string()))
+    }
+}
+
+/// An index made with other vectors would have to be built anew, so there is no doing without them in silence.
+fn remote(model: &str, why: &str) -> EmbedError {
+    let why = format!("{why}; unset `roles.embedding` to search without it");
+    EmbedError::Remote { model: model.to_owned(), why, source: None }
+}
+
+/// Answers until nobody can ask any more.
+fn talk(client: &EmbeddingClient, asked: &Receiver<Ask>) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    while let Ok(Ask { texts, said }) = asked.recv() {
+        // Whoever asked may have given up, which is fine.
+        drop(said.send(runtime.block_on(embed_all(client, &texts))));
+    }
+}
+
+async fn embed_all(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+    let mut vectors = Vec::with_capacity(texts.len());
+    for batch in embedding_batches(texts) {
+        vectors.extend(embed_batch(client, texts.get(batch).unwrap_or_default()).await?);
+    }
+    Ok(vectors)
+}
+
+/// An index is built outside of runs, so the patience of the engine does not reach here. A server that kept silent is
+/// not asked again: whoever searches has waited long enough.
+async fn embed_batch(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+    let mut n_failed = 0;
+    loop {
+        match client.embed(texts).await {
+            Ok(embedded) => return Ok(embedded.vectors),
+            Err(error) if may_retry(&error) && n_failed + 1 < TRIES_MAX => {
+                let wait = error.retry_after().unwrap_or_else(|| Duration::from_millis(250 << n_failed));
+                tokio::time::sleep(wait.min(WAIT_MAX)).await;
+                n_failed += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn may_retry(error: &ModelError) -> bool {
+    error.is_transient() && !matches!(error, ModelError::TimedOut { .. })
+}

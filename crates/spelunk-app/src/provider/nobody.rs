@@ -1,0 +1,33 @@
+//! No model: asking it says what to do.
+
+use spelunk_model::{Model, ModelError, ModelStream, Price, Prompt};
+use spelunk_types::{CallId, ModelRef};
+
+/// A model for sessions without one: asking it says what to do.
+pub struct Nobody {
+    reference: ModelRef,
+}
+
+impl Default for Nobody {
+    fn default() -> Self {
+        let reference = ModelRef { provider: "none".into(), name: "none".into(), base_url: String::new() };
+        Self { reference }
+    }
+}
+
+impl Model for Nobody {
+    fn reference(&self) -> &ModelRef {
+        &self.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        Some(Price::FREE)
+    }
+
+    fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
+        let detail =
+            "no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server".into();
+        let error = ModelError::NotFound { base_url: "nowhere".into(), model: "none".into(), detail };
+        Box::pin(futures_util::stream::once(std::future::ready(Err(error))))
+    }
+}

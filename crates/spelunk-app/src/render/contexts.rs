@@ -1,0 +1,326 @@
+//! Contexts and what is found in them, for people and for programs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use spelunk_context::{
+    Context, ContextId, ContextSource, GrepMatch, GrepView, LoadView, PageView, PeekView, SearchHit,
+    SearchReport, StoreStats, Suggestion,
+};
+
+use crate::error_text::Paint;
+use crate::units::{bytes, count, head, safe};
+
+pub fn list_json(contexts: &[Arc<Context>]) -> Value {
+    json!(contexts.iter().map(|context| context_json(context)).collect::<Vec<_>>())
+}
+
+pub fn list(contexts: &[Arc<Context>], as_json: bool) -> String {
+    if as_json {
+        return line(&list_json(contexts));
+    }
+    let width =
+        contexts.iter().map(|context| context.id.as_str().chars().count()).max().unwrap_or_default().min(48);
+    let mut text = String::new();
+    for context in contexts {
+        let size =
+            context.revision.as_ref().map_or_else(|| "-".to_owned(), |revision| bytes(revision.size_bytes));
+        let looks = context.access.peeks + context.access.greps + context.access.pages + context.access.loads;
+        let id = context.id.as_str();
+        let pad = " ".repeat(width.saturating_sub(id.chars().count()));
+        text += &format!("{id}{pad}  {:<11} {size:>9}  {}\n", context.kind.name(), count(looks, "look"));
+    }
+    text
+}
+
+/// What was added, and what a directory had besides.
+pub fn added(
+    contexts: &[Arc<Context>],
+    already: &[ContextId],
+    skipped: &BTreeMap<String, u64>,
+    as_json: bool,
+) -> String {
+    if as_json {
+        return line(&added_json(contexts, already, skipped));
+    }
+    let mut text = String::new();
+    for context in contexts {
+        text += &format!("{}\n", context.id);
+    }
+    text
+}
+
+pub fn added_json(
+    contexts: &[Arc<Context>],
+    already: &[ContextId],
+    skipped: &BTreeMap<String, u64>,
+) -> Value {
+    json!({
+        "added": list_json(contexts),
+        "already": already.iter().map(ContextId::as_str).collect::<Vec<_>>(),
+        "skipped": skipped,
+    })
+}
+
+pub fn removed(context: &Context, as_json: bool) -> String {
+    if as_json {
+        line(&json!({ "removed": context_json(context) }))
+    } else {
+        format!("removed {}\n", context.id)
+    }
+}
+
+pub fn context_json(context: &Context) -> Value {
+    json!({
+        "id": context.id.as_str(),
+        "name": context.name,
+        "type": context.kind.name(),
+        "content_type": context.content_type,
+        "source": source_name(&context.source),
+        "size_bytes": context.revision.as_ref().map(|revision| revision.size_bytes),
+        "last_modified_ms": context.revision.as_ref().and_then(|revision| revision.modified_ms),
+        "access_stats": {
+            "peeks": context.access.peeks,
+            "greps": context.access.greps,
+            "pages": context.access.pages,
+            "full_loads": context.access.loads,
+        },
+    })
+}
+
+pub fn peek_json(view: &PeekView) -> Value {
+    json!({
+        "context": context_json(&view.context),
+        "preview": view.peek.text,
+        "truncated": view.peek.truncated,
+        "lines_shown": view.peek.lines_shown,
+        "metadata": view.context.metadata.iter().collect::<BTreeMap<_, _>>(),
+        "suggestions": suggestions(&view.suggestions),
+    })
+}
+
+pub fn peek(view: &PeekView, as_json: bool) -> String {
+    if as_json {
+        return line(&peek_json(view));
+    }
+    ended(&safe(&view.peek.to_string()))
+}
+
+pub fn grep_json(view: &GrepView) -> Value {
+    json!({
+        "context": view.id.as_str(),
+        "matches": view.matches.iter().map(match_json).collect::<Vec<_>>(),
+        "total_matches": view.n_matches,
+        "truncated": view.truncated,
+        "suggestions": suggestions(&view.suggestions),
+    })
+}
+
+pub fn grep(view: &GrepView, as_json: bool, paint: Paint) -> String {
+    if as_json {
+        return line(&grep_json(view));
+    }
+    let mut text = matches(&view.matches, paint);
+    let more = view.n_matches.saturating_sub(view.matches.len() as u64);
+    if more > 0 {
+        text += &format!("[{more} more]\n");
+    }
+    text
+}
+
+fn match_json(found: &GrepMatch) -> Value {
+    json!({ "line": found.line, "text": found.text, "before": found.before, "after": found.after })
+}
+
+fn matches(found: &[GrepMatch], paint: Paint) -> String {
+    let mut text = String::new();
+    for (idx, found) in found.iter().enumerate() {
+        if idx > 0 && !(found.before.is_empty() && found.after.is_empty()) {
+            text += "--\n";
+        }
+        let first = found.line.saturating_sub(found.before.len() as u64);
+        for (offset, before) in found.before.iter().enumerate() {
+            text += &format!("{}-{}\n", first + offset as u64, safe(before));
+        }
+        text += &format!("{}:{}\n", found.line, marked(found, paint));
+        for (offset, after) in found.after.iter().enumerate() {
+            text += &format!("{}-{}\n", found.line + 1 + offset as u64, safe(after));
+        }
+    }
+    text
+}
+
+/// The line with what matched in bold.
+fn marked(found: &GrepMatch, paint: Paint) -> String {
+    if paint == Paint::Plain {
+        return safe(&found.text);
+    }
+    let mut shown = String::new();
+    let mut from = 0;
+    for range in &found.ranges {
+        let (before, word) = (found.text.get(from..range.start), found.text.get(range.clone()));
+        let (Some(before), Some(word)) = (before, word) else { continue };
+        shown += &format!("{}\u{1b}[1;31m{}\u{1b}[0m", safe(before), safe(word));
+        from = range.end;
+    }
+    shown + &safe(found.text.get(from..).unwrap_or_default())
+}
+
+pub fn page_json(view: &PageView) -> Value {
+    let page = &view.page;
+    json!({
+        "context": view.id.as_str(),
+        "content": page.text,
+        "chunk": page.page,
+        "total_chunks": page.n_pages,
+        "lines": page.place(),
+        "navigation": { "prev": page.prev, "next": page.next },
+    })
+}
+
+pub fn page(view: &PageView, as_json: bool) -> String {
+    let page = &view.page;
+    if as_json {
+        return line(&page_json(view));
+    }
+    let which = match page.n_pages {
+        0 | 1 => "the only page".to_owned(),
+        n_pages => format!("page {}, the last is {}", page.page, n_pages - 1),
+    };
+    match page.n_lines {
+        0 => "[empty]\n".to_owned(),
+        _ => format!("{}[{which}; lines {}]\n", ended(&safe(&page.text)), page.place()),
+    }
+}
+
+/// Who gets a whole text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// A person: nothing may move the cursor.
+    Terminal,
+    /// A file or a pipe: the text as it is.
+    Program,
+}
+
+pub fn load_json(view: &LoadView) -> Value {
+    json!({
+        "context": view.id.as_str(),
+        "content": view.text.as_ref(),
+        "size_chars": view.size_chars,
+        "size_tokens_approx": view.tokens_approx,
+        "warning": view.warning,
+    })
+}
+
+pub fn load(view: &LoadView, as_json: bool, reader: Reader) -> String {
+    if as_json {
+        return line(&load_json(view));
+    }
+    match reader {
+        Reader::Terminal => ended(&safe(&view.text)),
+        Reader::Program => view.text.to_string(),
+    }
+}
+
+pub fn search_json(hits: &[SearchHit], report: &SearchReport) -> Value {
+    let of_hit = |hit: &SearchHit| {
+        json!({
+            "context_id": hit.id.as_str(),
+            "name": hit.name,
+            "type": hit.kind.name(),
+            "match_count": hit.n_matches,
+            "matches": hit.matches.iter().map(match_json).collect::<Vec<_>>(),
+        })
+    };
+    let unread =
+        report.unread.iter().map(|unread| json!({ "id": unread.id.as_str(), "reason": unread.reason }));
+    json!({
+        "results": hits.iter().map(of_hit).collect::<Vec<_>>(),
+        "searched": report.n_searched,
+        "unread": unread.collect::<Vec<_>>(),
+    })
+}
+
+pub fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, paint: Paint) -> String {
+    if as_json {
+        return line(&search_json(hits, report));
+    }
+    let mut text = String::new();
+    for hit in hits {
+        text += &format!("{}  ({})\n", hit.id, count(hit.n_matches, "line"));
+        for matched in matches(&hit.matches, paint).lines() {
+            text += &format!("  {matched}\n");
+        }
+    }
+    for unread in &report.unread {
+        text += &format!("[{}: {}]\n", unread.id, head(&unread.reason, 160));
+    }
+    text + &format!("[matches in {} of {}]\n", report.n_hits, count(report.n_searched, "context"))
+}
+
+/// The store and how often it was looked at, over all processes.
+pub fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
+    let [peeks, greps, pages, loads] = looks(contexts);
+    json!({
+        "store": {
+            "total_contexts": stats.n_contexts,
+            "by_type": stats.by_kind,
+            "max_cache_bytes": stats.memory.cache_bytes_max,
+        },
+        "access_patterns": { "peeks": peeks, "greps": greps, "pages": pages, "full_loads": loads },
+    })
+}
+
+/// Peeks, greps, pages and loads.
+fn looks(contexts: &[Arc<Context>]) -> [u64; 4] {
+    let sum = |of: fn(&Context) -> u64| contexts.iter().map(|context| of(context)).sum::<u64>();
+    [
+        sum(|context| context.access.peeks),
+        sum(|context| context.access.greps),
+        sum(|context| context.access.pages),
+        sum(|context| context.access.loads),
+    ]
+}
+
+pub fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool) -> String {
+    if as_json {
+        return line(&stats_json(stats, contexts));
+    }
+    let [peeks, greps, pages, loads] = looks(contexts);
+    let mut text = format!("{}\n", count(stats.n_contexts, "context"));
+    for (kind, n) in stats.by_kind.iter().filter(|(_, n)| **n > 0) {
+        text += &format!("  {kind:<11} {n}\n");
+    }
+    let cache = bytes(stats.memory.cache_bytes_max);
+    let looks = [(peeks, "peek"), (greps, "grep"), (pages, "page"), (loads, "load")];
+    let looks: Vec<String> = looks.into_iter().map(|(n, what)| count(n, what)).collect();
+    text + &format!("{} · memory for texts up to {cache}\n", looks.join(", "))
+}
+
+/// Where a context's text comes from.
+fn source_name(source: &ContextSource) -> &'static str {
+    match source {
+        ContextSource::File { .. } => "file",
+        ContextSource::Inline { .. } => "inline",
+        ContextSource::Loader { .. } => "loader",
+        ContextSource::Uri { .. } => "uri",
+    }
+}
+
+/// The next steps as one line, or none.
+pub fn next_steps(steps: &[Suggestion]) -> Option<String> {
+    (!steps.is_empty()).then(|| format!("hint: {}", suggestions(steps).join(", or ")))
+}
+
+fn suggestions(suggestions: &[Suggestion]) -> Vec<String> {
+    suggestions.iter().map(ToString::to_string).collect()
+}
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+fn ended(text: &str) -> String {
+    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}

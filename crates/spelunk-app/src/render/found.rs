@@ -1,0 +1,76 @@
+//! Passages that were found in contexts, for people and for programs.
+
+use serde_json::{Value, json};
+use spelunk_index::Notice;
+
+use super::passages::highlighted;
+use crate::error_text::Paint;
+use crate::finding::{ContextHit, FoundInContexts};
+use crate::units::{count, head};
+
+/// How much of a passage is shown.
+const PREVIEW_CHARS_MAX: usize = 500;
+const REASON_CHARS_MAX: usize = 160;
+
+/// Each passage with its context, its place and how near it is.
+pub fn found_json(found: &FoundInContexts) -> Value {
+    let of_hit = |found: &ContextHit| {
+        let (context, hit) = (&found.context, &found.hit);
+        json!({
+            "context_id": context.id.as_str(),
+            "name": context.name,
+            "type": context.kind.name(),
+            "chunk": hit.text.chars().take(PREVIEW_CHARS_MAX).collect::<String>(),
+            "full_length": hit.text.chars().count(),
+            "similarity": hit.similarity.map(rounded),
+            "score": rounded(hit.score),
+            "position": hit.span.start,
+            "line": hit.mark.line,
+            "line_start": hit.line_start,
+            "line_end": hit.line_end,
+        })
+    };
+    let unread = found.unread.iter().map(|(id, reason)| json!({ "id": id, "reason": reason }));
+    json!({
+        "mode": found.mode.name(),
+        "results": found.hits.iter().map(of_hit).collect::<Vec<_>>(),
+        "searched": found.n_searched,
+        "unread": unread.collect::<Vec<_>>(),
+        "notices": notices_json(&found.notices),
+    })
+}
+
+/// The digits that mean something.
+fn rounded(number: f32) -> f64 {
+    (f64::from(number) * 10_000.0).round() / 10_000.0
+}
+
+/// A line for the place and the best line of each passage.
+pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
+    let mut text = String::new();
+    for ContextHit { context, hit } in &found.hits {
+        let place = format!("{}:{}", head(context.id.as_str(), 200), hit.mark.line);
+        text += &match paint {
+            Paint::Plain => place,
+            Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m"),
+        };
+        if let Some(similarity) = hit.similarity {
+            text += &format!("  similarity {similarity:.2}");
+        }
+        text += &format!("\n    {}\n", highlighted(&hit.mark, paint).trim());
+    }
+    for (id, reason) in &found.unread {
+        text += &format!("[{}: {}]\n", head(id, 200), head(reason, REASON_CHARS_MAX));
+    }
+    for notice in &found.notices {
+        text += &format!("[{notice}]\n");
+    }
+    let n_hits = count(found.hits.len() as u64, "passage");
+    text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), found.mode.name())
+}
+
+/// What the user should know about a search, for programs.
+pub fn notices_json(notices: &[Notice]) -> Value {
+    let of_notice = |notice: &Notice| json!({ "code": notice.code(), "message": notice.to_string() });
+    notices.iter().map(of_notice).collect()
+}

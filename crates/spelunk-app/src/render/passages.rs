@@ -1,0 +1,107 @@
+//! Passages instead of an answer, where there is no model: file, lines, and the matched words marked.
+
+use serde_json::{Value, json};
+use spelunk_index::{Passage, Ranking, mark};
+
+use crate::error_text::Paint;
+use crate::units::{bytes, count, head, safe};
+
+const LINE_CHARS_MAX: usize = 160;
+/// Lines shown around the best one.
+const AROUND: u64 = 2;
+
+/// The passages for stdout, best first. The first line says that no model wrote this.
+pub fn passages_text(ranking: &Ranking, question: &str, paint: Paint) -> String {
+    let mut shown =
+        String::from("No model wrote this: the passages that share most words with the question.\n");
+    for passage in &ranking.passages {
+        shown.push('\n');
+        shown += &passage_text(passage, question, paint);
+    }
+    shown
+}
+
+fn passage_text(passage: &Passage, question: &str, paint: Paint) -> String {
+    let best = mark(passage, question);
+    let place = format!("{}:{}", head(&passage.document, 200), best.line);
+    let mut shown = match paint {
+        Paint::Plain => format!("{place}\n"),
+        Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m\n"),
+    };
+    for (idx, line) in passage.text.lines().enumerate() {
+        let number = passage.line_start + idx as u64;
+        if number.abs_diff(best.line) > AROUND {
+            continue;
+        }
+        let line = if number == best.line { highlighted(&best, paint) } else { safe(line) };
+        if !line.trim().is_empty() {
+            shown += &format!("    {}\n", cut(&line));
+        }
+    }
+    shown
+}
+
+/// The best line with its matched words in bold.
+pub fn highlighted(best: &spelunk_index::Mark, paint: Paint) -> String {
+    if paint == Paint::Plain {
+        return safe(&best.text);
+    }
+    let mut shown = String::new();
+    let mut from = 0;
+    for range in &best.ranges {
+        let (before, word) = (best.text.get(from..range.start), best.text.get(range.clone()));
+        let (Some(before), Some(word)) = (before, word) else { continue };
+        shown += &format!("{}\u{1b}[1m{}\u{1b}[0m", safe(before), safe(word));
+        from = range.end;
+    }
+    shown + &safe(best.text.get(from..).unwrap_or_default())
+}
+
+fn cut(line: &str) -> String {
+    let line = line.trim_end();
+    match line.char_indices().nth(LINE_CHARS_MAX) {
+        // Bold that was cut open must not run on.
+        Some((at, _)) => {
+            format!("{}…\u{1b}[0m", line.get(..at).unwrap_or_default()).replace("…\u{1b}[0m", ellipsis(line))
+        }
+        None => line.to_owned(),
+    }
+}
+
+fn ellipsis(line: &str) -> &'static str {
+    if line.contains('\u{1b}') { "…\u{1b}[0m" } else { "…" }
+}
+
+/// The closing line.
+pub fn passages_closing(ranking: &Ranking) -> String {
+    format!(
+        "{} of {} that match · {} · {} searched",
+        count(ranking.passages.len() as u64, "passage"),
+        ranking.passages_matched,
+        count(ranking.documents_searched, "file"),
+        bytes(ranking.bytes_searched)
+    )
+}
+
+/// The passages for programs, in the shape of a result.
+pub fn passages_json(ranking: &Ranking) -> Value {
+    let of_passage = |passage: &Passage| {
+        json!({
+            "document": passage.document,
+            "line_start": passage.line_start,
+            "line_end": passage.line_end,
+            "score": passage.score,
+            "text": passage.text,
+        })
+    };
+    json!({
+        "run": null,
+        "outcome": { "is": "degraded" },
+        "answer": null,
+        "degraded": true,
+        "passages": ranking.passages.iter().map(of_passage).collect::<Vec<_>>(),
+        "passages_matched": ranking.passages_matched,
+        "documents": ranking.documents_searched,
+        "bytes_read": ranking.bytes_searched,
+    })
+}

@@ -1,0 +1,82 @@
+//! Reports: a run told to people and to programs, as Markdown, HTML, SARIF or JSON. Everything from documents and models
+//! is escaped for the format it goes into.
+
+pub(crate) mod html;
+pub(crate) mod json;
+pub(crate) mod markdown;
+pub(crate) mod sarif;
+
+use std::collections::BTreeMap;
+
+use spelunk_engine::RunReport;
+use spelunk_types::{Location, RunOutcome, Severity};
+
+/// Lines shown before and behind the lines of a finding.
+pub(crate) const LINES_AROUND: u64 = 3;
+/// The most lines of a finding that are shown.
+pub(crate) const LINES_MARKED_MAX: u64 = 12;
+
+/// Lines of a source, and which of them are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excerpt {
+    /// The number of the first line.
+    pub(crate) first: u64,
+    pub(crate) lines: Vec<String>,
+    /// The first and the last line that is meant.
+    pub(crate) marked: (u64, u64),
+}
+
+impl Excerpt {
+    /// The lines that are meant.
+    pub(crate) fn meant(&self) -> String {
+        let numbered = (self.first..).zip(&self.lines);
+        let meant = numbered.filter(|(line, _)| (self.marked.0..=self.marked.1).contains(line));
+        meant.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What was read again of the sources, by document and first line.
+#[derive(Debug, Default)]
+pub struct Excerpts {
+    pub(crate) by_place: BTreeMap<(String, u64), Excerpt>,
+    /// Why some are missing, if some are.
+    pub(crate) remark: Option<String>,
+}
+
+impl Excerpts {
+    pub(crate) fn at(&self, file: &str, line: Option<u64>) -> Option<&Excerpt> {
+        self.by_place.get(&(file.to_owned(), line?))
+    }
+}
+
+/// A report, the source lines it points at, and what stands before document names to lead there from the current
+/// directory.
+pub(crate) struct Material<'a> {
+    pub(crate) report: &'a RunReport,
+    pub(crate) excerpts: &'a Excerpts,
+    pub(crate) base: &'a str,
+}
+
+/// The word for how grave something is.
+pub(crate) fn severity_name(severity: Option<Severity>) -> &'static str {
+    severity.map_or("unrated", Severity::name)
+}
+
+/// How a run stands, in a word.
+pub(crate) fn state_word(report: &RunReport) -> &'static str {
+    match &report.view.outcome {
+        None => "not finished",
+        Some(RunOutcome::Answered) => "answered",
+        Some(RunOutcome::Partial { .. }) => "partial",
+        Some(RunOutcome::Failed { .. }) => "failed",
+        Some(RunOutcome::Cancelled) => "cancelled",
+    }
+}
+
+/// `src/a.rs:3` or `src/a.rs:3-7`.
+pub(crate) fn place(location: &Location) -> String {
+    match (location.line_start, location.line_end) {
+        (Some(first), Some(last)) if last > first => format!("{}:{first}-{last}", location.file),
+        (Some(_) | None, _) => location.to_string(),
+    }
+}

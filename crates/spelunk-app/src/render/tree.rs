@@ -1,0 +1,87 @@
+//! The tree of a run: frames and their calls, with what each cost.
+
+use spelunk_engine::{CallState, CallView, CellView, FrameState, FrameView, RunView};
+use spelunk_types::{CallId, FrameId, Grounding, Served, Text};
+
+use crate::units::{dollars, head, time, tokens};
+
+/// The tree for people, a line for each frame and call.
+pub fn tree(view: &RunView) -> String {
+    let mut lines = Vec::new();
+    if let Some(root) = view.frames.get(&FrameId::root()) {
+        lines.push(frame_line(&FrameId::root(), root));
+        branch(view, &FrameId::root(), "", &mut lines);
+    }
+    lines.join("\n") + "\n"
+}
+
+enum Twig<'a> {
+    Frame(&'a FrameId, &'a FrameView),
+    Call(&'a CallId, &'a CallView),
+    Cell(&'a CellView),
+}
+
+/// Depth is bounded by `depth_max`, so recursion is too.
+fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>) {
+    let children = view.frames.iter().filter(|(id, _)| id.parent().as_ref() == Some(frame));
+    let calls = view.calls.iter().filter(|(id, _)| id.frame == *frame);
+    let mut twigs: Vec<(u64, Twig<'_>)> =
+        children.map(|(id, child)| (child.seq, Twig::Frame(id, child))).collect();
+    twigs.extend(calls.map(|(id, call)| (call.seq, Twig::Call(id, call))));
+    let ran = view.cells.get(frame).into_iter().flatten();
+    twigs.extend(ran.map(|cell| (cell.seq, Twig::Cell(cell))));
+    twigs.sort_by_key(|(seq, _)| *seq);
+    let n_twigs = twigs.len();
+    for (idx, (_, twig)) in twigs.into_iter().enumerate() {
+        let (fork, below) = if idx + 1 == n_twigs { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        match twig {
+            Twig::Frame(id, child) => {
+                lines.push(format!("{indent}{fork}{}", frame_line(id, child)));
+                branch(view, id, &format!("{indent}{below}"), lines);
+            }
+            Twig::Call(id, call) => lines.push(format!("{indent}{fork}{}", call_line(id, call))),
+            Twig::Cell(cell) => lines.push(format!("{indent}{fork}{}", cell_line(cell))),
+        }
+    }
+}
+
+fn frame_line(id: &FrameId, frame: &FrameView) -> String {
+    let state = match &frame.state {
+        FrameState::Open => "open".to_owned(),
+        FrameState::Answered { grounding: Grounding::Partial { stopped_by }, .. } => {
+            format!("partial: {stopped_by}")
+        }
+        FrameState::Answered { citations, .. } if citations.is_empty() => "answered".to_owned(),
+        FrameState::Answered { citations, .. } => format!("answered, {} cited", citations.len()),
+        FrameState::Failed { code, .. } => format!("failed: {code}"),
+    };
+    let took = frame.closed_at_ms.map(|at| format!("  {}", time(at.saturating_sub(frame.opened_at_ms))));
+    format!("{id}  {}  {state}{}", frame.strategy, took.unwrap_or_default())
+}
+
+/// A cell by its first line; all of it is in `show --cell`.
+fn cell_line(cell: &CellView) -> String {
+    let code = match &cell.code {
+        Text::Inline { text } => head(text.lines().next().unwrap_or_default(), 60),
+        Text::Blob { bytes, .. } => format!("{bytes} bytes of code"),
+    };
+    format!("cell {}  {}  {}  {code}", cell.cell, cell.outcome, time(cell.took_ms))
+}
+
+fn call_line(id: &CallId, call: &CallView) -> String {
+    let state = match &call.state {
+        CallState::Open => "open".to_owned(),
+        CallState::Failed { code } => format!("failed: {code}"),
+        CallState::Replied { served: Served::Cache, .. } => "from cache".to_owned(),
+        CallState::Replied { usage, .. } => {
+            let (sent, written) = (tokens(usage.input_tokens), tokens(usage.output_tokens));
+            format!("{sent} → {written} tokens  {}", dollars(usage.cost_microusd))
+        }
+    };
+    let took = call.settled_at_ms.map(|at| format!("  {}", time(at.saturating_sub(call.started_at_ms))));
+    let retries = match call.retries.len() {
+        0 => String::new(),
+        n => format!("  ({n} tried again)"),
+    };
+    format!("{id}  {state}{}{retries}", took.unwrap_or_default())
+}

@@ -1,0 +1,129 @@
+//! The viewer: a page that shows runs in a browser. Its files lie in `viewer/` as plain modules; here they become one
+//! script, so that the page a server sends and the file that `run export --html` writes are the same program.
+
+mod blobs;
+mod export;
+mod plan;
+
+use std::sync::LazyLock;
+
+pub use self::export::{Exported, exported};
+pub use self::plan::plan;
+
+/// The modules in an order in which each comes after those it imports.
+const SCRIPTS: [(&str, &str); 24] = [
+    ("units.js", include_str!("../../viewer/units.js")),
+    ("dom.js", include_str!("../../viewer/dom.js")),
+    ("fold.js", include_str!("../../viewer/fold.js")),
+    ("stream.js", include_str!("../../viewer/stream.js")),
+    ("api.js", include_str!("../../viewer/api.js")),
+    ("prose.js", include_str!("../../viewer/prose.js")),
+    ("windowed.js", include_str!("../../viewer/windowed.js")),
+    ("tree.js", include_str!("../../viewer/tree.js")),
+    ("timeline.js", include_str!("../../viewer/timeline.js")),
+    ("calls.js", include_str!("../../viewer/calls.js")),
+    ("source.js", include_str!("../../viewer/source.js")),
+    ("detail.js", include_str!("../../viewer/detail.js")),
+    ("cells.js", include_str!("../../viewer/cells.js")),
+    ("findings.js", include_str!("../../viewer/findings.js")),
+    ("treemap.js", include_str!("../../viewer/treemap.js")),
+    ("log.js", include_str!("../../viewer/log.js")),
+    ("list.js", include_str!("../../viewer/list.js")),
+    ("form.js", include_str!("../../viewer/form.js")),
+    ("compare.js", include_str!("../../viewer/compare.js")),
+    ("watch.js", include_str!("../../viewer/watch.js")),
+    ("answer.js", include_str!("../../viewer/answer.js")),
+    ("masthead.js", include_str!("../../viewer/masthead.js")),
+    ("run.js", include_str!("../../viewer/run.js")),
+    ("main.js", include_str!("../../viewer/main.js")),
+];
+const STYLE: &str = include_str!("../../viewer/viewer.css");
+const ICON: &str = include_str!("../../viewer/icon.svg");
+const PAGE: &str = include_str!("../../viewer/page.html");
+const HEAD_MARK: &str = "<!--head-->";
+const BODY_MARK: &str = "<!--body-->";
+
+/// A file of the viewer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asset {
+    pub(crate) name: &'static str,
+    pub media_type: &'static str,
+    pub body: String,
+    /// The name of these bytes, for caches.
+    pub digest: String,
+}
+
+static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+    [
+        asset_of("viewer.js", "text/javascript; charset=utf-8", script()),
+        asset_of("viewer.css", "text/css; charset=utf-8", STYLE.to_owned()),
+        asset_of("icon.svg", "image/svg+xml", ICON.to_owned()),
+    ]
+});
+
+static SERVED: LazyLock<String> = LazyLock::new(|| {
+    let [script, style, icon] =
+        ASSETS.each_ref().map(|asset| format!("/assets/{}?v={}", asset.name, asset.digest));
+    let head = format!(
+        "<link rel=\"icon\" href=\"{icon}\" type=\"image/svg+xml\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
+         <script type=\"module\" src=\"{script}\"></script>"
+    );
+    PAGE.replacen(HEAD_MARK, &head, 1).replacen(BODY_MARK, "", 1)
+});
+
+/// The page as a server sends it.
+pub fn page() -> &'static str {
+    &SERVED
+}
+
+/// A file that the page asks for.
+pub fn asset(name: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.name == name)
+}
+
+fn asset_of(name: &'static str, media_type: &'static str, body: String) -> Asset {
+    let digest = spelunk_journal::digest(body.as_bytes()).as_str().chars().take(16).collect();
+    Asset { name, media_type, body, digest }
+}
+
+/// All modules as one program. Each becomes a function that is called once and gives back what the module exports, so
+/// that modules share no name.
+fn script() -> String {
+    let mut joined = String::new();
+    for (name, module) in SCRIPTS {
+        joined += &format!("const {} = (() => {{\n", variable(name));
+        let mut exports = Vec::new();
+        for line in module.lines() {
+            if let Some((words, from)) = import(line) {
+                joined += &format!("const {{ {words} }} = {};\n", variable(from));
+                continue;
+            }
+            let exported = line.strip_prefix("export ");
+            exports.extend(exported.and_then(declared));
+            joined += exported.unwrap_or(line);
+            joined.push('\n');
+        }
+        joined += &format!("return {{ {} }};\n}})();\n", exports.join(", "));
+    }
+    joined
+}
+
+fn variable(module: &str) -> String {
+    format!("${}", module.trim_end_matches(".js"))
+}
+
+/// `import { words } from './module.js';`
+fn import(line: &str) -> Option<(&str, &str)> {
+    let (words, from) = line.strip_prefix("import { ")?.split_once(" } from './")?;
+    Some((words, from.strip_suffix("';")?))
+}
+
+/// The name that a line declares: `async function read(origin) {`.
+fn declared(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("async ").unwrap_or(line);
+    let rest = ["function ", "const ", "class "].iter().find_map(|word| line.strip_prefix(word))?;
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! Reports of runs: their formats, and what must be read again of the sources to write one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use spelunk_context::{Corpus, Reader, View, check_citations};
+use spelunk_engine::RunReport;
+use spelunk_journal::Workspace;
+use spelunk_types::{Citation, Found, RunId, SourceSpec};
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::render::progress::Progress;
+use crate::render::report::html::html;
+use crate::render::report::json::json;
+use crate::render::report::markdown::markdown;
+use crate::render::report::sarif::sarif;
+use crate::render::report::{Excerpt, Excerpts, LINES_AROUND, LINES_MARKED_MAX, Material};
+use crate::sources::scan_status;
+
+/// Places whose source lines are read.
+const EXCERPTS_MAX: usize = 5_000;
+const LINE_CHARS_MAX: usize = 500;
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Markdown,
+    Html,
+    Sarif,
+    Json,
+}
+
+impl Format {
+    pub const WORDS: [&str; 4] = ["md", "html", "sarif", "json"];
+
+    pub fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "md" => Some(Self::Markdown),
+            "html" => Some(Self::Html),
+            "sarif" => Some(Self::Sarif),
+            "json" => Some(Self::Json),
+            _ => None,
+        }
+    }
+
+    /// What the name of a file says.
+    pub fn of_path(path: &str) -> Option<Self> {
+        let name = path.to_ascii_lowercase();
+        let is = |end: &str| name.strip_suffix(end).is_some();
+        match () {
+            () if is(".sarif") || is(".sarif.json") => Some(Self::Sarif),
+            () if is(".json") => Some(Self::Json),
+            () if is(".html") || is(".htm") => Some(Self::Html),
+            () if is(".md") || is(".markdown") => Some(Self::Markdown),
+            () => None,
+        }
+    }
+}
+
+/// The report of a run, in one format.
+pub fn render_report(
+    app: &App,
+    workspace: &Workspace,
+    run: &RunId,
+    format: Format,
+) -> Result<String, Failure> {
+    let report = RunReport::read(workspace, run)?;
+    let excerpts = if needs_sources(format) { excerpts(app, &report) } else { Excerpts::default() };
+    Ok(report_text(app, &report, &excerpts, format))
+}
+
+pub fn needs_sources(format: Format) -> bool {
+    matches!(format, Format::Html | Format::Sarif)
+}
+
+pub fn report_text(app: &App, report: &RunReport, excerpts: &Excerpts, format: Format) -> String {
+    let base = base(app, report.sources());
+    let material = Material { report, excerpts, base: &base };
+    match format {
+        Format::Markdown => markdown(report),
+        Format::Html => html(&material),
+        Format::Sarif => sarif(&material),
+        Format::Json => json(report),
+    }
+}
+
+/// Documents of one directory are named from there; code hosts want names from where the user stands.
+fn base(app: &App, sources: &[SourceSpec]) -> String {
+    let [SourceSpec::Path { path, name: None }] = sources else { return String::new() };
+    let path = Path::new(path);
+    let inner = path.strip_prefix(&app.current_dir).ok().filter(|_| path.is_dir());
+    let parts = inner.into_iter().flat_map(Path::components).filter_map(|part| match part {
+        std::path::Component::Normal(part) => part.to_str(),
+        std::path::Component::CurDir
+        | std::path::Component::ParentDir
+        | std::path::Component::RootDir
+        | std::path::Component::Prefix(_) => None,
+    });
+    parts.map(|part| format!("{part}/")).collect::<Vec<_>>().concat()
+}
+
+/// Reads the lines around every finding and citation, as far as the sources are still what they were.
+pub fn excerpts(app: &App, report: &RunReport) -> Excerpts {
+    let places = places(report);
+    if places.is_empty() {
+        return Excerpts::default();
+    }
+    let mut progress = Progress::new(app.quiet);
+    let corpus = app.looking_engine(report.scan.clone()).and_then(|engine| {
+        Ok(engine.open_corpus(report.sources(), &mut |scan| progress.draw(|| scan_status(&scan)))?)
+    });
+    progress.clear();
+    match corpus {
+        Ok(corpus) => of_corpus(report, places, corpus),
+        Err(Failure(error)) => {
+            let remark = Some(format!("the sources could not be read again: {error}"));
+            Excerpts { remark, ..Excerpts::default() }
+        }
+    }
+}
+
+fn of_corpus(report: &RunReport, mut places: Vec<Place>, corpus: Corpus) -> Excerpts {
+    let is_same = report.corpus_digest.as_ref() == Some(corpus.digest());
+    let view = View::of(Arc::new(corpus));
+    let n_before = places.len();
+    if !is_same {
+        // A line number alone proves nothing in a file that may be another by now.
+        let claims: Vec<Citation> = places.iter().map(Place::claim).collect();
+        let looked_up = check_citations(&view, &claims);
+        let mut is_there = looked_up.iter().map(|(_, found)| *found == Found::Exact);
+        places.retain(|place| is_there.next().unwrap_or_default() && !place.quote.is_empty());
+    }
+    let mut by_file: BTreeMap<&str, Vec<&Place>> = BTreeMap::new();
+    for place in &places {
+        by_file.entry(&place.file).or_default().push(place);
+    }
+    let mut by_place = BTreeMap::new();
+    for (file, places) in by_file {
+        let Some(document) = view.find(file) else { continue };
+        let Ok(reader) = Reader::of_document(&view, document) else { continue };
+        for place in places {
+            let excerpt = read_around(&reader, place);
+            by_place.extend(excerpt.map(|excerpt| ((file.to_owned(), place.line), excerpt)));
+        }
+    }
+    let remark = (!is_same).then(|| {
+        format!("the sources have changed since; {} of {n_before} places are still there", places.len())
+    });
+    Excerpts { by_place, remark }
+}
+
+fn read_around(reader: &Reader, place: &Place) -> Option<Excerpt> {
+    let last = place.line_end.clamp(place.line, place.line.saturating_add(LINES_MARKED_MAX - 1));
+    let first_shown = place.line.saturating_sub(LINES_AROUND).max(1);
+    let lines = reader.lines(first_shown..=last.saturating_add(LINES_AROUND)).ok()?;
+    let lines = lines.into_iter().map(|line| line.chars().take(LINE_CHARS_MAX).collect()).collect();
+    Some(Excerpt { first: first_shown, lines, marked: (place.line, last) })
+}
+
+/// Lines that a report points at.
+struct Place {
+    file: String,
+    line: u64,
+    line_end: u64,
+    /// What should stand there; may be empty.
+    quote: String,
+}
+
+impl Place {
+    fn claim(&self) -> Citation {
+        Citation { document: self.file.clone(), line: self.line, quote: self.quote.clone() }
+    }
+}
+
+fn places(report: &RunReport) -> Vec<Place> {
+    let mut places = Vec::new();
+    for merged in &report.findings {
+        for location in &merged.places {
+            let Some(line) = location.line_start.filter(|line| *line > 0) else { continue };
+            // Only the finding's own place was quoted.
+            let is_own = *location == merged.finding.location;
+            places.push(Place {
+                file: location.file.clone(),
+                line,
+                line_end: location.line_end.unwrap_or(line),
+                quote: if is_own { merged.finding.evidence.clone() } else { String::new() },
+            });
+        }
+    }
+    for citation in report.answer.iter().flat_map(|answer| &answer.citations) {
+        places.push(Place {
+            file: citation.document.clone(),
+            line: citation.line.max(1),
+            line_end: citation.line.max(1),
+            quote: citation.quote.clone(),
+        });
+    }
+    places.truncate(EXCERPTS_MAX);
+    places
+}

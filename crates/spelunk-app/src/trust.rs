@@ -1,0 +1,269 @@
+//! What belongs to the user and lies outside of every project: which workspaces and job folders this program made for
+//! them, and the secret that signs what a workspace keeps. A workspace may come with a repository, so one without a mark
+//! here is only looked at. Marks are named by the digest of the path; a workspace's mark holds the random id that its own
+//! file [`ID_FILE`] repeats, so that a directory that took the place of another is not taken for it.
+//!
+//! The marks are outside of the workspace, and not signatures in it, so that several users can each trust a shared one.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir, is_own};
+use spelunk_journal::{Disk as _, FileDisk, JournalError, Workspace};
+use spelunk_types::{ErrorCode, Explain};
+
+use crate::env::{self, Environment};
+use crate::failure::Failure;
+
+/// The file of a workspace that holds its id.
+const ID_FILE: &str = "workspace.id";
+const SECRET_FILE: &str = "workspace.secret";
+const SECRET_BYTES: usize = 32;
+/// No mark is longer.
+const MARK_BYTES_MAX: u64 = 1 << 20;
+/// What keys are for. Another text is another key.
+pub(crate) const CACHE: &str = "spelunk 2026-11 reply cache";
+pub const TICKETS: &str = "spelunk 2026-11 tickets of the server";
+
+/// Why a workspace may not be written to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the workspace `{path}` is not trusted: {why}")]
+pub(crate) struct Untrusted {
+    path: String,
+    why: Distrust,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum Distrust {
+    #[error("this user did not create it here, so it may have come with the files around it")]
+    NoMark,
+    #[error("there is no place to remember who created it")]
+    NoMemory,
+    #[error("it belongs to another user")]
+    OtherOwner,
+    #[error("it is a symbolic link")]
+    Link,
+    #[error("`{0}` in it is a symbolic link or a special file")]
+    Special(String),
+}
+
+impl Explain for Untrusted {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::WorkspaceUntrusted
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match &self.why {
+            Distrust::NoMark => "if you know where it comes from, run `spelunk trust`; otherwise delete it, or keep runs elsewhere with `--workspace DIR`".to_owned(),
+            Distrust::NoMemory => "set `XDG_STATE_HOME` to a directory that you can write to, or name the workspace with `--workspace DIR`".to_owned(),
+            Distrust::OtherOwner => "keep runs elsewhere with `--workspace DIR`, or change its owner".to_owned(),
+            Distrust::Link => "name the directory that it leads to with `--workspace DIR`".to_owned(),
+            Distrust::Special(_) => "delete it if you did not put it there, then try again".to_owned(),
+        })
+    }
+}
+
+/// How the path of the workspace came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    /// The user named this very directory.
+    ByUser,
+    /// It follows from where the command runs.
+    ByPlace,
+}
+
+/// The user's own state.
+#[derive(Debug, Clone)]
+pub struct UserState {
+    /// `None` without a home directory: then nothing is remembered.
+    dir: Option<PrivateDir>,
+}
+
+impl UserState {
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let below = environment
+            .path(env::XDG_STATE_HOME.name)
+            .filter(|path| path.is_absolute())
+            .or_else(|| Some(environment.path(env::HOME.name)?.join(".local").join("state")));
+        Self { dir: below.map(|below| PrivateDir::new(below.join("spelunk"))) }
+    }
+
+    /// A key for one purpose, derived from a secret that is made when it is first needed. A workspace that the user named is
+    /// theirs, and holds its own: a server may keep nothing else, as in a container. For any other it is the user's. Where
+    /// nothing can be remembered it is another one in each process.
+    pub(crate) fn key(&self, purpose: &str, root: &Path, chosen: Chosen) -> io::Result<[u8; 32]> {
+        let own = (chosen == Chosen::ByUser).then(|| PrivateDir::new(resolved(root)));
+        let kept = own.as_ref().or(self.dir.as_ref()).and_then(|dir| secret(dir).ok());
+        let secret = kept.map_or_else(random, Ok)?;
+        Ok(blake3::derive_key(purpose, &secret))
+    }
+
+    /// Opens the workspace for writing; makes and marks it if there is none.
+    pub(crate) fn open(&self, root: &Path, chosen: Chosen) -> Result<Workspace, Failure> {
+        let place = resolved(root);
+        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        // Held until the end: another process that comes now sees the mark of a workspace and not only the workspace.
+        let mut mark = self.mark(&place);
+        let dir = PrivateDir::new(&place);
+        let is_linked = chosen == Chosen::ByPlace && is_link(root);
+        if !is_linked && is_bare(&dir).map_err(unusable)? {
+            // First of all: a crash leaves a directory that is still bare, or one that is marked.
+            write_mark(&dir, mark.as_mut()).map_err(unusable)?;
+        } else {
+            // What a newer version made is told as such.
+            drop(Workspace::open_read_only(&place)?);
+            if let Some(untrusted) = check(root, chosen, mark.as_mut()).map_err(unusable)? {
+                return Err(untrusted.into());
+            }
+        }
+        Ok(Workspace::open(&place)?)
+    }
+
+    /// Why the workspace, which exists, may not be written to; `None` if it may.
+    pub(crate) fn distrust(&self, root: &Path, chosen: Chosen) -> Result<Option<Untrusted>, JournalError> {
+        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        let mut mark = self.mark(&resolved(root));
+        check(root, chosen, mark.as_mut()).map_err(unusable)
+    }
+
+    /// Marks a workspace as the user's own. Returns false if it was so already.
+    pub fn trust(&self, root: &Path) -> Result<bool, Failure> {
+        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        let place = resolved(root);
+        let dir = PrivateDir::new(&place);
+        let mut mark = self.mark(&place);
+        match check(root, Chosen::ByPlace, mark.as_mut()).map_err(unusable)? {
+            None => return Ok(false),
+            Some(Untrusted { why: Distrust::NoMark, .. }) => {}
+            Some(untrusted) => return Err(untrusted.into()),
+        }
+        if let Some(name) = dir.first_special("").map_err(unusable)? {
+            return Err(Untrusted { path: root.display().to_string(), why: Distrust::Special(name) }.into());
+        }
+        // A workspace of a newer version is no reason to write into it.
+        drop(Workspace::open_read_only(&place)?);
+        write_mark(&dir, mark.as_mut()).map_err(unusable)?;
+        Ok(true)
+    }
+
+    /// Remembers what a job folder is about: its own files could be anybody's.
+    pub fn keep_job(&self, folder: &Path, sources: &[String]) -> io::Result<()> {
+        let none = || io::Error::new(io::ErrorKind::NotFound, "neither `HOME` nor `XDG_STATE_HOME` is set");
+        let dir = self.dir.as_ref().ok_or_else(none)?;
+        let text = Value::from(sources).to_string();
+        FileDisk::new(dir.root()).create(&mark_name("jobs", &resolved(folder)), text.as_bytes())
+    }
+
+    /// The sources of the job folder; `None` if this user made no such folder here.
+    pub fn job(&self, folder: &Path) -> Option<Vec<String>> {
+        let name = mark_name("jobs", &resolved(folder));
+        let mut text = String::new();
+        self.dir.as_ref()?.open(&name).ok()?.take(MARK_BYTES_MAX).read_to_string(&mut text).ok()?;
+        let Ok(Value::Array(sources)) = serde_json::from_str(&text) else { return None };
+        sources.iter().map(|source| source.as_str().map(str::to_owned)).collect()
+    }
+
+    /// The mark of a workspace, locked; an empty one if there was none. `None` where nothing can be remembered.
+    fn mark(&self, place: &Path) -> Option<File> {
+        let mark = self.dir.as_ref()?.open_or_create(&mark_name("workspaces", place)).ok()?;
+        mark.lock().ok()?;
+        Some(mark)
+    }
+}
+
+/// Why a workspace, which exists, may not be written to.
+fn check(root: &Path, chosen: Chosen, mark: Option<&mut File>) -> io::Result<Option<Untrusted>> {
+    let untrusted = |why| Ok(Some(Untrusted { path: root.display().to_string(), why }));
+    if chosen == Chosen::ByPlace && is_link(root) {
+        return untrusted(Distrust::Link);
+    }
+    let place = resolved(root);
+    if !is_own(&place)? {
+        return untrusted(Distrust::OtherOwner);
+    }
+    if chosen == Chosen::ByUser {
+        return Ok(None);
+    }
+    let Some(mark) = mark else { return untrusted(Distrust::NoMemory) };
+    match (FileDisk::new(&place).read(ID_FILE)?, read_mark(mark)?) {
+        (Some(id), marked) if !id.is_empty() && id == marked => Ok(None),
+        _ => untrusted(Distrust::NoMark),
+    }
+}
+
+fn mark_name(folder: &str, place: &Path) -> String {
+    format!("{folder}/{}", blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex())
+}
+
+fn read_mark(mark: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    mark.rewind()?;
+    mark.take(MARK_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Gives the workspace a new id, and writes it on both sides.
+fn write_mark(dir: &PrivateDir, mark: Option<&mut File>) -> io::Result<()> {
+    let id = blake3::hash(&random()?).to_hex();
+    if let Some(mark) = mark {
+        mark.rewind()?;
+        mark.set_len(0)?;
+        mark.write_all(id.as_bytes())?;
+        mark.sync_all()?;
+    }
+    FileDisk::new(dir.root()).create(ID_FILE, id.as_bytes())
+}
+
+/// Whether nothing is there yet but what a crash leaves: files that were to become others.
+fn is_bare(dir: &PrivateDir) -> io::Result<bool> {
+    let is_staging = |entry: &Entry| entry.name == "tmp" && entry.kind == EntryKind::Directory;
+    Ok(dir.list("")?.iter().all(is_staging) && dir.first_special("tmp")?.is_none())
+}
+
+/// The user's secret.
+fn secret(dir: &PrivateDir) -> io::Result<[u8; SECRET_BYTES]> {
+    let read = || {
+        let mut bytes = [0; SECRET_BYTES];
+        dir.open(SECRET_FILE)?.read_exact(&mut bytes)?;
+        Ok::<_, io::Error>(bytes)
+    };
+    // One process makes it.
+    let lock = dir.open_or_create("workspace.secret.lock")?;
+    lock.lock()?;
+    match read() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        read => return read,
+    }
+    let (mut file, staged) = dir.stage("", "workspace.secret-")?;
+    file.write_all(&random()?)?;
+    file.sync_all()?;
+    dir.rename(&staged, SECRET_FILE, Durability::Synced)?;
+    read()
+}
+
+/// Bytes that nobody can guess, from the operating system.
+pub fn random() -> io::Result<[u8; SECRET_BYTES]> {
+    let mut bytes = [0; SECRET_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.file_type().is_symlink())
+}
+
+/// The path without links and dots, also of a directory that does not exist yet.
+fn resolved(path: &Path) -> PathBuf {
+    if let Ok(resolved) = path.canonicalize() {
+        return resolved;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => resolved(parent).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,160 @@
+//! The server: runs, contexts and models over HTTP. Handlers convert, call what the command line calls, and convert back;
+//! no decision about a run is made here. `app` is the router, apart from any socket.
+
+mod about;
+mod agents;
+mod auth;
+mod compat;
+mod contexts;
+mod extract;
+mod guard;
+mod health;
+mod listen;
+mod metrics;
+mod openapi;
+mod page;
+mod problem;
+mod route;
+mod runs;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
+use tokio::sync::watch;
+
+pub use auth::{NewToken, Tokens};
+pub(crate) use extract::Params;
+pub(crate) use guard::name_of;
+pub use listen::listen;
+#[cfg(test)]
+pub(crate) use openapi::document;
+pub(crate) use problem::Problem;
+pub(crate) use runs::receive_form;
+
+use spelunk_app::app::App;
+
+use crate::mcp;
+use agents::Agents;
+use guard::Needs;
+use metrics::Metrics;
+use route::Route;
+use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
+use spelunk_app::failure::Failure;
+use spelunk_app::trust;
+
+/// Everything that requests share.
+pub struct Server {
+    pub(crate) app: Arc<App>,
+    /// Contexts, roots and sandbox, shared with agents that call `/mcp`.
+    pub(crate) mcp: Arc<mcp::State>,
+    pub(crate) tokens: Tokens,
+    /// The runs of this server.
+    pub runs: RunService,
+    pub(crate) rows: Rows,
+    pub(crate) named_blobs: NamedBlobs,
+    pub(crate) corpora: Corpora,
+    pub(crate) metrics: Metrics,
+    agents: Agents,
+    log: Log,
+    /// Set when the server stops: streams end, and nothing new begins.
+    closed: watch::Sender<bool>,
+}
+
+/// Whether requests are told to the person at the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    /// Every request is a line.
+    Requests,
+    /// None is.
+    Nothing,
+}
+
+/// The server, as handlers hold it.
+pub(crate) type Shared = Arc<Server>;
+
+impl Server {
+    /// A server on the workspace of the app.
+    pub fn new(app: Arc<App>, mcp: Arc<mcp::State>, tokens: Tokens, log: Log) -> Result<Shared, Failure> {
+        let settings = &app.settings.server;
+        let agents = Agents::new(&mcp, settings);
+        drop(app.workspace()?);
+        let tickets = Tickets::new(app.own_workspace_dir()?, app.key(trust::TICKETS)?);
+        let runs = RunService::new(tickets, settings.runs_parallel_max, settings.queue_max);
+        Ok(Arc::new(Self {
+            app,
+            mcp,
+            tokens,
+            runs,
+            rows: Rows::default(),
+            named_blobs: NamedBlobs::default(),
+            corpora: Corpora::default(),
+            metrics: Metrics::default(),
+            agents,
+            log,
+            closed: watch::Sender::new(false),
+        }))
+    }
+
+    /// Nothing new begins, and streams end.
+    pub(crate) fn close(&self) {
+        self.closed.send_replace(true);
+        self.agents.close();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.closed.borrow()
+    }
+
+    /// Resolves when the server stops.
+    pub(crate) async fn closing(&self) {
+        // The sender lives as long as the server does.
+        drop(self.closed.subscribe().wait_for(|closed| *closed).await);
+    }
+}
+
+/// Every route, in the order of the document. Static ones need no place before others: the router prefers them.
+fn routes() -> Vec<Route> {
+    let mut routes = health::routes();
+    routes.extend(page::routes());
+    routes.extend(openapi::routes());
+    routes.extend(about::routes());
+    routes.extend(runs::routes());
+    routes.extend(agents::routes());
+    routes.extend(contexts::routes());
+    routes.extend(compat::routes());
+    routes
+}
+
+/// The router.
+pub fn app(server: &Shared) -> Router {
+    let mut router = Router::new();
+    for route in routes() {
+        let needs = Needs { server: Arc::clone(server), scope: route.scope };
+        let guarded = route.handler.route_layer(from_fn_with_state(needs, guard::admit));
+        router = router.route(route.path, compat::shaped(route.path, guarded));
+    }
+    router
+        // Bodies are bounded by whoever reads them, each kind by its own limit.
+        .layer(DefaultBodyLimit::disable())
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(Arc::clone(server), guard::observe))
+        .with_state(Arc::clone(server))
+}
+
+async fn unknown(uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(200).collect();
+    Problem::not_found(format!("there is no `{path}`"))
+}
+
+async fn wrong_method(method: Method) -> Problem {
+    let detail = format!("the address does not take {method}");
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is another one.", detail)
+        .hint("see `/openapi.json` for the methods of each address")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! What a form needs to know of the server, and the plan of a run that was not asked for yet.
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde_json::{Map, Value, json};
+use spelunk_app::config::StrategyChoice;
+use spelunk_app::render::plan::plan_value;
+use spelunk_types::{Focus, Limits};
+
+use super::Shared;
+use super::auth::{Client, Scope};
+use super::extract::{Fields, Params};
+use super::problem::{Answer, work};
+use super::route::{Route, get, post};
+use super::runs::model;
+use crate::mcp::{LIMITS, Material, make_plan, strategy};
+
+const QUESTION_CHARS_MAX: usize = 100_000;
+
+pub(super) fn routes() -> Vec<Route> {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let named = json!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1 });
+    vec![
+        post("/v1/plan", "How text would be cut into tasks and what that would cost; nothing is spent", plan)
+            .scope(Some(Scope::Read))
+            .takes(json!({
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "question": { "type": "string" },
+                    "paths": named, "contexts": named, "include": texts, "exclude": texts,
+                    "strategy": { "enum": StrategyChoice::WORDS },
+                },
+                "anyOf": [{ "required": ["paths"] }, { "required": ["contexts"] }],
+            }))
+            .answers(200, "What `spelunk plan --json` prints", json!({ "type": "object" }))
+            .problems(&[404]),
+        get("/v1/server", "What this server is and what it can do", about)
+            .answers(200, "For the form of a page", json!({
+                "type": "object",
+                "required": ["version", "roots", "strategies", "limits_default", "has_model", "model_names", "auth", "scopes"],
+                "properties": {
+                    "version": { "type": "string" },
+                    "roots": texts,
+                    "strategies": texts,
+                    "focuses": texts,
+                    "limits_default": { "type": "object", "additionalProperties": { "type": "integer" } },
+                    "limits_settable": texts,
+                    "has_model": { "type": "boolean" },
+                    "model_names": texts,
+                    "auth": { "type": "boolean" },
+                    "scopes": texts,
+                },
+            })),
+    ]
+}
+
+pub(super) async fn plan(State(server): State<Shared>, Fields(mut arguments): Fields) -> Answer<Json<Value>> {
+    let question = arguments.text("question", QUESTION_CHARS_MAX)?.unwrap_or_default();
+    let material = Material::of(&mut arguments)?;
+    // Every strategy reads the same text; the word is checked so that a mistake shows here already.
+    strategy(&mut arguments)?;
+    arguments.finish()?;
+    let place = server.mcp.looks.acquire().await.ok();
+    let looking = server.clone();
+    let planned = work(move || Ok(plan_value(&make_plan(&looking.mcp, &material, &question)?))).await;
+    drop(place);
+    Ok(Json(planned?))
+}
+
+async fn about(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    params: Params,
+) -> Answer<Json<Value>> {
+    params.finish()?;
+    // A provider that is set up wrongly is no model either; asking it will say why.
+    let chosen = model(&server).await.ok();
+    let names: Vec<String> = chosen
+        .iter()
+        .flat_map(|chosen| std::iter::once(&chosen.model).chain(&chosen.sub_model))
+        .map(|model| model.reference().to_string())
+        .collect();
+    let limits = &server.app.settings.limits;
+    let limits_default: Map<String, Value> = Limits::ALL
+        .iter()
+        .filter_map(|limit| Some((limit.name.to_owned(), json!(limits.get(limit.name)?))))
+        .collect();
+    Ok(Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "roots": server.mcp.root_names(),
+        "strategies": StrategyChoice::WORDS,
+        "focuses": Focus::ALL.map(Focus::name),
+        "limits_default": limits_default,
+        "limits_settable": LIMITS,
+        "has_model": chosen.is_some(),
+        "model_names": names,
+        "auth": server.tokens.are_asked_for(),
+        "scopes": client.scopes(),
+    })))
+}

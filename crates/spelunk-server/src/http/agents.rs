@@ -1,0 +1,125 @@
+//! `/mcp`: the tools for agents, by the streamable HTTP transport, for clients of both eras of the protocol. The same
+//! handler and the same state as on standard input and output; tokens, hosts and origins are checked before it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodFilter, on};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use spelunk_app::config::ServerSettings;
+
+use super::Shared;
+use super::auth::Scope;
+use super::extract::read_body;
+use super::problem::{Answer, Problem};
+use super::route::Route;
+use crate::mcp;
+
+/// Agents that were let in at once.
+const SESSIONS_MAX: usize = 1_000;
+/// A session that says nothing for so long is over.
+const SESSION_IDLE: Duration = Duration::from_mins(30);
+
+type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// The transport, with its types put away.
+pub(crate) struct Agents {
+    answer: Box<dyn Fn(Request) -> Answering + Send + Sync>,
+    n_sessions: Box<dyn Fn() -> Pin<Box<dyn Future<Output = usize> + Send>> + Send + Sync>,
+    close: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Agents {
+    pub(super) fn new(state: &Arc<mcp::State>, settings: &ServerSettings) -> Self {
+        let bytes_max = usize::try_from(settings.body_bytes_max).unwrap_or(usize::MAX);
+        // Hosts and origins are the guard's, who knows the settings.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(bytes_max);
+        let token = config.cancellation_token.clone();
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(SESSION_IDLE);
+        let sessions = Arc::new(sessions);
+        let counted = Arc::clone(&sessions);
+        let state = Arc::clone(state);
+        let service =
+            StreamableHttpService::new(move || Ok(mcp::handler(Arc::clone(&state))), sessions, config);
+        Self {
+            answer: Box::new(move |request| {
+                let service = service.clone();
+                Box::pin(async move { service.handle(request).await.map(Body::new).into_response() })
+            }),
+            n_sessions: Box::new(move || {
+                let sessions = Arc::clone(&counted);
+                Box::pin(async move { sessions.sessions.read().await.len() })
+            }),
+            close: Box::new(move || token.cancel()),
+        }
+    }
+
+    /// Sessions end.
+    pub(super) fn close(&self) {
+        (self.close)();
+    }
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    let message = json!({ "type": "object", "description": "A message of the Model Context Protocol" });
+    let event_stream = json!({ "type": "string" });
+    let route = |method: Method, filter: MethodFilter, summary: &str| {
+        Route::new(method, "/mcp", summary, on(filter, serve)).scope(Some(Scope::Run))
+    };
+    vec![
+        route(Method::POST, MethodFilter::POST, "A message of an agent")
+            .takes(message.clone())
+            .answers(200, "The answer, at once", message)
+            .answers_as(
+                200,
+                "The answer, or as a stream of events",
+                "text/event-stream",
+                event_stream.clone(),
+            )
+            .answers_nothing(202, "It was taken in")
+            .answers_nothing(404, "There is no such session")
+            .answers_nothing(406, "The agent accepts neither kind of answer")
+            .problems(&[503]),
+        route(
+            Method::GET,
+            MethodFilter::GET,
+            "What the server has to say to an agent, where the protocol has sessions",
+        )
+        .answers_as(200, "A stream of events", "text/event-stream", event_stream)
+        .answers_nothing(404, "There is no such session")
+        .answers_nothing(405, "The protocol of the request has no sessions")
+        .answers_nothing(406, "The agent accepts no stream"),
+        route(Method::DELETE, MethodFilter::DELETE, "The end of a session")
+            .answers_nothing(202, "It is over")
+            .answers_nothing(404, "There is no such session")
+            .answers_nothing(405, "The protocol of the request has no sessions"),
+    ]
+}
+
+async fn serve(State(server): State<Shared>, request: Request) -> Answer {
+    if request.method() == Method::POST && (server.agents.n_sessions)().await >= SESSIONS_MAX {
+        let detail = "too many agents have a session";
+        return Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "sessions-full",
+            "The server is busy.",
+            detail,
+        ));
+    }
+    let (parts, body) = request.into_parts();
+    // The transport would wait for ever for a body that does not come.
+    let body = read_body(body, &server).await?;
+    Ok((server.agents.answer)(Request::from_parts(parts, Body::from(body))).await)
+}

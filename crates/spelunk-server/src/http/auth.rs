@@ -1,0 +1,241 @@
+//! Tokens: who may do what. A token is shown once, when it is made; the server keeps its digest, its scopes and the day
+//! it ends. A file of tokens holds a line for each: `NAME SCOPES DIGEST [until=SECONDS]`.
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::path::Path;
+
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_journal::digest;
+
+use super::problem::Problem;
+
+const FILE_BYTES_MAX: u64 = 1 << 20;
+const TOKENS_MAX: usize = 1_000;
+const NAME_CHARS_MAX: usize = 60;
+/// What every token begins with, so that scanners for leaked keys can know it.
+const PREFIX: &str = "spelunk_";
+
+/// What a token allows. Each allows what the ones before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// Look at runs and contexts.
+    Read,
+    /// Start, stop and resume runs; register contexts.
+    Run,
+    /// Remove.
+    Admin,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Self; 3] = [Self::Read, Self::Run, Self::Admin];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Run => "run",
+            Self::Admin => "admin",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.name() == word)
+    }
+
+    /// What a request needs, by its method.
+    pub(crate) fn of_method(method: &Method) -> Self {
+        match *method {
+            Method::GET | Method::HEAD | Method::OPTIONS => Self::Read,
+            Method::DELETE => Self::Admin,
+            _ => Self::Run,
+        }
+    }
+}
+
+/// Who calls. Runs wait in turn by the name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Client {
+    /// The name of the token, or the address where none is asked for.
+    pub(crate) name: String,
+    /// The most it may do.
+    pub(crate) scope: Scope,
+}
+
+impl Client {
+    /// The scopes by name.
+    pub(crate) fn scopes(&self) -> Vec<&'static str> {
+        Scope::ALL.into_iter().filter(|scope| *scope <= self.scope).map(Scope::name).collect()
+    }
+}
+
+/// A token as the server knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Token {
+    name: String,
+    scope: Scope,
+    digest: String,
+    /// Unix time in seconds.
+    until_s: Option<u64>,
+}
+
+/// All tokens; none means that nobody is asked for one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tokens {
+    tokens: Vec<Token>,
+}
+
+impl Tokens {
+    /// Reads a file of tokens.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let refused = |what: String| Usage {
+            message: format!("the file of tokens `{}` {what}", path.display()),
+            hint: "make one with `spelunk serve --new-token NAME --token-file FILE`".into(),
+        };
+        let too_long = path.metadata().is_ok_and(|file| file.len() > FILE_BYTES_MAX);
+        if too_long {
+            return Err(refused("is too long".into()).into());
+        }
+        #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
+        let text =
+            std::fs::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
+        let tokens = Self::parse(&text).map_err(refused)?;
+        if tokens.tokens.is_empty() {
+            return Err(refused("holds none".into()).into());
+        }
+        Ok(tokens)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut tokens: Vec<Token> = Vec::new();
+        for (idx, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            // The line itself is not repeated: somebody may have put a token there.
+            let token = parse_line(line).map_err(|what| format!("has {what} in line {}", idx + 1))?;
+            if tokens.iter().any(|other| other.name == token.name) {
+                return Err(format!("names `{}` twice", token.name));
+            }
+            tokens.push(token);
+        }
+        if tokens.len() > TOKENS_MAX {
+            return Err(format!("holds more than {TOKENS_MAX} tokens"));
+        }
+        Ok(Self { tokens })
+    }
+
+    /// The one that was just made, and no other.
+    pub fn only(made: &NewToken) -> Self {
+        Self::parse(&made.line).unwrap_or_default()
+    }
+
+    pub(crate) fn are_asked_for(&self) -> bool {
+        !self.tokens.is_empty()
+    }
+
+    /// Whom a request comes from: the token that it carries, or the address if none is asked for.
+    pub(crate) fn client(&self, headers: &HeaderMap, address: &str, now_s: u64) -> Result<Client, Problem> {
+        if !self.are_asked_for() {
+            return Ok(Client { name: address.to_owned(), scope: Scope::Admin });
+        }
+        let given = bearer(headers).ok_or_else(|| {
+            let title = "A token is needed.";
+            Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "token-missing",
+                title,
+                "the request carries no bearer token",
+            )
+            .hint("send `Authorization: Bearer TOKEN`")
+        })?;
+        let given = digest(given.as_bytes());
+        let mut found = None;
+        // Every token is looked at, each in the same time: how long it takes says nothing about any of them.
+        for token in &self.tokens {
+            if is_same(token.digest.as_bytes(), given.as_str().as_bytes()) {
+                found = Some(token);
+            }
+        }
+        let refused = |detail: &str| {
+            Problem::new(StatusCode::UNAUTHORIZED, "token-refused", "The token is not accepted.", detail)
+                .hint("ask whoever runs the server for another one")
+        };
+        let token = found.ok_or_else(|| refused("the token is unknown"))?;
+        if token.until_s.is_some_and(|until_s| until_s <= now_s) {
+            return Err(refused("the token has expired"));
+        }
+        Ok(Client { name: token.name.clone(), scope: token.scope })
+    }
+}
+
+fn parse_line(line: &str) -> Result<Token, &'static str> {
+    let mut words = line.split_whitespace();
+    let name = words.next().filter(|name| is_name(name)).ok_or("no name")?;
+    let scopes: Option<BTreeSet<Scope>> =
+        words.next().unwrap_or_default().split(',').map(Scope::of).collect();
+    let scope = scopes.and_then(|scopes| scopes.last().copied()).ok_or("no scopes (read, run, admin)")?;
+    let digest = words.next().filter(|word| is_digest(word)).ok_or("no digest of a token")?;
+    let until_s = match words.next().map(|word| word.strip_prefix("until=")) {
+        None => None,
+        Some(seconds) => Some(seconds.and_then(|text| text.parse().ok()).ok_or("no `until=SECONDS`")?),
+    };
+    if words.next().is_some() {
+        return Err("words too many");
+    }
+    Ok(Token { name: name.to_owned(), scope, digest: digest.to_ascii_lowercase(), until_s })
+}
+
+fn is_name(name: &str) -> bool {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
+    (1..=NAME_CHARS_MAX).contains(&name.len()) && name.chars().all(is_good)
+}
+
+fn is_digest(word: &str) -> bool {
+    word.len() == digest(b"").as_str().len() && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The token in the usual header. A client of Anthropic's API puts it into a header of its own.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = authorization.and_then(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    token.or_else(|| headers.get("x-api-key")?.to_str().ok()).filter(|token| !token.is_empty())
+}
+
+/// Takes the same time wherever they differ.
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let differences = a.iter().zip(b).fold(0_u8, |sum, (a, b)| black_box(sum | (a ^ b)));
+    a.len() == b.len() && differences == 0
+}
+
+/// A new token and the line of the file that lets it in.
+pub struct NewToken {
+    /// What a client sends.
+    pub token: String,
+    /// What the server keeps: a hash.
+    pub line: String,
+}
+
+impl NewToken {
+    /// From 32 random bytes.
+    pub fn make(name: &str, scopes: &str, until_s: Option<u64>, random: [u8; 32]) -> Result<Self, Failure> {
+        let mut token = PREFIX.to_owned();
+        for byte in random {
+            token += &format!("{byte:02x}");
+        }
+        let until = until_s.map(|until_s| format!(" until={until_s}")).unwrap_or_default();
+        let line = format!("{name} {scopes} {}{until}\n", digest(token.as_bytes()).as_str());
+        parse_line(line.trim()).map_err(|what| Usage {
+            message: format!("a token of that kind has {what}"),
+            hint: "name it with letters, digits, `-`, `_`, `.` or `@`; scopes are read, run and admin".into(),
+        })?;
+        Ok(Self { token, line })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! What is asked, read from the body of any of the APIs: the model, the conversation, the form of the answer. What an API
+//! knows and this server cannot do is refused by name; what nobody knows is ignored, as those APIs do.
+
+use serde_json::{Map, Value, json};
+use spelunk_app::config::StrategyChoice;
+
+use super::conversation::{Message, NoQuestion, Part, Question, Speaker};
+use super::wrong::{Answered, Wrong};
+
+const NAME_CHARS_MAX: usize = 200;
+const MESSAGES_MAX: usize = 10_000;
+const PARTS_MAX: usize = 10_000;
+/// About so many characters are a token.
+const CHARS_PER_TOKEN: u64 = 4;
+/// What the member `spelunk` may hold of a request for a run.
+const OWN: [&str; 6] = ["paths", "contexts", "include", "exclude", "focus", "limits"];
+
+/// A request, understood.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Asked {
+    pub(super) model: String,
+    /// As `POST /v1/runs` takes it.
+    pub(super) request: Value,
+    pub(super) documents: Vec<(String, String)>,
+    pub(super) streams: bool,
+    /// Whether the last piece of a stream says what was used.
+    pub(super) includes_usage: bool,
+    pub(super) progress: Progress,
+    pub(super) answer_chars_max: Option<usize>,
+    /// Whether the answer is JSON and nothing else.
+    pub(super) is_typed: bool,
+}
+
+/// Where a stream says how far the run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Where clients pass over it.
+    Comments,
+    /// As what the model thinks.
+    Reasoning,
+}
+
+/// The model that means what the settings say, and one for each strategy.
+pub(super) fn models() -> Vec<String> {
+    let of_strategies = StrategyChoice::WORDS.iter().filter(|word| **word != "auto");
+    std::iter::once("spelunk".to_owned()).chain(of_strategies.map(|word| format!("spelunk-{word}"))).collect()
+}
+
+/// The members of a body; `null` is as good as nothing.
+pub(super) struct Members(Map<String, Value>);
+
+impl Members {
+    pub(super) fn of(body: Value) -> Answered<Self> {
+        match body {
+            Value::Object(members) => Ok(Self(members)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(Wrong::member("body", "must be an object"))
+            }
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Takes it out, so that a long text is not copied.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn text(&self, name: &str) -> Answered<Option<&str>> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        value.as_str().map(Some).ok_or_else(|| Wrong::member(name, "must be a string"))
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Answered<bool> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(value) => value.as_bool().ok_or_else(|| Wrong::member(name, "must be true or false")),
+        }
+    }
+
+    fn whole(&self, name: &str) -> Answered<Option<u64>> {
+        let wrong = || Wrong::member(name, "must be a whole number from 1");
+        let whole = |value: &Value| value.as_u64().filter(|number| *number > 0).ok_or_else(wrong);
+        self.get(name).map(whole).transpose()
+    }
+
+    /// Refuses a member that asks for something.
+    pub(super) fn refuse(&self, name: &str, what: &str) -> Answered<()> {
+        let asks = match self.get(name) {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(flag)) => *flag,
+            Some(Value::Array(list)) => !list.is_empty(),
+            Some(Value::String(word)) => word != "none" && word != "auto",
+            Some(Value::Number(_) | Value::Object(_)) => true,
+        };
+        if asks { Err(Wrong::unsupported(name, what)) } else { Ok(()) }
+    }
+}
+
+/// What the APIs have in common, from the members that each names otherwise.
+pub(super) struct Common {
+    pub(super) messages: Vec<Message>,
+    /// The name of the member that holds the conversation.
+    pub(super) named: &'static str,
+    pub(super) schema: Option<Value>,
+    pub(super) tokens_max: Option<u64>,
+    pub(super) includes_usage: bool,
+}
+
+impl Asked {
+    pub(super) fn of(members: &mut Members, common: Common, long_chars: usize) -> Answered<Self> {
+        let model = members.text("model")?.ok_or_else(|| Wrong::member("model", "is missing"))?.to_owned();
+        let known = models();
+        if !known.contains(&model) {
+            return Err(Wrong::no_model(&model, &known));
+        }
+        let streams = members.flag("stream")?;
+        let (mut request, progress) = own(members)?;
+        let has_material = request.contains_key("paths") || request.contains_key("contexts");
+        let question = Question::of(&common.messages, long_chars, has_material);
+        let Question { text, documents } = question.map_err(|why| {
+            Wrong::member(
+                common.named,
+                match why {
+                    NoQuestion::NoUser => "holds no message of the user",
+                    NoQuestion::Empty => "ends with a message that is empty",
+                },
+            )
+        })?;
+        request.insert("question".into(), json!(text));
+        if let Some(strategy) = model.strip_prefix("spelunk-") {
+            request.insert("strategy".into(), json!(strategy));
+        }
+        let is_typed = common.schema.is_some();
+        if let Some(schema) = common.schema {
+            request.insert("schema".into(), schema);
+        }
+        let chars_max = common.tokens_max.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+        Ok(Self {
+            model,
+            request: Value::Object(request),
+            documents,
+            streams,
+            includes_usage: common.includes_usage,
+            progress,
+            answer_chars_max: chars_max.map(|chars| usize::try_from(chars).unwrap_or(usize::MAX)),
+            is_typed,
+        })
+    }
+}
+
+/// The member of our own: what to read besides, and under which limits.
+fn own(members: &mut Members) -> Answered<(Map<String, Value>, Progress)> {
+    let mut request = Map::new();
+    let own = match members.take("spelunk") {
+        None => return Ok((request, Progress::Comments)),
+        Some(Value::Object(own)) => own,
+        Some(_) => return Err(Wrong::member("spelunk", "must be an object")),
+    };
+    let mut progress = Progress::Comments;
+    for (name, value) in own {
+        match name.as_str() {
+            "progress" => match value.as_str() {
+                Some("reasoning") => progress = Progress::Reasoning,
+                Some("comments") => {}
+                Some(_) | None => {
+                    return Err(Wrong::member("spelunk.progress", "must be `reasoning` or `comments`"));
+                }
+            },
+            known if OWN.contains(&known) => drop(request.insert(name, value)),
+            _ => {
+                let what = format!("may hold {} and progress", OWN.join(", "));
+                return Err(Wrong::member("spelunk", &what));
+            }
+        }
+    }
+    Ok((request, progress))
+}
+
+/// The number of tokens that the answer may have, under the first name that is there.
+pub(super) fn tokens_max(members: &Members, names: &[&str]) -> Answered<Option<u64>> {
+    for name in names {
+        if let Some(tokens) = members.whole(name)? {
+            return Ok(Some(tokens));
+        }
+    }
+    Ok(None)
+}
+
+/// The schema in a description of the form of the answer: `{"type": "json_schema", …}`.
+pub(super) fn schema(name: &'static str, form: Option<&Value>) -> Answered<Option<Value>> {
+    let Some(form) = form.filter(|form| !form.is_null()) else { return Ok(None) };
+    match form["type"].as_str() {
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(Some(json!({ "type": "object" }))),
+        Some("json_schema") => {
+            let inside = form.get("schema").or_else(|| form.get("json_schema")?.get("schema"));
+            let schema = inside.filter(|schema| schema.is_object()).cloned();
+            schema.map(Some).ok_or_else(|| Wrong::member(name, "holds no `schema`"))
+        }
+        Some(_) | None => Err(Wrong::member(name, "must be of the type text, json_object or json_schema")),
+    }
+}
+
+/// The messages of a list, whoever said them.
+pub(super) fn messages(name: &'static str, list: Option<Value>) -> Answered<Vec<Message>> {
+    let list = match list {
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(Wrong::member(name, "must be a list")),
+        None => return Err(Wrong::member(name, "is missing")),
+    };
+    if list.is_empty() || list.len() > MESSAGES_MAX {
+        return Err(Wrong::member(name, &format!("must hold 1 to {MESSAGES_MAX} messages")));
+    }
+    list.into_iter().enumerate().map(|(idx, message)| one(&format!("{name}[{idx}]"), message)).collect()
+}
+
+fn one(at: &str, message: Value) -> Answered<Message> {
+    let Value::Object(mut message) = message else { return Err(Wrong::member(at, "must be an object")) };
+    let kind = message.get("type").and_then(Value::as_str).unwrap_or("message");
+    if kind != "message" {
+        return Err(Wrong::unsupported(&format!("{at}.type"), "only messages are read"));
+    }
+    let has_calls = ["tool_calls", "function_call"]
+        .iter()
+        .any(|name| message.get(*name).is_some_and(|calls| !calls.is_null() && *calls != json!([])));
+    if has_calls {
+        return Err(Wrong::unsupported(&format!("{at}.tool_calls"), "no tools are called"));
+    }
+    let speaker = match message.get("role").and_then(Value::as_str) {
+        Some("system" | "developer") => Speaker::System,
+        Some("user") => Speaker::User,
+        Some("assistant") => Speaker::Assistant,
+        Some("tool" | "function") => {
+            return Err(Wrong::unsupported(&format!("{at}.role"), "no tools are called"));
+        }
+        Some(_) | None => {
+            let what = "must be system, developer, user or assistant";
+            return Err(Wrong::member(&format!("{at}.role"), what));
+        }
+    };
+    let parts = parts(&format!("{at}.content"), message.remove("content"))?;
+    Ok(Message { speaker, parts })
+}
+
+/// What a message says: a text, or parts.
+pub(super) fn parts(at: &str, content: Option<Value>) -> Answered<Vec<Part>> {
+    let list = match content {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::String(text)) => return Ok(vec![Part::Text(text)]),
+        Some(Value::Array(list)) if list.len() <= PARTS_MAX => list,
+        Some(Value::Array(_)) => return Err(Wrong::member(at, &format!("has more than {PARTS_MAX} parts"))),
+        Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => {
+            return Err(Wrong::member(at, "must be a string or a list of parts"));
+        }
+    };
+    let mut parts = Vec::new();
+    for (idx, part) in list.into_iter().enumerate() {
+        parts.extend(part_of(&format!("{at}[{idx}]"), part)?);
+    }
+    Ok(parts)
+}
+
+/// What a model thought before is nothing to answer from.
+fn part_of(at: &str, part: Value) -> Answered<Option<Part>> {
+    let Value::Object(mut part) = part else { return Err(Wrong::member(at, "must be an object")) };
+    let kind = part.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut text = |name: &str| match part.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) | None => Err(Wrong::member(&format!("{at}.{name}"), "must be a string")),
+    };
+    match kind.as_str() {
+        "text" | "input_text" | "output_text" => Ok(Some(Part::Text(text("text")?))),
+        "refusal" => Ok(Some(Part::Text(text("refusal")?))),
+        "thinking" | "redacted_thinking" | "reasoning" => Ok(None),
+        "document" => document(at, part).map(Some),
+        "" => Err(Wrong::member(&format!("{at}.type"), "is missing")),
+        _ => Err(Wrong::unsupported(&format!("{at}.type"), "only text is read")),
+    }
+}
+
+fn document(at: &str, mut part: Map<String, Value>) -> Answered<Part> {
+    let title = part.get("title").and_then(Value::as_str);
+    let title = title.map(|title| title.chars().take(NAME_CHARS_MAX).collect());
+    let source = part.get_mut("source").map(Value::take).unwrap_or_default();
+    let text = match source["type"].as_str() {
+        Some("text") => source["data"].as_str(),
+        Some("content") => source["content"].as_str(),
+        Some(_) | None => None,
+    };
+    match text {
+        Some(text) => Ok(Part::Document { title, text: text.to_owned() }),
+        None => Err(Wrong::unsupported(&format!("{at}.source"), "only sources of the type text are read")),
+    }
+}

@@ -1,0 +1,116 @@
+//! The reply: what came of a run, as far as another API has words for it.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use spelunk_app::error_text::Paint;
+use spelunk_app::render::answer::answer_text;
+use spelunk_types::{Blame, ErrorCode, Explain, RunId, RunOutcome, Usage};
+
+use super::super::problem::Problem;
+use super::super::runs::Ended;
+use super::asked::Asked;
+use super::wrong::{Answered, Wrong};
+
+/// What is known when a reply begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) run: RunId,
+    pub(super) model: String,
+    /// Unix time in seconds.
+    pub(super) created_s: u64,
+}
+
+/// Why a reply ends where it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// It is complete.
+    Stop,
+    /// At a limit, of the client or of the run.
+    Length,
+}
+
+/// A reply.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Reply {
+    pub(super) head: Head,
+    pub(super) text: String,
+    pub(super) finish: Finish,
+    pub(super) usage: Usage,
+    /// The run, how it ended and what it cites.
+    pub(super) own: Value,
+}
+
+/// A run that ended without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct NoAnswer {
+    code: ErrorCode,
+    message: String,
+}
+
+impl Explain for NoAnswer {
+    fn code(&self) -> ErrorCode {
+        self.code
+    }
+}
+
+impl Reply {
+    pub(super) fn of(head: Head, asked: &Asked, ended: &Ended) -> Answered<Self> {
+        let Ended { result, view } = ended;
+        let Some(answer) = &result.answer else {
+            let (code, message) = match &result.outcome {
+                RunOutcome::Failed { code, message } => (*code, message.clone()),
+                RunOutcome::Partial { stopped_by } => (*stopped_by, stopped_by.meaning().to_owned()),
+                RunOutcome::Answered | RunOutcome::Cancelled => {
+                    (ErrorCode::Cancelled, "the run was cancelled; it can be resumed".to_owned())
+                }
+            };
+            let message = format!("run {}: {message}", head.run.short());
+            let mut problem = Problem::of(&NoAnswer { code, message });
+            // The settings of the server are not the client's to mend.
+            if code.blame() == Blame::Settings {
+                problem = problem.with_status(StatusCode::BAD_GATEWAY);
+            }
+            return Err(Wrong { is_final: true, ..Wrong::from(problem) });
+        };
+        let mut text = if asked.is_typed {
+            answer.text.clone()
+        } else {
+            answer_text(&answer.text, &answer.citations, Paint::Plain).trim_end().to_owned()
+        };
+        let mut finish = match &result.outcome {
+            RunOutcome::Partial { .. } => Finish::Length,
+            RunOutcome::Answered | RunOutcome::Failed { .. } | RunOutcome::Cancelled => Finish::Stop,
+        };
+        let end = asked.answer_chars_max.and_then(|chars_max| text.char_indices().nth(chars_max));
+        if let Some((end, _)) = end {
+            text.truncate(end);
+            finish = Finish::Length;
+        }
+        let own = json!({ "run": result.run, "outcome": result.outcome, "citations": answer.citations });
+        Ok(Self { head, text, finish, usage: view.spent, own })
+    }
+
+    /// The text in pieces, as a stream has them.
+    pub(super) fn pieces(&self) -> Vec<String> {
+        const PIECE_CHARS: usize = 1_000;
+        let chars: Vec<char> = self.text.chars().collect();
+        chars.chunks(PIECE_CHARS).map(|piece| piece.iter().collect()).collect()
+    }
+}
+
+/// An event of a stream with its type.
+pub(super) fn event(kind: &str, data: &Value) -> String {
+    format!("event: {kind}\ndata: {data}\n\n")
+}
+
+/// An event without one.
+pub(super) fn data(data: &Value) -> String {
+    format!("data: {data}\n\n")
+}
+
+/// A line that clients pass over.
+pub(super) fn comment(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!(": {text}\n\n")
+}

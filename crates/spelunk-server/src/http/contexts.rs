@@ -1,0 +1,441 @@
+//! Contexts over HTTP: the same bounded looks that agents and the command line have, at the same store. Reading happens
+//! away from the threads that serve. Ids may hold slashes, written as they are or as `%2F`.
+
+mod fold;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use spelunk_app::arguments::{self, Arguments};
+use spelunk_app::blocking::blocking;
+use spelunk_app::failure::Failure;
+use spelunk_app::finding::Wanted;
+use spelunk_app::render::contexts as render;
+use spelunk_app::render::found::found_json;
+use spelunk_app::units::head;
+use spelunk_context::{ContextId, ContextKind, GrepQuery, Navigator, NewContext, NewSource, StoreError};
+use spelunk_index::Mode;
+use spelunk_types::{ErrorCode, Explain as _};
+
+use super::Shared;
+use super::extract::{Fields, Params, Part};
+use super::problem::{Answer, Problem};
+use super::route::{Route, delete, get, post};
+use crate::mcp::{self};
+
+pub(crate) use fold::fold;
+
+const ID_CHARS_MAX: usize = 1_000;
+const NAME_CHARS_MAX: usize = 1_000;
+const PATH_CHARS_MAX: usize = 4_096;
+const TEXT_CHARS_MAX: usize = 10_000_000;
+/// Passages that one search may ask for.
+const PASSAGES_MAX: u64 = 50;
+const CONTEXT_LINES: u64 = 2;
+
+pub(super) fn routes() -> Vec<Route> {
+    let handles = json!({ "type": "object", "properties": { "contexts": list_of(&handle()) } });
+    let modes = json!({ "type": "string", "enum": ["words", "meaning", "hybrid"] });
+    let all_modes = json!({ "type": "string", "enum": ["pattern", "words", "meaning", "hybrid"] });
+    vec![
+        get("/api/context/", "All contexts: what is known of each, and none of their texts", list)
+            .query("type", kind_schema(), "Only contexts of this type")
+            .answers(200, "The contexts", handles),
+        get("/api/context/stats", "What the store holds and how often it was looked at", stats)
+            .answers(200, "Counts", json!({ "type": "object" })),
+        get("/api/context/search/all", "Search every context", search_all)
+            .query_needed("q", pattern_schema(), "A regular expression; with another mode, words or a question")
+            .query("mode", all_modes, "Lines that match a pattern, or passages by words, by meaning or by both; pattern unless said")
+            .query("top_k", whole_schema(1, PASSAGES_MAX), "Passages at most; 10 unless said")
+            .answers(200, "What was found", results_schema())
+            .problems(&[422]),
+        post("/api/context/register", "Register a file below a root of the server, or a text", register)
+            .takes(register_schema())
+            .answers(201, "The new context", json!({ "type": "object", "properties": { "registered": handle() } }))
+            .problems(&[409]),
+        get("/api/context/{id}", "Load all of a context", load)
+            .answers(200, "The text", json!({ "type": "object" }))
+            .problems(&[404, 413, 422]),
+        delete("/api/context/{id}", "Take a context out of the registry; its file stays", remove)
+            .answers(200, "The context that was removed", json!({ "type": "object" }))
+            .problems(&[404]),
+        get("/api/context/{id}/peek", "The first lines of a context", peek)
+            .query("lines", whole_schema(1, 50), "How many; 10 unless said")
+            .answers(200, "The first lines, and what to do next", json!({ "type": "object" }))
+            .problems(&[404, 422]),
+        get("/api/context/{id}/grep", "The lines of a context that match", grep)
+            .query_needed("pattern", pattern_schema(), "A regular expression")
+            .query("context_lines", whole_schema(0, 10), "Lines around each; 2 unless said")
+            .query("case_sensitive", flag_schema(), "Tell upper and lower case apart")
+            .query("literal", flag_schema(), "Take the pattern as it is")
+            .answers(200, "The first matches", json!({ "type": "object" }))
+            .problems(&[404, 422]),
+        get("/api/context/{id}/chunk/{i}", "One page of a context", chunk)
+            .part("i", json!({ "type": "integer", "minimum": 0 }))
+            .query("chunk_size", whole_schema(1, 200), "Lines of a page; 50 unless said")
+            .answers(200, "The page, and the ones before and behind", json!({ "type": "object" }))
+            .problems(&[404, 422]),
+        get("/api/context/{id}/search", "The passages of a context that fit a question best", search)
+            .query_needed("q", pattern_schema(), "Words or a question")
+            .query("mode", modes, "By words, by meaning or by both; meaning unless said")
+            .query("top_k", whole_schema(1, PASSAGES_MAX), "Passages at most; 5 unless said")
+            .answers(200, "The passages, best first", results_schema())
+            .problems(&[404, 422]),
+    ]
+}
+
+fn text_schema() -> Value {
+    json!({ "type": "string" })
+}
+
+/// What is looked for.
+fn pattern_schema() -> Value {
+    json!({ "type": "string", "minLength": 1 })
+}
+
+/// A program may declare more kinds than these; a server has no such program.
+fn kind_schema() -> Value {
+    json!({ "enum": ContextKind::BUILT_IN.map(|kind| kind.name().to_owned()) })
+}
+
+fn flag_schema() -> Value {
+    json!({ "type": "boolean" })
+}
+
+fn whole_schema(min: u64, max: u64) -> Value {
+    json!({ "type": "integer", "minimum": min, "maximum": max })
+}
+
+fn list_of(items: &Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+fn handle() -> Value {
+    json!({ "type": "object", "properties": {
+        "id": text_schema(), "name": text_schema(), "type": text_schema(), "source": text_schema(),
+        "size_bytes": { "type": ["integer", "null"] }, "last_modified_ms": { "type": ["integer", "null"] },
+    } })
+}
+
+fn results_schema() -> Value {
+    json!({ "type": "object", "required": ["results"], "properties": { "results": list_of(&json!({ "type": "object" })) } })
+}
+
+fn register_schema() -> Value {
+    let id = json!({
+        "type": "string", "minLength": 1, "maxLength": ContextId::BYTES_MAX,
+        "description": "One line that neither begins nor ends with space",
+    });
+    json!({
+        "type": "object",
+        "required": ["id"],
+        "oneOf": [{ "required": ["source_path"] }, { "required": ["text"] }],
+        "additionalProperties": false,
+        "properties": {
+            "id": id,
+            "name": { "type": "string", "minLength": 1 },
+            "type": { "enum": kind_schema()["enum"], "default": "document" },
+            "source_path": { "type": "string", "minLength": 1, "description": "A file below a root of the server" },
+            "text": { "type": "string", "description": "The text itself, instead of a path" },
+            "metadata": { "type": "object" },
+            "replace": { "type": "boolean", "description": "Take the place of a context that has the id already" },
+        },
+    })
+}
+
+/// Does blocking work, when there is a place for it.
+async fn work<T: Send + 'static>(
+    server: &Shared,
+    act: impl FnOnce(&mcp::State) -> Answer<T> + Send + 'static,
+) -> Answer<T> {
+    // The gate is never closed; without a place there is nothing to give back.
+    let _place = server.mcp.looks.acquire().await.ok();
+    let state = Arc::clone(&server.mcp);
+    blocking(move || Ok(act(&state))).await?
+}
+
+/// One look. Another process may have registered the context a moment ago, so an unknown one is looked for twice.
+async fn look(
+    server: &Shared,
+    act: impl Fn(&Navigator) -> Result<Value, StoreError> + Send + 'static,
+) -> Answer<Json<Value>> {
+    work(server, move |state| {
+        let looked = match act(&state.navigator) {
+            Err(error) if error.code() == ErrorCode::ContextNotFound => {
+                drop(state.store().reload()?);
+                act(&state.navigator)
+            }
+            looked => looked,
+        };
+        looked.map(Json).map_err(problem)
+    })
+    .await
+}
+
+/// The problem that an error of the store is.
+fn problem(error: StoreError) -> Problem {
+    failed(error.into())
+}
+
+/// The same where the error may be of another kind.
+fn failed(failure: Failure) -> Problem {
+    let error: &(dyn Error + 'static) = failure.0.as_ref();
+    let error = error.downcast_ref::<StoreError>();
+    let exists = matches!(error, Some(StoreError::Duplicate { .. }));
+    let status = error.and_then(status);
+    let mut problem = Problem::from(failure);
+    if exists {
+        problem = problem.hint("take another id, or send `\"replace\": true` to put this in its place");
+    }
+    match status {
+        Some(status) => problem.with_status(status),
+        None => problem,
+    }
+}
+
+/// What is known better than by the code of the error.
+fn status(error: &StoreError) -> Option<StatusCode> {
+    if matches!(error, StoreError::UnknownKind { .. } | StoreError::BadKindName { .. }) {
+        Some(StatusCode::BAD_REQUEST)
+    } else if matches!(error, StoreError::OutsideRoots { .. }) {
+        Some(StatusCode::FORBIDDEN)
+    } else if matches!(error, StoreError::TooLarge { .. }) {
+        Some(StatusCode::PAYLOAD_TOO_LARGE)
+    } else if matches!(error, StoreError::Full { .. } | StoreError::RegistryLocked { .. }) {
+        Some(StatusCode::SERVICE_UNAVAILABLE)
+    } else {
+        None
+    }
+}
+
+/// A whole number; whether it is too large is for the store to say.
+fn whole(params: &mut Params, name: &'static str, default: u64) -> Answer<u64> {
+    params.text(name).map_or(Ok(default), |typed| number(name, &typed))
+}
+
+fn number(name: &str, typed: &str) -> Answer<u64> {
+    let wrong = |_| wrong(name, "must be a whole number from 0");
+    typed.parse().map_err(wrong)
+}
+
+/// A parameter that is there and cannot be meant.
+fn wrong(name: &str, what: &str) -> Problem {
+    Problem::bad_parameter(name, what).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+}
+
+fn flag(params: &mut Params, name: &'static str) -> Answer<bool> {
+    match params.text(name).as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(wrong(name, "must be true or false")),
+    }
+}
+
+fn needed(params: &mut Params, name: &'static str) -> Answer<String> {
+    let text = params.text(name).filter(|text| !text.trim().is_empty());
+    text.ok_or_else(|| wrong(name, "is missing"))
+}
+
+async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
+    let kind = params.text("type");
+    params.finish()?;
+    work(&server, move |state| {
+        // Other processes register contexts, too.
+        drop(state.store().reload()?);
+        let contexts = match &kind {
+            Some(kind) => state.navigator.list_of_kind(kind).map_err(problem)?,
+            None => state.navigator.list(),
+        };
+        Ok(Json(json!({ "contexts": render::list_json(&contexts) })))
+    })
+    .await
+}
+
+async fn stats(State(server): State<Shared>, params: Params) -> Answer<Json<Value>> {
+    params.finish()?;
+    work(&server, |state| {
+        drop(state.store().reload()?);
+        let (stats, contexts) = (state.store().stats(), state.store().list());
+        let mut shown = render::stats_json(&stats, &contexts);
+        shown["store"]["loaded_in_memory"] = json!(stats.memory.n_loaded);
+        shown["store"]["cache_bytes"] = json!(stats.memory.cache_bytes);
+        let since_start = state.navigator.access_summary();
+        let by_action: BTreeMap<&str, u64> =
+            since_start.by_action.iter().map(|(action, n)| (action.name(), *n)).collect();
+        shown["access_patterns"]["since_start"] = json!({
+            "total_accesses": since_start.n_accesses,
+            "by_action": by_action,
+            "load_to_peek_ratio": since_start.load_to_peek_ratio,
+        });
+        Ok(Json(shown))
+    })
+    .await
+}
+
+async fn peek(
+    State(server): State<Shared>,
+    Part(id): Part<String>,
+    mut params: Params,
+) -> Answer<Json<Value>> {
+    let lines = whole(&mut params, "lines", server.mcp.store().limits().peek_lines)?;
+    params.finish()?;
+    look(&server, move |navigator| Ok(render::peek_json(&navigator.peek(&id, lines)?))).await
+}
+
+async fn grep(
+    State(server): State<Shared>,
+    Part(id): Part<String>,
+    mut params: Params,
+) -> Answer<Json<Value>> {
+    let pattern = params.text("pattern").filter(|pattern| !pattern.is_empty());
+    let pattern = pattern.ok_or_else(|| wrong("pattern", "is missing"))?;
+    let query = GrepQuery {
+        case_sensitive: flag(&mut params, "case_sensitive")?,
+        literal: flag(&mut params, "literal")?,
+        ..server.mcp.navigator.query(&pattern, whole(&mut params, "context_lines", CONTEXT_LINES)?)
+    };
+    params.finish()?;
+    look(&server, move |navigator| Ok(render::grep_json(&navigator.grep(&id, &query)?))).await
+}
+
+async fn chunk(
+    State(server): State<Shared>,
+    Part((id, page)): Part<(String, String)>,
+    mut params: Params,
+) -> Answer<Json<Value>> {
+    let page = number("i", &page)?;
+    let lines = whole(&mut params, "chunk_size", server.mcp.store().limits().page_lines)?;
+    params.finish()?;
+    look(&server, move |navigator| Ok(render::page_json(&navigator.page(&id, page, lines)?))).await
+}
+
+async fn load(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+    params.finish()?;
+    look(&server, move |navigator| Ok(render::load_json(&navigator.load(&id)?))).await
+}
+
+async fn remove(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+    params.finish()?;
+    look(&server, move |navigator| {
+        let removed = navigator.store().remove(&id)?;
+        Ok(json!({ "removed": render::context_json(&removed) }))
+    })
+    .await
+}
+
+async fn search_all(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
+    let query = needed(&mut params, "q")?;
+    let mode = params.text("mode").unwrap_or_else(|| "pattern".to_owned());
+    let hits_max = passages(&mut params, Wanted::ALL_MAX)?;
+    params.finish()?;
+    if mode == "pattern" {
+        return look(&server, move |navigator| {
+            let (hits, report) = navigator.search_all(&navigator.query(&query, 0))?;
+            let mut found = render::search_json(&hits, &report);
+            found["mode"] = json!("pattern");
+            Ok(found)
+        })
+        .await;
+    }
+    let mode = Mode::from_name(&mode)
+        .ok_or_else(|| wrong("mode", "must be `pattern`, `words`, `meaning` or `hybrid`"))?;
+    let wanted = Wanted { hits_max, ..Wanted::in_all(query, mode) };
+    find(&server, wanted).await
+}
+
+async fn search(
+    State(server): State<Shared>,
+    Part(id): Part<String>,
+    mut params: Params,
+) -> Answer<Json<Value>> {
+    let query = needed(&mut params, "q")?;
+    let mode = params.text("mode").unwrap_or_else(|| Mode::Meaning.name().to_owned());
+    let hits_max = passages(&mut params, Wanted::ONE_MAX)?;
+    params.finish()?;
+    let mode =
+        Mode::from_name(&mode).ok_or_else(|| wrong("mode", "must be `words`, `meaning` or `hybrid`"))?;
+    let wanted = Wanted { hits_max, per_context_max: hits_max, ..Wanted::in_one(&id, query, mode) };
+    find(&server, wanted).await
+}
+
+async fn find(server: &Shared, wanted: Wanted) -> Answer<Json<Value>> {
+    work(server, move |state| {
+        // Other processes register contexts, too.
+        drop(state.store().reload()?);
+        Ok(Json(found_json(&mcp::find(state, &wanted).map_err(failed)?)))
+    })
+    .await
+}
+
+/// How many passages are wanted.
+fn passages(params: &mut Params, default: usize) -> Answer<usize> {
+    let n = whole(params, "top_k", default as u64)?;
+    if !(1..=PASSAGES_MAX).contains(&n) {
+        return Err(wrong("top_k", &format!("must be a whole number from 1 to {PASSAGES_MAX}")));
+    }
+    Ok(usize::try_from(n).unwrap_or(default))
+}
+
+async fn register(
+    State(server): State<Shared>,
+    Fields(mut fields): Fields,
+) -> Answer<(StatusCode, Json<Value>)> {
+    work(&server, move |state| {
+        let id = fields.needed("id", ID_CHARS_MAX)?;
+        let name = fields.text("name", NAME_CHARS_MAX)?;
+        let kind = fields.text("type", ID_CHARS_MAX)?;
+        let path = fields.text("source_path", PATH_CHARS_MAX)?;
+        let text = fields.text("text", TEXT_CHARS_MAX)?;
+        let metadata = metadata(&mut fields)?;
+        let replace = fields.flag("replace")?;
+        fields.finish()?;
+        let (source, own_name) = match (path, text) {
+            (Some(path), None) => {
+                let path = state.admit(&path).map_err(failed)?;
+                let own_name = path.file_name().map(|name| head(&name.to_string_lossy(), 200));
+                (NewSource::File(path), own_name)
+            }
+            (None, Some(text)) => (NewSource::Inline(text), None),
+            (Some(_), Some(_)) | (None, None) => {
+                return Err(
+                    arguments::wrong("source_path", "or `text` is needed, and only one of them").into()
+                );
+            }
+        };
+        // The workspace's own files come first: they keep the directory private and out of git.
+        drop(state.app.workspace()?);
+        drop(state.store().reload()?);
+        let kind = known_kind(state, kind.as_deref().unwrap_or("document"))?;
+        let mut new = NewContext::new(ContextId::new(&id)?, kind, source);
+        new.name = name.or(own_name).unwrap_or(id);
+        new.metadata = metadata;
+        let put = if replace { state.store().replace(new) } else { state.store().register(new) };
+        let context = put.map_err(problem)?;
+        Ok((StatusCode::CREATED, Json(json!({ "registered": render::context_json(&context) }))))
+    })
+    .await
+}
+
+/// A type that is built in or was declared before: a slip of the pen makes no new one.
+fn known_kind(state: &mcp::State, name: &str) -> Answer<ContextKind> {
+    drop(state.store().list_of_kind(name).map_err(problem)?);
+    let bad = || StoreError::BadKindName { name: head(name, 100) };
+    ContextKind::from_name(name).ok_or_else(|| problem(bad()))
+}
+
+/// Whatever is known, as text.
+fn metadata(fields: &mut Arguments) -> Answer<BTreeMap<String, String>> {
+    let given = fields.object("metadata")?.unwrap_or_default();
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    };
+    Ok(given.into_iter().map(|(name, value)| (name, text(value))).collect())
+}

@@ -1,0 +1,162 @@
+//! Listening: connections, each bounded in what it may take and how long it may dawdle. A client that sends its headers
+//! slowly or does not read what it asked for loses its connection; how many there are at once is bounded, too.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep, timeout};
+use tower_service::Service as _;
+
+use super::Shared;
+use super::contexts::fold;
+
+/// How long answers that are under way may take when the server stops.
+const FAREWELL_MAX: Duration = Duration::from_secs(5);
+/// After this the operating system is out of something; others may give it back.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+const BUFFER_BYTES_MAX: usize = 64 << 10;
+
+/// Where a request comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) SocketAddr);
+
+/// Serves until told to stop; answers that are under way are finished, streams end.
+pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: impl Future<Output = ()>) {
+    let settings = &server.app.settings.server;
+    let places = usize::try_from(settings.connections_max).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+    let places = Arc::new(Semaphore::new(places));
+    let patience = Duration::from_millis(settings.request_ms_max);
+    let graceful = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = &mut stop => break,
+        };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        let Ok((stream, address)) = accepted else {
+            sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        // Events are small and should arrive at once.
+        drop(stream.set_nodelay(true));
+        let app = app.clone();
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            fold(&mut request);
+            request.extensions_mut().insert(Peer(address));
+            let mut app = app.clone();
+            async move { Ok::<_, Infallible>(app.call(request).await.unwrap_or_else(|never| match never {})) }
+        });
+        let io = TokioIo::new(Patient { stream, patience, stalled: None });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(patience)
+            .max_buf_size(BUFFER_BYTES_MAX)
+            .serve_connection(io, service);
+        let connection = graceful.watch(connection);
+        let counting = Counted::new(&server);
+        connections.spawn(async move {
+            // Whatever breaks here is a client that went away.
+            drop(connection.await);
+            drop((place, counting));
+        });
+    }
+    drop(listener);
+    server.close();
+    drop(timeout(FAREWELL_MAX, graceful.shutdown()).await);
+    connections.shutdown().await;
+}
+
+/// Counts a connection for as long as it is there.
+struct Counted(Shared);
+
+impl Counted {
+    fn new(server: &Shared) -> Self {
+        server.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(server))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A stream that gives up on a reader who does not read.
+struct Patient {
+    stream: TcpStream,
+    /// How long what is sent may stay unread.
+    patience: Duration,
+    /// Set while a write waits.
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    /// Bounds how long something may stay pending.
+    fn bounded<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if polled.is_ready() {
+            self.stalled = None;
+            return polled;
+        }
+        let patience = self.patience;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(patience)));
+        match stalled.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.bounded(context, polled)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_flush(context);
+        self.bounded(context, polled)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,64 @@
+//! The page of the viewer and its files, from within the binary. Files are named by their bytes in what the page asks for,
+//! so that a browser may keep them.
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::json;
+use spelunk_app::render::viewer;
+use spelunk_journal::digest;
+
+use super::extract::{Params, Part};
+use super::problem::{Answer, Problem};
+use super::route::{Route, get};
+
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const ASK_AGAIN: &str = "no-cache";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/", "The page that shows runs", page)
+            .scope(None)
+            .answers_as(200, "The page", "text/html", json!({ "type": "string" }))
+            .answers_nothing(304, "It is the same as before"),
+        get("/assets/{file}", "A file of the page", file)
+            .scope(None)
+            .query(
+                "v",
+                json!({ "type": "string" }),
+                "The name of its bytes; a file of that name may be kept for ever",
+            )
+            .answers_as(200, "The file", "*/*", json!({ "type": "string" }))
+            .answers_nothing(304, "It is the same as before")
+            .problems(&[404]),
+    ]
+}
+
+async fn page(headers: HeaderMap) -> Response {
+    let page = viewer::page();
+    let tag = format!("\"{}\"", digest(page.as_bytes()).as_str());
+    sent(&headers, &tag, "text/html; charset=utf-8", ASK_AGAIN, page)
+}
+
+async fn file(Part(name): Part<String>, headers: HeaderMap, mut params: Params) -> Answer {
+    let version = params.text("v");
+    params.finish()?;
+    let asset = viewer::asset(&name).ok_or_else(|| Problem::not_found("the page has no such file"))?;
+    let is_named = version.as_deref() == Some(asset.digest.as_str());
+    let tag = format!("\"{}\"", asset.digest);
+    Ok(sent(&headers, &tag, asset.media_type, if is_named { FOR_EVER } else { ASK_AGAIN }, &asset.body))
+}
+
+fn sent(headers: &HeaderMap, tag: &str, kind: &'static str, cache: &'static str, body: &str) -> Response {
+    let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|seen| seen.as_bytes() == tag.as_bytes());
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(header::CONTENT_TYPE, kind)], body.to_owned()).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}

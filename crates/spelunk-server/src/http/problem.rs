@@ -1,0 +1,197 @@
+//! Problems: what goes wrong, as RFC 9457 problem details. Every error of the engine becomes one, and so does everything
+//! that is wrong with a request itself.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use spelunk_app::arguments::SCHEMA_HINT;
+use spelunk_app::blocking::blocking;
+use spelunk_app::error_text::error_json;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_context::StoreError;
+use spelunk_engine::EngineError;
+use spelunk_journal::JournalError;
+use spelunk_types::{Blame, ErrorCode, Explain};
+
+/// What is said about whatever it was, at most.
+const DETAIL_CHARS_MAX: usize = 2_000;
+
+const OPENAPI_HINT: &str = "see `/openapi.json` for what may be sent";
+
+/// A refusal or a failure, on its way to a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    /// The stable name: that of an [`ErrorCode`], or one of the server's own.
+    pub(crate) code: String,
+    pub(crate) title: String,
+    pub(crate) detail: String,
+    pub(crate) hint: Option<String>,
+}
+
+/// What handlers answer.
+pub(crate) type Answer<T = Response> = Result<T, Problem>;
+
+impl Problem {
+    /// A problem of the server's own kind.
+    pub(crate) fn new(status: StatusCode, code: &str, title: &str, detail: impl Into<String>) -> Self {
+        Self { status, code: code.to_owned(), title: title.to_owned(), detail: detail.into(), hint: None }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same under another status.
+    #[must_use]
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The address names nothing.
+    pub(crate) fn not_found(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not-found", "There is nothing at this address.", what)
+            .hint("see `/openapi.json` for all addresses")
+    }
+
+    /// A parameter of the address does not make sense.
+    pub(crate) fn bad_parameter(name: &str, what: &str) -> Self {
+        let detail = format!("the parameter `{name}` {what}");
+        Self::new(StatusCode::BAD_REQUEST, "parameter-wrong", "A parameter does not make sense.", detail)
+            .hint("see `/openapi.json` for the parameters")
+    }
+
+    /// A body that is longer than is taken.
+    pub(crate) fn too_large(bytes_max: u64) -> Self {
+        let detail = format!("the body has more than {bytes_max} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "The body is too long.", detail)
+            .hint("send less, upload files as multipart/form-data, or name paths on the server")
+    }
+
+    /// A body that does not arrive.
+    pub(crate) fn too_slow() -> Self {
+        let detail = "the body did not arrive in time";
+        Self::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow", "The request took too long.", detail)
+            .hint("send it faster, or raise `server.request_ms_max`")
+    }
+
+    /// The members of the problem.
+    pub(crate) fn json(&self) -> Value {
+        let mut members = json!({
+            "type": format!("urn:spelunk:problem:{}", self.code),
+            "title": self.title,
+            "status": self.status.as_u16(),
+            "detail": bounded(&self.detail),
+            "code": self.code,
+        });
+        if let Some(hint) = &self.hint {
+            members["hint"] = json!(bounded(hint));
+        }
+        members
+    }
+}
+
+fn bounded(text: &str) -> String {
+    text.chars().take(DETAIL_CHARS_MAX).collect()
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let kind = HeaderValue::from_static("application/problem+json");
+        let mut response = (self.status, [(header::CONTENT_TYPE, kind)], Json(self.json())).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer realm=\"spelunk\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        // The log names it.
+        response.extensions_mut().insert(Code(self.code));
+        response
+    }
+}
+
+/// The code of a problem, for whoever writes the log.
+#[derive(Debug, Clone)]
+pub(super) struct Code(pub(super) String);
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self::of(failure.0.as_ref())
+    }
+}
+
+/// `?` on the errors that handlers meet.
+macro_rules! from_errors {
+    ($($error:ty),+) => {
+        $(impl From<$error> for Problem {
+            fn from(error: $error) -> Self {
+                Self::of(&error)
+            }
+        })+
+    };
+}
+
+from_errors!(EngineError, JournalError, StoreError, Usage);
+
+impl Problem {
+    /// The problem that an error is.
+    pub(crate) fn of(error: &dyn Explain) -> Self {
+        let code = error.code();
+        let mut detail = error.to_string();
+        for cause in error_json(error)["causes"].as_array().into_iter().flatten() {
+            detail += &format!(": {}", cause.as_str().unwrap_or_default());
+        }
+        let hint = error.hint().or_else(|| code.hint().map(str::to_owned));
+        let is_usage = code == ErrorCode::UsageWrong;
+        let title = if is_usage { "The request does not make sense." } else { code.meaning() };
+        Self {
+            status: status(code),
+            code: code.name().to_owned(),
+            title: title.to_owned(),
+            detail,
+            hint: hint.map(|hint| if hint == SCHEMA_HINT { OPENAPI_HINT.to_owned() } else { hint }),
+        }
+    }
+}
+
+/// Blocking work, on a thread of its own.
+pub(crate) async fn work<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
+    blocking(move || Ok(work())).await?
+}
+
+/// Who has to act decides the class; what is known better is listed.
+fn status(code: ErrorCode) -> StatusCode {
+    let conflicts = [
+        ErrorCode::ContextExists,
+        ErrorCode::RunAmbiguous,
+        ErrorCode::RunLocked,
+        ErrorCode::IndexLocked,
+        ErrorCode::RunFinished,
+        ErrorCode::SettingsChanged,
+        ErrorCode::CorpusChanged,
+        ErrorCode::Cancelled,
+    ];
+    if [ErrorCode::ContextNotFound, ErrorCode::RunNotFound].contains(&code) {
+        return StatusCode::NOT_FOUND;
+    }
+    if conflicts.contains(&code) {
+        return StatusCode::CONFLICT;
+    }
+    if code == ErrorCode::ModelNotConfigured {
+        return StatusCode::SERVICE_UNAVAILABLE;
+    }
+    match code.blame() {
+        Blame::User | Blame::Settings | Blame::Limit => StatusCode::UNPROCESSABLE_ENTITY,
+        Blame::Upstream => StatusCode::BAD_GATEWAY,
+        Blame::Damage | Blame::Bug => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,340 @@
+//! Runs over HTTP: asking, listing, looking, stopping, going on, removing.
+
+mod blobs;
+mod events;
+mod files;
+mod find;
+mod keep;
+mod lines;
+mod list;
+mod more;
+mod plan;
+mod queue;
+mod request;
+mod results;
+mod service;
+mod source;
+mod tickets;
+mod watcher;
+mod whole;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use find::{Found, find, word};
+use request::{Sent, Wanted, receive};
+use serde_json::{Value, json};
+use service::{JobKind, Promised, at_work};
+use spelunk_app::asking::RoleModels;
+use spelunk_app::blocking::blocking;
+use spelunk_app::failure::Failure;
+use spelunk_app::runs::read_view;
+use spelunk_context::{ScanOptions, SourceInput};
+use spelunk_engine::{Clock as _, Engine, EngineError, SystemClock};
+use spelunk_journal::{JournalError, digest, remove_run};
+use spelunk_types::{Limits, RunId};
+use tickets::{Key, Progress, Ticket};
+
+use super::Shared;
+use super::auth::Client;
+use super::extract::{Part, fields};
+use super::problem::{Answer, Problem, work};
+use super::route::{Route, delete, post};
+use crate::mcp::read_limits;
+
+pub(crate) use blobs::NamedBlobs;
+pub(crate) use keep::model;
+pub(crate) use list::Rows;
+pub(crate) use request::receive_form;
+pub(crate) use service::RunService;
+pub(crate) use source::Corpora;
+pub(crate) use tickets::Tickets;
+pub(crate) use whole::{Came, Ended, Whole};
+
+const KEY_CHARS_MAX: usize = 255;
+
+pub(super) fn routes() -> Vec<Route> {
+    let promise = json!({ "$ref": "#/components/schemas/Promise" });
+    let mut routes = vec![
+        post(
+            "/v1/runs",
+            "Ask a question: the run waits for its turn, and goes on whether or not anybody watches",
+            create,
+        )
+        .header(
+            "Idempotency-Key",
+            json!({ "type": "string", "minLength": 1, "maxLength": KEY_CHARS_MAX }),
+            "The same request under the same key is the same run, for a day",
+        )
+        .takes(request::schema_alone())
+        .takes_as(
+            "multipart/form-data",
+            json!({
+                "type": "object",
+                "required": ["request"],
+                "properties": {
+                    "request": request::schema(),
+                    "file": { "type": "array", "items": { "type": "string", "format": "binary" } },
+                    "attachment": { "type": "array", "items": { "type": "string", "format": "binary" } },
+                },
+            }),
+        )
+        .answers(202, "The run is promised, and will survive a crash of the server", promise.clone())
+        .problems(&[404, 409, 502, 503]),
+    ];
+    routes.extend(list::routes());
+    routes.extend([
+        post("/v1/runs/{id}/cancel", "Stop a run; it can be resumed", cancel)
+            .answers(202, "It will stop", promise.clone())
+            .problems(&[404, 409]),
+        post("/v1/runs/{id}/resume", "Go on with a run that was stopped, cut off or reached a limit", resume)
+            .takes_optionally(json!({
+                "type": "object",
+                "additionalProperties": false,
+                "properties": { "limits": request::or_null(request::limits_schema()) },
+            }))
+            .answers(202, "It waits for its turn", promise)
+            .problems(&[404, 409, 503]),
+        delete("/v1/runs/{id}", "Remove a run that is not at work", remove)
+            .answers_nothing(204, "It is gone")
+            .problems(&[404, 409]),
+    ]);
+    routes.extend(more::routes());
+    routes.extend(events::routes());
+    routes.extend(results::routes());
+    routes.extend(files::routes());
+    routes.extend(blobs::routes());
+    routes.extend(source::routes());
+    routes.extend(plan::routes());
+    routes
+}
+
+/// `POST /v1/runs`.
+async fn create(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    headers: HeaderMap,
+    request: Request,
+) -> Answer {
+    let key = idempotency_key(&headers)?;
+    let sent = receive(request, &server).await?;
+    // Whoever has no model to ask is told now, and not when it is the run's turn.
+    let models: RoleModels = model(&server).await?.into();
+    let promising = Arc::clone(&server);
+    let promised = work(move || promise(&promising, client, key, sent, &models)).await?;
+    let run = match promised {
+        Promised::New(live) => live.run.clone(),
+        Promised::Before(run) => run,
+    };
+    server.runs.pump(&server);
+    promised_answer(&server, &run).await
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_CHARS_MAX);
+    let wrong = || Problem::bad_parameter("Idempotency-Key", "is empty, too long or not text");
+    key.ok_or_else(wrong).map(|key| Some(key.to_owned()))
+}
+
+/// Checks everything that can be checked without reading the text, then writes the ticket. Blocking.
+fn promise(
+    server: &Shared,
+    client: Client,
+    key: Option<String>,
+    sent: Sent,
+    models: &RoleModels,
+) -> Result<Promised, Problem> {
+    let Sent { request, files } = sent.without_secrets();
+    // Only the members of an object are looked at.
+    drop(fields(request.clone())?);
+    let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });
+    let wanted = Wanted::read(server, &request, uploads.collect())?;
+    wanted.material.inputs(&server.mcp)?;
+    server.app.run_settings_within(wanted.limits).check_prices(models.all())?;
+    let key = key.map(|key| Key { key, digest: request_digest(&request, &files) });
+    if let Some(key) = &key
+        && let Some(run) = server.runs.promised(&client.name, key)?
+    {
+        return Ok(Promised::Before(run));
+    }
+    let run = new_id(server)?;
+    for (idx, file) in files.iter().enumerate() {
+        server.runs.tickets.keep_upload(&run, idx, &file.bytes)?;
+    }
+    let bytes =
+        files.iter().map(|file| file.bytes.len() as u64).sum::<u64>() + request.to_string().len() as u64;
+    let ticket = Ticket {
+        run: run.clone(),
+        client: client.name,
+        at_ms: SystemClock.now_ms(),
+        progress: Progress::Waiting,
+        key,
+        request,
+        uploads: files.into_iter().map(|file| file.name).collect(),
+    };
+    let promised = server.runs.promise(&ticket, JobKind::Begin, bytes);
+    if !matches!(promised, Ok(Promised::New(_))) {
+        server.runs.tickets.remove_uploads(&run);
+    }
+    promised
+}
+
+fn new_id(server: &Shared) -> Result<RunId, Failure> {
+    let engine: Engine = server.app.engine(ScanOptions::default())?;
+    Ok(engine.new_id())
+}
+
+/// What was asked, whatever the order of its members.
+fn request_digest(request: &Value, files: &[request::File]) -> String {
+    let mut text = request.to_string();
+    for file in files {
+        text += &format!("\n{} {}", digest(&file.bytes).as_str(), file.name);
+    }
+    digest(text.as_bytes()).as_str().to_owned()
+}
+
+/// 202, where the run is, and how it stands.
+async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
+    let (looking, name) = (Arc::clone(server), run.clone());
+    let state = blocking(move || word(&looking, &name)).await?;
+    let at = format!("/v1/runs/{run}");
+    let body = json!({
+        "id": run,
+        "state": state,
+        "links": {
+            "self": at,
+            "events": format!("{at}/events"),
+            "result": format!("{at}/result"),
+            "report": format!("{at}/report"),
+            "cancel": format!("{at}/cancel"),
+        },
+    });
+    let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
+    if let Ok(at) = HeaderValue::from_str(&at) {
+        response.headers_mut().insert(header::LOCATION, at);
+    }
+    Ok(response)
+}
+
+/// `POST /v1/runs/{id}/cancel`.
+async fn cancel(State(server): State<Shared>, Part(id): Part<String>) -> Answer {
+    let cancelling = Arc::clone(&server);
+    let (run, was_live) = blocking(move || {
+        let Found { run, .. } = find(&cancelling, &id)?;
+        let was_live = cancelling.runs.cancel(&run)?;
+        Ok((run, was_live))
+    })
+    .await?;
+    if !was_live {
+        let detail = format!("run `{}` is not at work in this server", run.short());
+        let title = "There is nothing to stop.";
+        return Err(Problem::new(StatusCode::CONFLICT, "run-not-at-work", title, detail)
+            .hint("see how it stands with a GET of the run"));
+    }
+    promised_answer(&server, &run).await
+}
+
+/// `POST /v1/runs/{id}/resume`.
+async fn resume(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    Part(id): Part<String>,
+    request: Request,
+) -> Answer {
+    let sent = if has_body(request.headers()) { receive(request, &server).await?.request } else { json!({}) };
+    let mut arguments = fields(sent.clone())?;
+    let limits = read_limits(&server.mcp, &mut arguments)?;
+    arguments.finish()?;
+    let promising = Arc::clone(&server);
+    let run = work(move || {
+        let found = find(&promising, &id)?;
+        go_on(&promising, client, found, &limits, sent)
+    })
+    .await?;
+    server.runs.pump(&server);
+    promised_answer(&server, &run).await
+}
+
+fn has_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    length.is_some_and(|length| length != "0") || headers.contains_key(header::TRANSFER_ENCODING)
+}
+
+fn go_on(
+    server: &Shared,
+    client: Client,
+    found: Found,
+    limits: &Limits,
+    request: Value,
+) -> Result<RunId, Problem> {
+    let Found { run, workspace, settled } = found;
+    if server.runs.find(&run).is_some() {
+        return Err(at_work(&run));
+    }
+    let at_ms = SystemClock.now_ms();
+    let Some(workspace) = workspace else {
+        // It never began: what was asked is in its ticket.
+        drop(settled.ok_or_else(|| Problem::not_found("the run has no journal"))?);
+        let ticket = Ticket { progress: Progress::Waiting, ..server.runs.tickets.read(&run)? };
+        server.runs.promise(&Ticket { key: None, ..ticket }, JobKind::Begin, 0)?;
+        return Ok(run);
+    };
+    let view = read_view(&workspace, &run)?;
+    view.check_resumable(&run, limits).map_err(|error| not_resumable(server, error))?;
+    keep::resume_request(server, &run, &view, Some(limits.clone()))?;
+    let ticket = Ticket {
+        run: run.clone(),
+        client: client.name,
+        at_ms,
+        progress: Progress::Again { after_seq: view.seq_last },
+        key: None,
+        request,
+        uploads: Vec::new(),
+    };
+    server.runs.promise(&ticket, JobKind::GoOn, 0)?;
+    Ok(run)
+}
+
+/// The request makes sense; it is the run that has all it can come to.
+fn not_resumable(server: &Shared, error: EngineError) -> Problem {
+    let mut hint = None;
+    if let EngineError::LimitNotRaised { limit, value, .. } = &error {
+        let most = server.app.settings.limits.get(limit).unwrap_or(u64::MAX);
+        hint = Some(if most > *value {
+            let higher = value.saturating_mul(2).clamp(1, most);
+            format!("send `{}`", json!({ "limits": { limit.as_str(): higher } }))
+        } else {
+            format!("raise `limits.{limit}` in the settings of the server: a request can only lower it")
+        });
+    }
+    let problem = Problem::from(error).with_status(StatusCode::CONFLICT);
+    match hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+/// `DELETE /v1/runs/{id}`.
+async fn remove(State(server): State<Shared>, Part(id): Part<String>) -> Answer<Response> {
+    work(move || {
+        let Found { run, workspace, .. } = find(&server, &id)?;
+        if run.as_str() != id && run.short() != id {
+            return Err(JournalError::NotFound { name: id }.into());
+        }
+        if server.runs.find(&run).is_some() {
+            return Err(at_work(&run));
+        }
+        if let Some(workspace) = workspace {
+            remove_run(&workspace, &run)?;
+        }
+        server.runs.forget(&run);
+        server.named_blobs.forget(&run);
+        Ok(())
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

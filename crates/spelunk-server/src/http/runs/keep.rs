@@ -1,0 +1,343 @@
+//! Keeping a run: it is begun or gone on with, followed to its end, and its files are written. When the server stops in
+//! between, the run stays as it is, with a ticket that says so.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use serde_json::Value;
+use spelunk_app::arguments::Arguments;
+use spelunk_app::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
+use spelunk_app::blocking::blocking;
+use spelunk_app::failure::Failure;
+use spelunk_app::provider::{self, Chosen};
+use spelunk_app::render::progress::run_status;
+use spelunk_app::runs::{files_incomplete, read_view};
+use spelunk_app::spans;
+use spelunk_context::SourceInput;
+use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunView};
+use spelunk_journal::{JournalError, Record};
+use spelunk_types::{Durability, ErrorCode, EventKind, Explain, Limits, RunId, RunOutcome, SourceSpec};
+use tokio::sync::watch;
+
+use super::super::problem::Problem;
+use super::super::{Server, Shared};
+use super::more::More;
+use super::request::Wanted;
+use super::service::{Job, JobKind, Live, Phase, Piece};
+use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
+use crate::mcp::read_limits;
+
+/// There is no model to ask.
+#[derive(Debug, thiserror::Error)]
+#[error("the server has no model to ask")]
+pub(crate) struct NoModel;
+
+impl Explain for NoModel {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::ModelNotConfigured
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server, or start it with `--model`".into())
+    }
+}
+
+/// The model that answers for this server.
+pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
+    let chosen = provider::choose(&server.app.settings, &server.app.environment).await?;
+    Ok(chosen.ok_or(NoModel)?)
+}
+
+/// Does the job, whatever comes of it.
+pub(super) async fn keep(server: Shared, job: Job) {
+    let Job { mut ticket, kind, live, .. } = job;
+    let mut stop = server.runs.stop.subscribe();
+    let is_question = kind == JobKind::More;
+    let begun = match may_try(&server, &live.run).await {
+        Ok(()) => tokio::select! {
+            begun = begin(&server, &ticket, kind) => begun.map_err(Problem::from),
+            () = stopped(&mut stop) => return server.runs.tickets.forget_tries(&live.run),
+        },
+        Err(problem) => Err(problem),
+    };
+    let settled = match begun {
+        Ok(handle) => match follow(&server, &live, handle, &mut ticket, &mut stop).await {
+            Some(view) => {
+                ended(&server, &view);
+                spans::export(&server.app, &live.run).await;
+                ticket.progress = Progress::Ended;
+                None
+            }
+            // The server stops; the ticket stays as it is.
+            None => return server.runs.tickets.forget_tries(&live.run),
+        },
+        Err(problem) => {
+            server.app.say(&format!("warning: run {} could not begin: {}", live.run.short(), problem.detail));
+            let refusal = Refusal { is_of_question: is_question, ..Refusal::of(&problem) };
+            ticket.progress = Progress::Refused(Box::new(refusal));
+            Some(ticket.clone())
+        }
+    };
+    let put_away = if is_question && settled.is_some() {
+        forget_question(&server, &live.run).await
+    } else {
+        put_away(&server, ticket).await
+    };
+    if let Err(failure) = put_away {
+        server.app.say(&format!("warning: the ticket of run {} stays: {}", live.run.short(), failure.0));
+    }
+    server.runs.leave(&server, &live, settled);
+}
+
+/// Notes that the run is worked on from here. One that took the server down with it, again and again, is not: the next
+/// server would end the same way, and with it every other run.
+async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
+    let (shared, name) = (Arc::clone(server), run.clone());
+    let noted = blocking(move || {
+        let n_events = match shared.app.existing_workspace()? {
+            Some(workspace) if workspace.runs()?.contains(&name) => n_events(&workspace.read_journal(&name)?),
+            Some(_) | None => 0,
+        };
+        Ok(shared.runs.tickets.note_try(&name, n_events)?)
+    });
+    match noted.await? {
+        n_crashes if n_crashes < CRASHES_MAX => Ok(()),
+        n_crashes => {
+            let detail = format!(
+                "the server ended {n_crashes} times while it worked on run `{}`, before the run got any further",
+                run.short()
+            );
+            let title = "The run is not tried again.";
+            let hint = "look at the server's log and at the files of the run; resume it to try once more";
+            Err(Problem::new(StatusCode::CONFLICT, "run-fatal", title, detail).hint(hint))
+        }
+    }
+}
+
+/// What a run has done. That it was resumed is nothing it did.
+fn n_events(journal: &[Record]) -> u64 {
+    let is_deed = |record: &&Record| !matches!(record, Record::Known(event) if matches!(event.kind, EventKind::RunResumed { .. }));
+    journal.iter().filter(is_deed).count() as u64
+}
+
+/// A question that could not be put to a run is not put again: the run is as it was, and whoever asked is told.
+async fn forget_question(server: &Shared, run: &RunId) -> Result<(), Failure> {
+    let (server, run) = (Arc::clone(server), run.clone());
+    blocking(move || {
+        server.runs.tickets.remove(&run);
+        Ok(())
+    })
+    .await
+}
+
+/// Removes the ticket, unless it is still good for something.
+async fn put_away(server: &Shared, ticket: Ticket) -> Result<(), Failure> {
+    let server = Arc::clone(server);
+    blocking(move || {
+        let tickets = &server.runs.tickets;
+        tickets.forget_tries(&ticket.run);
+        if ticket.progress != Progress::Ended {
+            // What was asked stays, so that it can be tried again.
+            let whole = tickets.read(&ticket.run)?;
+            tickets.write(&Ticket { progress: ticket.progress, ..whole })?;
+        } else if ticket.key.is_none() {
+            tickets.remove(&ticket.run);
+        } else {
+            tickets.write(&Ticket { request: Value::Null, ..ticket })?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn begin(server: &Shared, ticket: &Ticket, kind: JobKind) -> Result<RunHandle, Failure> {
+    match kind {
+        JobKind::Begin => start(server, ticket).await,
+        JobKind::More | JobKind::GoOn => go_on(server, &ticket.run, kind).await,
+    }
+}
+
+async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
+    let chosen = model(server).await?;
+    let (server, ticket) = (Arc::clone(server), ticket.clone());
+    let runtime = tokio::runtime::Handle::current();
+    blocking(move || {
+        // Only its head is kept in memory.
+        let ticket = server.runs.tickets.read(&ticket.run)?;
+        let uploads = uploads(&server, &ticket)?;
+        let wanted = Wanted::read(&server, &ticket.request, uploads)?;
+        let options = wanted.material.scan_options(&server.app.settings.limits);
+        let (inputs, corpus) = wanted.material.scan(&server.mcp, &options)?;
+        let app = &server.app;
+        let asking = Asking {
+            question: wanted.question,
+            sources: Sources { named: Named::Now(inputs), options, corpus },
+            models: chosen.into(),
+            strategy: wanted.strategy,
+            focus: wanted.focus,
+            schema: wanted.schema,
+            settings: app.run_settings_within(wanted.limits),
+        };
+        let ready = asking.ready(app, |_| Ok(server.mcp.sandbox.clone()))?;
+        // The run is driven by the runtime of the server.
+        let _entered = runtime.enter();
+        ready.start_as(ticket.run)
+    })
+    .await
+}
+
+fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, JournalError> {
+    let numbered = ticket.uploads.iter().enumerate();
+    let of = |(idx, name): (usize, &String)| {
+        let bytes = server.runs.tickets.upload(&ticket.run, idx)?;
+        Ok(SourceInput::Text { name: name.clone(), bytes })
+    };
+    numbered.map(of).collect()
+}
+
+/// Goes on with a run: with the question of its ticket, under the limits that came with that, or as it was.
+async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle, Failure> {
+    let (server, run) = (Arc::clone(server), run.clone());
+    let runtime = tokio::runtime::Handle::current();
+    blocking(move || {
+        let app = &server.app;
+        let view = read_view(&app.workspace()?, &run)?;
+        let ticket = server.runs.tickets.read(&run)?;
+        let mut arguments = Arguments::new(ticket.request.as_object().cloned());
+        let (limits, question) = if kind == JobKind::More {
+            let More { question, limits } = More::read(&server, arguments)?;
+            (Some(limits), Some(question))
+        } else if matches!(ticket.progress, Progress::Again { .. }) {
+            (Some(read_limits(&server.mcp, &mut arguments)?), None)
+        } else {
+            (None, None)
+        };
+        let request = resume_request(&server, &run, &view, limits)?;
+        let _entered = runtime.enter();
+        let sandbox = server.mcp.sandbox.clone();
+        asking::go_on(app, sandbox, &run, question.as_deref(), request, &mut |_| {})
+    })
+    .await
+}
+
+/// What a run goes on with: its own models, and its own limits unless others are given.
+pub(super) fn resume_request(
+    server: &Server,
+    run: &RunId,
+    view: &RunView,
+    limits: Option<Limits>,
+) -> Result<ResumeRequest, Failure> {
+    begun_before(run, view)?;
+    require_roots(server, view)?;
+    let limits = limits.or_else(|| view.limits.clone());
+    let limits = limits.unwrap_or_else(|| server.app.settings.limits.clone());
+    let request = same_models(&server.app, run, view)?.request(server.app.run_settings_within(limits));
+    request.check_prices()?;
+    Ok(request)
+}
+
+/// A run of another day may have read what this server may not.
+pub(super) fn require_roots(server: &Server, view: &RunView) -> Result<(), Failure> {
+    for source in &view.sources {
+        if let SourceSpec::Path { path, .. } = source {
+            server.mcp.admit(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells watchers of everything until the run ends; nothing if the server stops first.
+async fn follow(
+    server: &Shared,
+    live: &Arc<Live>,
+    mut handle: RunHandle,
+    ticket: &mut Ticket,
+    stop: &mut watch::Receiver<bool>,
+) -> Option<RunView> {
+    begun(server, ticket).await;
+    can_be_stopped(live, &handle);
+    let workspace = server.app.existing_workspace().ok().flatten();
+    let projector = workspace.and_then(|workspace| Projector::start(&workspace, &handle.run));
+    let mut view = RunView::default();
+    let began = Instant::now();
+    loop {
+        let record = tokio::select! {
+            record = handle.events.next() => record,
+            () = stopped(stop) => {
+                handle.abandon().await;
+                drop(projector);
+                return None;
+            }
+        };
+        match record {
+            None => break,
+            Some(Ok(Record::Known(event))) => {
+                if event.kind.durability() == Durability::Ephemeral {
+                    // Nobody may be watching, which is fine.
+                    let text = serde_json::to_string(&event).unwrap_or_default().into();
+                    drop(live.pieces.send(Piece { seq: event.seq, text }));
+                    continue;
+                }
+                view.apply(&event);
+                if live.status.receiver_count() > 0 {
+                    live.status.send_replace(run_status(&view, 0, began.elapsed()));
+                }
+                live.phase.send_replace(Phase::Running { seq: event.seq });
+            }
+            // What cannot be read while it is written is read from the journal by whoever watches.
+            Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
+        }
+    }
+    handle.join().await;
+    let finished = blocking(move || Ok(projector.map_or(Ok(()), Projector::finish)?)).await;
+    if let Err(failure) = finished {
+        server.app.say(&format!("warning: {}", files_incomplete(&live.run, failure.0.as_ref())));
+    }
+    Some(view)
+}
+
+fn can_be_stopped(live: &Live, handle: &RunHandle) {
+    let mut wish = live.wish.lock().unwrap_or_else(PoisonError::into_inner);
+    wish.cancel = Some(handle.cancel.clone());
+    if wish.is_cancelled {
+        handle.cancel.cancel();
+    }
+}
+
+/// From here on the journal has all that the run needs.
+async fn begun(server: &Shared, ticket: &mut Ticket) {
+    if matches!(ticket.progress, Progress::Again { .. }) {
+        // Only the ticket has the limits.
+        return;
+    }
+    ticket.progress = Progress::Begun;
+    let (server, ticket) = (Arc::clone(server), ticket.clone());
+    let app = Arc::clone(&server.app);
+    let written = blocking(move || {
+        server.runs.tickets.write(&Ticket { request: Value::Null, uploads: Vec::new(), ..ticket.clone() })?;
+        server.runs.tickets.remove_uploads(&ticket.run);
+        Ok(())
+    })
+    .await;
+    if let Err(failure) = written {
+        // The older ticket is as good: a run that has a journal is gone on with.
+        app.say(&format!("warning: a ticket was not written: {}", failure.0));
+    }
+}
+
+fn ended(server: &Server, view: &RunView) {
+    let how = match &view.outcome {
+        Some(RunOutcome::Answered) => "answered",
+        Some(RunOutcome::Partial { .. }) => "partial",
+        Some(RunOutcome::Failed { .. }) => "failed",
+        Some(RunOutcome::Cancelled) => "cancelled",
+        None => "broken",
+    };
+    server.metrics.run_ended(how, view.spent.tokens(), view.spent.cost_microusd);
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // A server that is gone without a word has stopped, too.
+    drop(stop.wait_for(|stop| *stop).await);
+}

@@ -1,0 +1,227 @@
+//! The list of runs, newest first, a page at a time; and one run as it stands.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+use spelunk_app::blocking::blocking;
+use spelunk_app::failure::Failure;
+use spelunk_app::runs::{STATES, read_view, row, view_json};
+use spelunk_engine::RunView;
+use spelunk_journal::Workspace;
+use spelunk_types::RunId;
+
+use super::super::extract::{Params, Part};
+use super::super::problem::{Answer, Problem};
+use super::super::route::{Route, get};
+use super::super::{Server, Shared};
+use super::find::{Found, find, settled_word};
+use super::tickets::Progress;
+
+const PAGE: u64 = 50;
+const PAGE_MAX: u64 = 200;
+const QUERY_CHARS_MAX: usize = 1_000;
+/// States that only a server knows.
+const OWN_STATES: [&str; 2] = ["queued", "running"];
+/// Rows that are kept so as not to read a journal again.
+const ROWS_MAX: usize = 10_000;
+
+pub(super) fn routes() -> Vec<Route> {
+    let states: Vec<&str> = STATES.into_iter().chain(OWN_STATES).collect();
+    vec![
+        get("/v1/runs", "The runs, newest first", list)
+            .query("state", json!({ "enum": states }), "Only these")
+            .query("q", json!({ "type": "string" }), "Only those whose question holds this text, in any case")
+            .query(
+                "cursor",
+                json!({ "type": "string", "pattern": "^rlm-[0-9]{8}T[0-9]{6}Z-[0-9a-fA-F]{8}$" }),
+                "Where the page before ended: its `next`",
+            )
+            .query("limit", json!({ "type": "integer", "minimum": 1, "maximum": PAGE_MAX }), "Rows of a page")
+            .answers(
+                200,
+                "A page",
+                json!({
+                    "type": "object",
+                    "required": ["runs"],
+                    "properties": {
+                        "runs": { "type": "array", "items": { "$ref": "#/components/schemas/Row" } },
+                        "next": { "type": "string" },
+                    },
+                }),
+            ),
+        get("/v1/runs/{id}", "A run as it stands: what `spelunk show RUN --json` prints", show)
+            .answers(200, "The run", json!({ "$ref": "#/components/schemas/Run" }))
+            .problems(&[404, 409]),
+    ]
+}
+
+/// What of the list is wanted.
+struct Filter {
+    state: Option<String>,
+    /// In lower case.
+    text: Option<String>,
+    /// Only runs before this one.
+    before: Option<RunId>,
+    n_max: usize,
+}
+
+async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
+    let state = params.text("state");
+    if let Some(state) = &state
+        && !STATES.iter().chain(&OWN_STATES).any(|known| known == state)
+    {
+        let words: Vec<&str> = STATES.into_iter().chain(OWN_STATES).collect();
+        return Err(Problem::bad_parameter("state", &format!("must be one of {}", words.join(", "))));
+    }
+    let text = params.text("q").map(|text| text.to_lowercase());
+    if text.as_ref().is_some_and(|text| text.chars().count() > QUERY_CHARS_MAX) {
+        return Err(Problem::bad_parameter("q", "is too long"));
+    }
+    let cursor = params.text("cursor").map(|cursor| cursor.parse::<RunId>()).transpose();
+    let before = cursor.map_err(|_| Problem::bad_parameter("cursor", "is not one of this server's"))?;
+    let n_max = params.whole("limit", 1, PAGE_MAX)?.unwrap_or(PAGE);
+    params.finish()?;
+    let filter = Filter { state, text, before, n_max: usize::try_from(n_max).unwrap_or(usize::MAX) };
+    Ok(Json(blocking(move || page(&server, &filter)).await?))
+}
+
+fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
+    // Looked at before the journals: a run that begins or ends meanwhile has one by then.
+    let (at_work, settled) = (server.runs.all(), server.runs.settled());
+    let workspace = server.app.existing_workspace()?;
+    let with_journal = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
+    let mut runs: HashMap<RunId, Option<Value>> = with_journal.into_iter().map(|run| (run, None)).collect();
+    for live in at_work {
+        let row = without_journal(&live.run, "queued", &live.question);
+        runs.entry(live.run.clone()).or_insert(Some(row));
+    }
+    for ticket in settled {
+        let row = without_journal(&ticket.run, &settled_word(&ticket), ticket.question());
+        runs.entry(ticket.run).or_insert(Some(row));
+    }
+    let mut names: Vec<RunId> = runs.keys().cloned().collect();
+    names.sort_by(|a, b| b.cmp(a));
+    let (mut rows, mut next) = (Vec::new(), None);
+    for run in names {
+        if filter.before.as_ref().is_some_and(|before| run >= *before) {
+            continue;
+        }
+        let row = match (runs.remove(&run).flatten(), &workspace) {
+            (Some(row), _) => row,
+            (None, Some(workspace)) => server.rows.row(workspace, &run)?,
+            (None, None) => continue,
+        };
+        let row = as_it_stands(server, &run, row);
+        if !is_wanted(filter, &row) {
+            continue;
+        }
+        if rows.len() == filter.n_max {
+            next = rows.last().map(|row: &Value| row["run"].clone());
+            break;
+        }
+        rows.push(row);
+    }
+    let mut page = json!({ "runs": rows });
+    if let Some(next) = next {
+        page["next"] = next;
+    }
+    Ok(page)
+}
+
+fn without_journal(run: &RunId, state: &str, question: &str) -> Value {
+    json!({
+        "run": run, "lifecycle": "active", "state": state, "question": question, "calls": 0, "cost_microusd": 0,
+    })
+}
+
+/// What the journal says, and what this server knows besides.
+fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
+    let live = server.runs.find(run);
+    let is_queued = live.as_ref().is_some_and(|live| live.is_waiting());
+    row["queued"] = json!(is_queued);
+    if live.is_some() {
+        row["state"] = json!(if is_queued { "queued" } else { "running" });
+    }
+    if let Some(Progress::Refused(refusal)) = server.runs.settled_as(run).map(|ticket| ticket.progress) {
+        row["problem"] = refusal.json();
+    }
+    row
+}
+
+fn is_wanted(filter: &Filter, row: &Value) -> bool {
+    let state = row["state"].as_str().unwrap_or_default();
+    let word = state.split([':', ' ']).next().unwrap_or_default();
+    let word = if STATES.contains(&word) || OWN_STATES.contains(&word) { word } else { "damaged" };
+    let question = || row["question"].as_str().unwrap_or_default().to_lowercase();
+    filter.state.as_ref().is_none_or(|wanted| wanted == word)
+        && filter.text.as_ref().is_none_or(|text| question().contains(text))
+}
+
+/// Rows of journals that have not grown since.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    kept: Mutex<HashMap<RunId, (u64, Value)>>,
+}
+
+impl Rows {
+    fn row(&self, workspace: &Workspace, run: &RunId) -> Result<Value, Failure> {
+        let journal = format!("runs/{run}/journal.jsonl");
+        let bytes = workspace.dir().and_then(|dir| dir.entry(&journal).ok()?).map_or(0, |file| file.len);
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, row)) = kept().get(run).filter(|(bytes_then, _)| *bytes_then == bytes) {
+            return Ok(row.clone());
+        }
+        let row = row(workspace, run.clone())?.json();
+        let mut kept = kept();
+        if kept.len() >= ROWS_MAX {
+            kept.clear();
+        }
+        kept.insert(run.clone(), (bytes, row.clone()));
+        Ok(row)
+    }
+}
+
+async fn show(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+    params.finish()?;
+    let shown = blocking(move || {
+        let found = find(&server, &id)?;
+        one(&server, &found)
+    });
+    Ok(Json(shown.await?))
+}
+
+/// What `show` prints; a run without a journal has its question and nothing else.
+fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
+    let Found { run, workspace, settled } = found;
+    if let Some(workspace) = workspace {
+        return view_json(workspace, run, &read_view(workspace, run)?);
+    }
+    // All of the question is only on disk.
+    let ticket = server.runs.tickets.read(run);
+    let workspace = server.app.workspace()?;
+    if workspace.runs()?.contains(run) {
+        // It has begun meanwhile, and the ticket has done its work.
+        return view_json(&workspace, run, &read_view(&workspace, run)?);
+    }
+    let question = ticket?.question().to_owned();
+    let mut shown = view_json(&workspace, run, &RunView::default())?;
+    shown["question"] = json!(question);
+    shown["outcome"] = match settled.as_ref().map(|ticket| &ticket.progress) {
+        Some(Progress::Refused(refusal)) => {
+            json!({ "is": "failed", "code": refusal.code, "message": refusal.message })
+        }
+        Some(Progress::Withdrawn) => json!({ "is": "cancelled" }),
+        Some(
+            Progress::Waiting
+            | Progress::Begun
+            | Progress::More { .. }
+            | Progress::Again { .. }
+            | Progress::Ended,
+        )
+        | None => Value::Null,
+    };
+    Ok(shown)
+}

@@ -1,0 +1,98 @@
+//! Asking a run more: the agent goes on with its files, its variables and its conversation. The question is on disk, in the
+//! ticket, before it is promised, and in the journal before anything follows from it.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use spelunk_app::arguments::Arguments;
+use spelunk_app::asking::{QUESTION_CHARS_MAX, check_more, require_question};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::runs::read_view;
+use spelunk_engine::{Clock as _, SystemClock};
+use spelunk_types::{Limits, RunId};
+
+use super::super::Shared;
+use super::super::auth::Client;
+use super::super::extract::{JsonBody, Part, fields};
+use super::super::problem::{Answer, Problem, work};
+use super::super::route::{Route, post};
+use super::request::request_without_secrets;
+use super::results::{Begun, with_journal};
+use super::service::{JobKind, at_work};
+use super::tickets::{Progress, Ticket};
+use super::{keep, promised_answer, request};
+use crate::mcp::read_limits;
+
+pub(super) fn routes() -> Vec<Route> {
+    let promise = json!({ "$ref": "#/components/schemas/Promise" });
+    vec![
+        post("/v1/runs/{id}/questions", "Ask the run of an agent more: it goes on with all it has", ask)
+            .takes(json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["question"],
+                "properties": { "question": request::question_schema(), "limits": request::or_null(request::limits_schema()) },
+            }))
+            .answers(202, "It waits for its turn", promise)
+            .problems(&[404, 409, 503]),
+    ]
+}
+
+/// What is asked besides.
+pub(super) struct More {
+    pub(super) question: String,
+    pub(super) limits: Limits,
+}
+
+impl More {
+    /// Takes the members out of an object.
+    pub(super) fn read(server: &Shared, mut arguments: Arguments) -> Result<Self, Usage> {
+        let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
+        let limits = read_limits(&server.mcp, &mut arguments)?;
+        arguments.finish()?;
+        Ok(Self { question, limits })
+    }
+}
+
+/// `POST /v1/runs/{id}/questions`.
+async fn ask(
+    State(server): State<Shared>,
+    Extension(client): Extension<Client>,
+    Part(id): Part<String>,
+    JsonBody(request): JsonBody,
+) -> Answer {
+    let promising = Arc::clone(&server);
+    let run = work(move || promise(&promising, client, &id, request)).await?;
+    server.runs.pump(&server);
+    promised_answer(&server, &run).await
+}
+
+/// Refuses what can be refused without reading the text again, then writes the ticket. Blocking.
+fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
+    let request = request_without_secrets(request);
+    let More { question, limits } = More::read(server, fields(request.clone())?)?;
+    let Begun { run, workspace } = with_journal(server, id)?;
+    if server.runs.find(&run).is_some() {
+        return Err(at_work(&run));
+    }
+    let view = read_view(&workspace, &run)?;
+    require_question(&question)?;
+    // What is asked makes sense; it is the run that cannot be asked.
+    let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
+    check_more(&run, &view, &question).map_err(conflict)?;
+    keep::resume_request(server, &run, &view, Some(limits))?;
+    let ticket = Ticket {
+        run: run.clone(),
+        client: client.name,
+        at_ms: SystemClock.now_ms(),
+        progress: Progress::More { after_seq: view.seq_last },
+        key: None,
+        request,
+        uploads: Vec::new(),
+    };
+    server.runs.promise(&ticket, JobKind::More, 0)?;
+    Ok(run)
+}

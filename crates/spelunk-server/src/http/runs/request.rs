@@ -1,0 +1,357 @@
+//! What a client wants to know, of what, and how: the body of `POST /v1/runs`, checked before anything is promised and
+//! read again when the run begins.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream, Bytes};
+use axum::extract::{FromRequest as _, Multipart, Request};
+use axum::http::{StatusCode, header};
+use futures_util::Stream;
+use serde_json::{Map, Value, json};
+use spelunk_app::arguments::Arguments;
+use spelunk_app::asking::{
+    ATTACHED_BYTES_MAX, Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
+    redact_attachment,
+};
+use spelunk_app::config::{ServerSettings, StrategyChoice};
+use spelunk_app::failure::Failure;
+use spelunk_context::{ScanOptions, SourceInput, given_text, redact};
+use spelunk_engine::Conversation;
+use spelunk_types::{Focus, Limits};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::super::Shared;
+use super::super::extract::{JsonBody, malformed};
+use super::super::problem::Problem;
+use super::events::SEQ_MAX;
+use crate::mcp::{LIMITS, Manner, Material, read_limits};
+
+const FILES_MAX: usize = 100;
+const NAME_CHARS_MAX: usize = 200;
+/// What stands before the text of a part.
+const HEAD_BYTES_MAX: u64 = 64 << 10;
+/// An upload may take so many times as long as another request.
+const UPLOAD_PATIENCE: u32 = 20;
+
+/// What is wanted, checked.
+pub(super) struct Wanted {
+    pub(super) question: String,
+    pub(super) material: Material,
+    pub(super) strategy: StrategyChoice,
+    pub(super) focus: Focus,
+    pub(super) schema: Option<String>,
+    pub(super) limits: Limits,
+}
+
+impl Wanted {
+    /// Reads the members; `uploads` are texts that came beside them, under the names they have from then on.
+    pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
+        let mut arguments = Arguments::new(request.as_object().cloned());
+        let Asked { question, along: mut given } = Asked::read(&mut arguments, uploads)?;
+        let material = Material::of(&mut arguments)?;
+        // The body as a whole is bounded already.
+        if let Some(text) = arguments.text("text", usize::MAX)? {
+            given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
+        }
+        let Manner { strategy, focus, schema } = Manner::of(&server.mcp, &mut arguments)?;
+        let limits = read_limits(&server.mcp, &mut arguments)?;
+        arguments.finish()?;
+        Ok(Self { question, material: material.with(given), strategy, focus, schema, limits })
+    }
+}
+
+/// What was sent: the members, and files beside them.
+pub(crate) struct Sent {
+    pub(crate) request: Value,
+    pub(crate) files: Vec<File>,
+}
+
+impl Sent {
+    /// The same as it may lie on the disk while the run waits for its turn.
+    pub(super) fn without_secrets(self) -> Self {
+        let of = |File { name, bytes }: File| {
+            let bytes = given_text(&name, &bytes, &ScanOptions::default()).into_owned();
+            File { name, bytes }
+        };
+        let files = self.files.into_iter().map(of).collect();
+        Self { request: request_without_secrets(self.request), files }
+    }
+}
+
+/// What was asked, with no secret in any of its texts. A secret that is sent over HTTP is never allowed.
+pub(super) fn request_without_secrets(mut request: Value) -> Value {
+    for attachment in request.get_mut("attachments").and_then(Value::as_array_mut).into_iter().flatten() {
+        redact_attachment(attachment);
+    }
+    let mut left = vec![&mut request];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(redacted) = redact(text).0 {
+                    *text = redacted;
+                }
+            }
+            Value::Array(values) => left.extend(values),
+            Value::Object(members) => left.extend(members.values_mut()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    request
+}
+
+/// A file that was sent.
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Reads the body, of either kind.
+pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, Problem> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_form = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"));
+    if !is_form {
+        let JsonBody(request) = JsonBody::from_request(request, server).await?;
+        return Ok(Sent { request, files: Vec::new() });
+    }
+    let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
+    // Uploads are held in memory while they arrive, a few at once.
+    let place = timeout(patience, server.runs.uploads.acquire()).await;
+    let Ok(Ok(_place)) = place else {
+        let detail = "other uploads are under way";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return Err(Problem::new(status, "uploads-busy", "The server is busy.", detail).hint("try again"));
+    };
+    let deadline = Instant::now() + patience * UPLOAD_PATIENCE;
+    let read = receive_form(request, &server.app.settings.server);
+    timeout_at(deadline, read).await.unwrap_or_else(|_| Err(Problem::too_slow()))
+}
+
+/// A body that comes a piece at a time, and breaks off where nothing comes of it: whoever takes a form apart holds what
+/// has no end, and looks through all of it again with each piece.
+struct Paced {
+    pieces: BodyDataStream,
+    is_paused: bool,
+    /// Bytes since the last part, or piece of a part.
+    idle_bytes: Arc<AtomicU64>,
+}
+
+impl Stream for Paced {
+    type Item = Result<Bytes, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if std::mem::take(&mut self.is_paused) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let polled = Pin::new(&mut self.pieces).poll_next(context);
+        if let Poll::Ready(Some(Ok(piece))) = &polled {
+            self.is_paused = true;
+            let idle_bytes = self.idle_bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
+            if idle_bytes > HEAD_BYTES_MAX {
+                let endless =
+                    std::io::Error::new(std::io::ErrorKind::InvalidData, "a part does not begin or end");
+                return Poll::Ready(Some(Err(axum::Error::new(endless))));
+            }
+        }
+        polled
+    }
+}
+
+pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) -> Result<Sent, Problem> {
+    let idle_bytes = Arc::new(AtomicU64::new(0));
+    let request = request.map(|body| {
+        let idle_bytes = Arc::clone(&idle_bytes);
+        Body::from_stream(Paced { pieces: body.into_data_stream(), is_paused: false, idle_bytes })
+    });
+    let mut form =
+        Multipart::from_request(request, &()).await.map_err(|error| bad_form(&error.body_text()))?;
+    let mut sent = Sent { request: Value::Null, files: Vec::new() };
+    let mut room = settings.upload_bytes_max;
+    let patience = Duration::from_millis(settings.request_ms_max);
+    loop {
+        let next = timeout(patience, form.next_field()).await.map_err(|_| Problem::too_slow())?;
+        let Some(mut field) = next.map_err(|error| bad_form(&error.body_text()))? else { break };
+        let (part, name) =
+            (field.name().unwrap_or_default().to_owned(), field.file_name().map(str::to_owned));
+        let mut bytes = Vec::new();
+        loop {
+            let piece = timeout(patience, field.chunk()).await.map_err(|_| Problem::too_slow())?;
+            let Some(piece) = piece.map_err(|error| bad_form(&error.body_text()))? else { break };
+            let too_large = || Problem::too_large(settings.upload_bytes_max);
+            room = room.checked_sub(piece.len() as u64).ok_or_else(too_large)?;
+            bytes.extend_from_slice(&piece);
+            idle_bytes.store(0, Ordering::Relaxed);
+        }
+        idle_bytes.store(0, Ordering::Relaxed);
+        match part.as_str() {
+            "request" if sent.request.is_null() => {
+                sent.request =
+                    serde_json::from_slice(&bytes).map_err(|error| malformed(&error.to_string()))?;
+            }
+            "file" if sent.files.len() < FILES_MAX => {
+                let name = file_name(name.as_deref(), sent.files.len())?;
+                sent.files.push(File { name, bytes });
+            }
+            "attachment" if sent.files.len() < FILES_MAX => {
+                if bytes.len() as u64 > ATTACHED_BYTES_MAX {
+                    return Err(Problem::too_large(ATTACHED_BYTES_MAX));
+                }
+                let name = attachment_name(name.as_deref().unwrap_or_default(), &sent.files);
+                sent.files.push(File { name, bytes });
+            }
+            "file" | "attachment" => {
+                return Err(bad_form(&format!("there are more than {FILES_MAX} files")));
+            }
+            "request" => return Err(bad_form("there are two parts `request`")),
+            _ => return Err(bad_form("a part is neither `request` nor `file` nor `attachment`")),
+        }
+    }
+    if sent.request.is_null() {
+        return Err(bad_form("there is no part `request`"));
+    }
+    Ok(sent)
+}
+
+fn bad_form(what: &str) -> Problem {
+    let title = "The form cannot be read.";
+    Problem::new(StatusCode::BAD_REQUEST, "multipart-malformed", title, what)
+        .hint("send a part `request` of JSON, and parts `file` and `attachment`")
+}
+
+/// The name under which a file is cited. It is never a path on this machine, and does not look like one either.
+fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
+    let name = sent.unwrap_or_default().replace('\\', "/");
+    let is_bad = name.chars().any(char::is_control)
+        || name.chars().count() > NAME_CHARS_MAX
+        || name.starts_with('/')
+        || name.split('/').any(|part| part == ".." || part == ".");
+    if is_bad {
+        return Err(bad_form("the name of a file is too long, or leads elsewhere"));
+    }
+    Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
+}
+
+/// The name of an attachment, whatever the client calls it: harmless, and no other's.
+fn attachment_name(sent: &str, files: &[File]) -> String {
+    let taken = files.iter().filter_map(|file| file.name.strip_prefix("attachments/")).map(str::to_owned);
+    Conversation::attachment(sent, &taken.collect()).0
+}
+
+/// The body, described.
+pub(super) fn schema() -> Value {
+    let texts = |about: &str, n_max: usize| {
+        let text = json!({ "type": "string", "minLength": 1 });
+        json!({ "type": "array", "items": text, "maxItems": n_max, "description": about })
+    };
+    let globs = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "maxItems": 50, "description": about });
+    let properties = json!({
+        "question": question_schema(),
+        "messages": messages_schema(),
+        "system": { "type": "string", "maxLength": SYSTEM_CHARS_MAX, "description": "The instructions of the conversation, with `messages`" },
+        "attachments": attached_schema(),
+        "paths": texts("Files and directories below the roots of the server", 100),
+        "contexts": texts("Ids of registered contexts", 100),
+        "text": { "type": "string", "description": "Text to answer from, cited as `text`" },
+        "strategy": { "enum": StrategyChoice::WORDS },
+        "focus": { "enum": Focus::ALL.map(Focus::name) },
+        "schema": { "type": "object", "description": "The JSON Schema of the answer" },
+        "limits": limits_schema(),
+        "include": globs("Only files that one of these globs matches"),
+        "exclude": globs("No file that one of these globs matches"),
+    });
+    let members = properties.as_object().cloned().unwrap_or_default();
+    let properties: Map<String, Value> =
+        members.into_iter().map(|(name, schema)| (name, or_null(schema))).collect();
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "allOf": [one_of_these(&["question", "messages"])],
+        "properties": properties,
+    })
+}
+
+/// At least one of the members is there; which of them go together is for the server to say.
+fn one_of_these(names: &[&str]) -> Value {
+    let required: Vec<Value> = names.iter().map(|name| json!({ "required": [name] })).collect();
+    json!({ "anyOf": required })
+}
+
+/// The same or `null`, which is as good as nothing.
+pub(super) fn or_null(mut schema: Value) -> Value {
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        words.push(Value::Null);
+    }
+    if let Some(kind) = schema["type"].as_str().map(str::to_owned) {
+        schema["type"] = json!([kind, "null"]);
+    }
+    schema
+}
+
+fn attached_schema() -> Value {
+    let mut schema = attachments_schema();
+    let entry = &mut schema["items"];
+    entry["anyOf"] = entry["oneOf"].take();
+    if let Some(entry) = entry.as_object_mut() {
+        entry.remove("oneOf");
+    }
+    for name in ["text", "base64"] {
+        schema["items"]["properties"][name] = or_null(schema["items"]["properties"][name].take());
+    }
+    schema
+}
+
+pub(super) fn question_schema() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" })
+}
+
+/// The body where nothing comes beside it: something must be named.
+pub(super) fn schema_alone() -> Value {
+    let mut schema = schema();
+    let named = ["paths", "contexts", "text", "messages", "attachments"];
+    if let Some(all) = schema.get_mut("allOf").and_then(Value::as_array_mut) {
+        all.push(one_of_these(&named));
+    }
+    schema
+}
+
+/// Limits that a request may lower.
+pub(super) fn limits_schema() -> Value {
+    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
+    let properties: Map<String, Value> =
+        LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
+    let about = "Lower limits than the server's; higher ones are taken as the server's";
+    json!({ "type": "object", "additionalProperties": false, "properties": properties, "description": about })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_attachments_are_made_harmless_and_unlike() {
+        let mut files: Vec<File> = Vec::new();
+        for sent in ["../../etc/passwd", "PASSWD", "", "a\0b\n", "\\\\host\\x"] {
+            let name = attachment_name(sent, &files);
+            files.push(File { name, bytes: Vec::new() });
+        }
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let expected =
+            ["passwd", "PASSWD-2", "attachment", "ab", "x"].map(|name| format!("attachments/{name}"));
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn names_of_files_lead_nowhere() {
+        let names =
+            [Some("a.txt"), Some("dir\\b.txt"), None, Some("")].map(|name| file_name(name, 0).unwrap());
+        assert_eq!(names, ["a.txt", "dir/b.txt", "file-1", "file-1"]);
+        for bad in ["../a", "a/../../b", "/etc/passwd", "\\\\host\\x", "a\0b", "a\nb", "./a"] {
+            assert!(file_name(Some(bad), 0).is_err(), "{bad}");
+        }
+    }
+}

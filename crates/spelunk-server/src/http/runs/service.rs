@@ -1,0 +1,516 @@
+//! The runs that this server works on: which wait, which are under way, and who asked for them. A run is kept by a task
+//! that follows it to its end, whether or not anybody watches. The truth about a run is its journal; what is to be done
+//! is in the tickets; what is here can be lost at any time.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::http::StatusCode;
+use spelunk_app::failure::Failure;
+use spelunk_app::runs::read_view;
+use spelunk_app::units::count;
+use spelunk_engine::{Cancel, Clock as _, SystemClock};
+use spelunk_fs::PrivateDir;
+use spelunk_journal::{Record, Workspace};
+use spelunk_types::{EventKind, RunId};
+use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::task::JoinSet;
+
+use super::super::Shared;
+use super::super::metrics::Counts;
+use super::super::problem::Problem;
+use super::keep;
+use super::queue::FairQueue;
+use super::tickets::{Key, Progress, Ticket, Tickets};
+
+/// Pieces of replies that a watcher may be behind; who is further behind misses them. Recorded events are never missed.
+const PIECES_MAX: usize = 256;
+/// Uploads that arrive at once.
+const UPLOADS_MAX: usize = 4;
+/// Keys that are remembered.
+const KEYS_MAX: usize = 10_000;
+/// Runs that never began, or could not go on, that are kept with their reason.
+const SETTLED_MAX: usize = 1_000;
+/// What all requests that wait may take on disk, with their uploads.
+const WAITING_BYTES_MAX: u64 = 4 << 30;
+/// How long a key is remembered.
+const KEY_MS_MAX: u64 = 24 * 3_600_000;
+
+/// All runs of this server that have not ended.
+pub struct RunService {
+    table: Mutex<Table>,
+    keepers: Mutex<JoinSet<()>>,
+    pub(super) tickets: Tickets,
+    pub(super) uploads: Semaphore,
+    pub(super) stop: watch::Sender<bool>,
+    runs_max: usize,
+    queue_max: usize,
+}
+
+#[derive(Default)]
+struct Table {
+    queue: FairQueue<Job>,
+    /// Those that wait and those under way.
+    live: HashMap<RunId, Arc<Live>>,
+    n_running: usize,
+    keys: HashMap<(String, String), Remembered>,
+    /// Runs without a journal that will never have one, and runs that could not go on; by their time.
+    settled: BTreeMap<RunId, Ticket>,
+    is_closed: bool,
+}
+
+struct Remembered {
+    digest: String,
+    run: RunId,
+    at_ms: u64,
+}
+
+/// A run that is to be begun or gone on with.
+pub(super) struct Job {
+    /// Without what was asked, which is on disk.
+    pub(super) ticket: Ticket,
+    pub(super) kind: JobKind,
+    /// What it takes on disk while it waits.
+    bytes: u64,
+    pub(super) live: Arc<Live>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JobKind {
+    /// It has no journal yet.
+    Begin,
+    /// It is asked what its ticket says.
+    More,
+    /// It goes on, under the limits of its ticket or those it had.
+    GoOn,
+}
+
+/// A run that waits or is under way.
+pub(crate) struct Live {
+    pub(super) run: RunId,
+    pub(super) question: String,
+    pub(super) phase: watch::Sender<Phase>,
+    /// Events that are not recorded.
+    pub(super) pieces: broadcast::Sender<Piece>,
+    pub(super) wish: Mutex<Wish>,
+    /// What it does, in a line.
+    pub(super) status: watch::Sender<String>,
+}
+
+/// Whether a run is to be stopped, and how, once it is under way.
+#[derive(Default)]
+pub(super) struct Wish {
+    pub(super) is_cancelled: bool,
+    pub(super) cancel: Option<Cancel>,
+}
+
+/// An event that is not recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The last event that was recorded before it.
+    pub(super) seq: u64,
+    /// As JSON.
+    pub(super) text: Arc<str>,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Waiting,
+    /// Under way, with so many events in its journal; none while its text is read.
+    Running {
+        seq: u64,
+    },
+    /// This server has let go of it.
+    Over,
+}
+
+impl Table {
+    /// Keeps the reason why a run is not under way; gives the oldest one that is forgotten for it.
+    fn settle(&mut self, ticket: Ticket) -> Option<RunId> {
+        self.settled.insert(ticket.run.clone(), ticket);
+        if self.settled.len() <= SETTLED_MAX {
+            return None;
+        }
+        self.settled.pop_first().map(|(run, _)| run)
+    }
+}
+
+impl Live {
+    fn new(lean: &Ticket) -> Arc<Self> {
+        let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
+        let status = watch::Sender::new("waiting for its turn".to_owned());
+        let (run, question) = (lean.run.clone(), lean.question().to_owned());
+        Arc::new(Self { run, question, phase, pieces, wish: Mutex::default(), status })
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        *self.phase.borrow() == Phase::Waiting
+    }
+}
+
+/// What came of an attempt to promise a run.
+pub(super) enum Promised {
+    New(Arc<Live>),
+    /// The same request under the same key came before.
+    Before(RunId),
+}
+
+impl RunService {
+    pub(crate) fn new(tickets: Tickets, runs_max: u64, queue_max: u64) -> Self {
+        Self {
+            table: Mutex::default(),
+            keepers: Mutex::default(),
+            tickets,
+            uploads: Semaphore::new(UPLOADS_MAX),
+            stop: watch::Sender::new(false),
+            runs_max: usize::try_from(runs_max).unwrap_or(usize::MAX),
+            queue_max: usize::try_from(queue_max).unwrap_or(usize::MAX),
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The directory of the workspace.
+    pub(crate) fn workspace(&self) -> &PrivateDir {
+        self.tickets.workspace()
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        let table = self.table();
+        !table.is_closed && table.queue.len() < self.queue_max
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        let table = self.table();
+        Counts { running: table.n_running as u64, queued: table.queue.len() as u64 }
+    }
+
+    pub(super) fn find(&self, run: &RunId) -> Option<Arc<Live>> {
+        self.table().live.get(run).cloned()
+    }
+
+    /// Runs that wait or are under way.
+    pub(super) fn all(&self) -> Vec<Arc<Live>> {
+        self.table().live.values().cloned().collect()
+    }
+
+    /// Runs that never began, or could not go on, with the reason.
+    pub(super) fn settled(&self) -> Vec<Ticket> {
+        self.table().settled.values().cloned().collect()
+    }
+
+    pub(super) fn settled_as(&self, run: &RunId) -> Option<Ticket> {
+        self.table().settled.get(run).cloned()
+    }
+
+    /// Every run that waits, is under way, never began or could not go on.
+    pub(super) fn names(&self) -> Vec<RunId> {
+        let table = self.table();
+        table.live.keys().chain(table.settled.keys()).cloned().collect()
+    }
+
+    /// A run as this server knows it, at one moment.
+    pub(super) fn standing(&self, run: &RunId) -> (Option<Arc<Live>>, Option<Ticket>) {
+        let table = self.table();
+        (table.live.get(run).cloned(), table.settled.get(run).cloned())
+    }
+
+    /// The run that was promised under this key, if what is asked is the same.
+    pub(super) fn promised(&self, client: &str, key: &Key) -> Result<Option<RunId>, Problem> {
+        promised(&self.table(), client, key)
+    }
+
+    /// Promises a run that takes so much on disk: the ticket is there before anybody hears of it. Blocking.
+    pub(super) fn promise(&self, ticket: &Ticket, kind: JobKind, bytes: u64) -> Result<Promised, Problem> {
+        let lean = ticket.lean();
+        let live = Live::new(&lean);
+        let forgotten = {
+            let mut table = self.table();
+            if let Some(key) = &ticket.key
+                && let Some(run) = promised(&table, &ticket.client, key)?
+            {
+                return Ok(Promised::Before(run));
+            }
+            if let Some(detail) = self.full(&table, bytes) {
+                let title = "The server takes no run now.";
+                let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "queue-full", title, detail);
+                return Err(problem.hint("try again later"));
+            }
+            if table.live.contains_key(&ticket.run) {
+                return Err(at_work(&ticket.run));
+            }
+            // Taken before the disk is written, so that a second request of the same key waits for nobody.
+            let forgotten = forget_old(&mut table.keys, ticket.at_ms);
+            note_key(&mut table.keys, ticket);
+            table.settled.remove(&ticket.run);
+            table.live.insert(ticket.run.clone(), Arc::clone(&live));
+            forgotten.into_iter().filter(|run| !table.live.contains_key(run)).collect::<Vec<_>>()
+        };
+        for run in forgotten {
+            self.tickets.remove(&run);
+        }
+        if let Err(error) = self.tickets.write(ticket) {
+            let mut table = self.table();
+            table.live.remove(&ticket.run);
+            table.keys.retain(|_, remembered| remembered.run != ticket.run);
+            return Err(error.into());
+        }
+        let job = Job { ticket: lean, kind, live: Arc::clone(&live), bytes };
+        self.table().queue.push(&ticket.client, job);
+        Ok(Promised::New(live))
+    }
+
+    /// Why there is no room, if there is none.
+    fn full(&self, table: &Table, bytes: u64) -> Option<&'static str> {
+        let waiting: u64 = table.queue.iter().map(|job| job.bytes).sum();
+        match () {
+            () if table.is_closed => Some("the server is stopping"),
+            () if table.queue.len() >= self.queue_max => Some("too many runs wait already"),
+            () if waiting.saturating_add(bytes) > WAITING_BYTES_MAX => {
+                Some("what waits takes too much room already")
+            }
+            () => None,
+        }
+    }
+
+    /// Begins what may begin.
+    pub(super) fn pump(&self, server: &Shared) {
+        loop {
+            let job = {
+                let mut table = self.table();
+                if table.is_closed || table.n_running >= self.runs_max {
+                    return;
+                }
+                let Some(job) = table.queue.pop() else { return };
+                table.n_running += 1;
+                job
+            };
+            job.live.phase.send_replace(Phase::Running { seq: 0 });
+            let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
+            while keepers.try_join_next().is_some() {}
+            keepers.spawn(keep::keep(Arc::clone(server), job));
+        }
+    }
+
+    /// A run of this server has ended, or could not begin.
+    pub(super) fn leave(&self, server: &Shared, live: &Live, settled: Option<Ticket>) {
+        let dropped = {
+            let mut table = self.table();
+            table.n_running = table.n_running.saturating_sub(1);
+            table.live.remove(&live.run);
+            settled.and_then(|ticket| table.settle(ticket))
+        };
+        if let Some(run) = dropped {
+            self.tickets.remove(&run);
+        }
+        live.phase.send_replace(Phase::Over);
+        self.pump(server);
+    }
+
+    /// Takes a run back: one that waits never begins, one under way stops. False if it is neither.
+    pub(super) fn cancel(&self, run: &RunId) -> Result<bool, Failure> {
+        let (job, live) = {
+            let mut table = self.table();
+            (table.queue.remove(|job| job.live.run == *run), table.live.get(run).cloned())
+        };
+        if let Some(job) = job {
+            self.withdraw(job)?;
+            return Ok(true);
+        }
+        let Some(live) = live else { return Ok(false) };
+        let mut wish = live.wish.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that is just about to begin looks here when it has.
+        wish.is_cancelled = true;
+        if let Some(cancel) = &wish.cancel {
+            cancel.cancel();
+        }
+        Ok(true)
+    }
+
+    /// One that waits never begins; it keeps what it would begin with, so that it can be resumed.
+    fn withdraw(&self, job: Job) -> Result<(), Failure> {
+        let Job { mut ticket, kind, live, .. } = job;
+        ticket.progress = Progress::Withdrawn;
+        // A run that was to go on has its journal to speak for it.
+        if kind == JobKind::Begin {
+            let whole = self.tickets.read(&ticket.run)?;
+            self.tickets.write(&Ticket { progress: Progress::Withdrawn, ..whole })?;
+        } else {
+            self.tickets.remove(&ticket.run);
+        }
+        let dropped = {
+            let mut table = self.table();
+            table.live.remove(&ticket.run);
+            if kind == JobKind::Begin { table.settle(ticket) } else { None }
+        };
+        if let Some(run) = dropped {
+            self.tickets.remove(&run);
+        }
+        live.phase.send_replace(Phase::Over);
+        Ok(())
+    }
+
+    /// Forgets a run that never had a journal. False if there is none of that name.
+    pub(super) fn forget(&self, run: &RunId) -> bool {
+        let was_there = self.table().settled.remove(run).is_some();
+        self.tickets.remove(run);
+        was_there
+    }
+
+    /// What was promised before the server stopped, in whatever way it stopped. Blocking.
+    pub fn recover(&self, server: &Shared) -> Result<u64, Failure> {
+        let Some(workspace) = server.app.existing_workspace()? else { return Ok(0) };
+        let now_ms = SystemClock.now_ms();
+        let with_journal: HashSet<RunId> = workspace.runs()?.into_iter().collect();
+        let mut n_recovered = 0;
+        let (tickets, n_foreign) = self.tickets.read_all()?;
+        if n_foreign > 0 {
+            let files = count(n_foreign as u64, "file");
+            server.app.say(&format!(
+                "warning: {files} in `server/tickets` of the workspace are ignored: this version did not write them for you"
+            ));
+        }
+        for mut ticket in tickets {
+            match left(&workspace, &ticket, with_journal.contains(&ticket.run)) {
+                Left::Job(kind) => {
+                    self.requeue(&ticket, kind);
+                    n_recovered += 1;
+                    continue;
+                }
+                Left::Gone => {
+                    self.tickets.remove(&ticket.run);
+                    continue;
+                }
+                Left::Ended => ticket.progress = Progress::Ended,
+                Left::Settled => {}
+            }
+            self.remember(&ticket, now_ms)?;
+        }
+        self.pump(server);
+        Ok(n_recovered)
+    }
+
+    fn requeue(&self, ticket: &Ticket, kind: JobKind) {
+        let lean = ticket.lean();
+        let live = Live::new(&lean);
+        let mut table = self.table();
+        note_key(&mut table.keys, ticket);
+        table.live.insert(ticket.run.clone(), Arc::clone(&live));
+        // What was promised is kept, however much it is.
+        table.queue.push(&ticket.client, Job { ticket: lean, kind, live, bytes: 0 });
+    }
+
+    /// Keeps what a ticket of a run that ended is still good for.
+    fn remember(&self, ticket: &Ticket, now_ms: u64) -> Result<(), Failure> {
+        let is_old = now_ms.saturating_sub(ticket.at_ms) > KEY_MS_MAX;
+        match &ticket.progress {
+            Progress::Ended if ticket.key.is_none() || is_old => self.tickets.remove(&ticket.run),
+            Progress::Ended => {
+                self.tickets.write(ticket)?;
+                note_key(&mut self.table().keys, ticket);
+            }
+            Progress::Refused(_) | Progress::Withdrawn => {
+                let dropped = {
+                    let mut table = self.table();
+                    note_key(&mut table.keys, ticket);
+                    table.settle(ticket.lean())
+                };
+                if let Some(run) = dropped {
+                    self.tickets.remove(&run);
+                }
+            }
+            Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Stops every run where it is. Their journals are complete when this returns, and their tickets say what is left.
+    pub async fn stop(&self) {
+        self.table().is_closed = true;
+        self.stop.send_replace(true);
+        let mut keepers = std::mem::take(&mut *self.keepers.lock().unwrap_or_else(PoisonError::into_inner));
+        while keepers.join_next().await.is_some() {}
+    }
+}
+
+/// What is left of a promise.
+enum Left {
+    Job(JobKind),
+    /// It was to go on, and somebody removed it meanwhile.
+    Gone,
+    /// It was kept.
+    Ended,
+    /// It was settled before.
+    Settled,
+}
+
+fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Left {
+    match &ticket.progress {
+        Progress::Ended | Progress::Refused(_) | Progress::Withdrawn => Left::Settled,
+        Progress::Waiting if !has_journal => Left::Job(JobKind::Begin),
+        Progress::Begun | Progress::More { .. } | Progress::Again { .. } if !has_journal => Left::Gone,
+        Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => Left::Job(JobKind::More),
+        Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {
+            // A journal that cannot be read is for a person to look at: going on with it will say why.
+            let view = read_view(workspace, &ticket.run).unwrap_or_default();
+            let is_untouched =
+                matches!(ticket.progress, Progress::Again { after_seq } if view.seq_last <= after_seq);
+            if view.outcome.is_some() && !is_untouched { Left::Ended } else { Left::Job(JobKind::GoOn) }
+        }
+    }
+}
+
+/// Whether the journal has the question of the ticket already: the server may have died between the two.
+fn was_asked(workspace: &Workspace, ticket: &Ticket, after_seq: u64) -> bool {
+    let blobs = workspace.blobs();
+    let is_it = |record: &Record| {
+        let Record::Known(event) = record else { return false };
+        let EventKind::QuestionAdded { question } = &event.kind else { return false };
+        event.seq > after_seq && blobs.text(question).is_ok_and(|question| question == ticket.question())
+    };
+    workspace.read_journal(&ticket.run).is_ok_and(|records| records.iter().any(is_it))
+}
+
+fn promised(table: &Table, client: &str, key: &Key) -> Result<Option<RunId>, Problem> {
+    let Some(before) = table.keys.get(&(client.to_owned(), key.key.clone())) else { return Ok(None) };
+    if before.digest == key.digest {
+        return Ok(Some(before.run.clone()));
+    }
+    let detail = format!("run `{}` was asked for under this key, with another request", before.run.short());
+    Err(Problem::new(StatusCode::CONFLICT, "key-reused", "The key stands for another request.", detail)
+        .hint("use a new key for a new request"))
+}
+
+pub(super) fn at_work(run: &RunId) -> Problem {
+    let detail = format!("run `{}` waits or is under way", run.short());
+    Problem::new(StatusCode::CONFLICT, "run-at-work", "The run has not ended.", detail)
+        .hint("cancel it first, or wait for its end")
+}
+
+fn note_key(keys: &mut HashMap<(String, String), Remembered>, ticket: &Ticket) {
+    let Some(Key { key, digest }) = ticket.key.clone() else { return };
+    let remembered = Remembered { digest, run: ticket.run.clone(), at_ms: ticket.at_ms };
+    keys.insert((ticket.client.clone(), key), remembered);
+}
+
+/// Gives the runs whose keys were forgotten.
+fn forget_old(keys: &mut HashMap<(String, String), Remembered>, now_ms: u64) -> Vec<RunId> {
+    let mut forgotten = Vec::new();
+    if keys.len() < KEYS_MAX {
+        return forgotten;
+    }
+    keys.retain(|_, remembered| {
+        let is_old = now_ms.saturating_sub(remembered.at_ms) > KEY_MS_MAX;
+        forgotten.extend(is_old.then(|| remembered.run.clone()));
+        !is_old
+    });
+    while keys.len() >= KEYS_MAX {
+        let oldest = keys.iter().min_by_key(|(_, remembered)| remembered.at_ms).map(|(key, _)| key.clone());
+        forgotten.extend(oldest.and_then(|oldest| keys.remove(&oldest)).map(|remembered| remembered.run));
+    }
+    forgotten
+}

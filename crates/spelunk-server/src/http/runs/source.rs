@@ -1,0 +1,156 @@
+//! The text around a line of a source, for whoever looks a citation up. Only documents of that run, only below the roots,
+//! and with secrets blacked out as they were for the model.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+use spelunk_app::failure::Failure;
+use spelunk_app::runs::read_view;
+use spelunk_context::{Reader, View};
+use spelunk_engine::RunView;
+use spelunk_journal::{JournalError, Record, Workspace};
+use spelunk_types::{BlobId, EventKind, RunId, ScanOptions, SourceSpec};
+
+use super::super::extract::{Params, Part};
+use super::super::problem::{Answer, Problem, work};
+use super::super::route::{Route, get};
+use super::super::{Server, Shared};
+use super::keep::require_roots;
+use super::results::with_journal;
+
+const CONTEXT: u64 = 10;
+const CONTEXT_MAX: u64 = 200;
+const LINE_CHARS_MAX: usize = 2_000;
+/// Counting the lines of a longer document would take longer than the look.
+const COUNTED_BYTES_MAX: u64 = 16 << 20;
+/// How long what was scanned is taken to be as it was.
+const FRESH: Duration = Duration::from_secs(10);
+const CORPORA_MAX: usize = 8;
+
+pub(super) fn routes() -> Vec<Route> {
+    let whole = |min: u64, max: u64| json!({ "type": "integer", "minimum": min, "maximum": max });
+    vec![
+        get("/v1/runs/{id}/source", "The text around a line of a source of the run", read)
+            .query_needed("source", json!({ "type": "string" }), "The document, as citations name it")
+            .query("line", whole(1, u64::from(u32::MAX)), "The line that is meant, from 1")
+            .query("context", whole(0, CONTEXT_MAX), "Lines before and behind it")
+            .answers(200, "The lines", json!({
+                "type": "object",
+                "required": ["source", "first_line", "lines", "changed"],
+                "properties": {
+                    "source": { "type": "string" },
+                    "first_line": { "type": "integer" },
+                    "lines": { "type": "array", "items": { "type": "string" } },
+                    "total_lines": { "type": "integer", "description": "Left out where it would take long to count" },
+                    "changed": { "type": "boolean", "description": "Whether the sources are other ones by now" },
+                    "quote": { "type": "string", "description": "What the run quoted from that line" },
+                },
+            }))
+            .problems(&[404, 409]),
+    ]
+}
+
+/// The sources of runs that were looked at just now.
+#[derive(Default)]
+pub(crate) struct Corpora {
+    kept: Mutex<HashMap<RunId, Scanned>>,
+}
+
+#[derive(Clone)]
+struct Scanned {
+    view: View,
+    is_changed: bool,
+    at: Instant,
+}
+
+impl Corpora {
+    fn of(&self, server: &Server, workspace: &Workspace, run: &RunId) -> Result<Scanned, Failure> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(scanned) = kept().get(run).filter(|scanned| scanned.at.elapsed() < FRESH) {
+            return Ok(scanned.clone());
+        }
+        let start = Start::read(workspace, run)?;
+        let engine = server.app.engine(start.scan)?;
+        let corpus = engine.open_corpus(&start.sources, &mut |_| {})?;
+        let is_changed = *corpus.digest() != start.corpus_digest;
+        let scanned = Scanned { view: View::of(Arc::new(corpus)), is_changed, at: Instant::now() };
+        let mut kept = kept();
+        if kept.len() >= CORPORA_MAX {
+            kept.clear();
+        }
+        kept.insert(run.clone(), scanned.clone());
+        Ok(scanned)
+    }
+}
+
+/// What the first event says about the sources.
+struct Start {
+    sources: Vec<SourceSpec>,
+    scan: ScanOptions,
+    corpus_digest: BlobId,
+}
+
+impl Start {
+    fn read(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
+        let lost = || JournalError::NotFound { name: run.to_string() };
+        let first = workspace.read_journal(run)?.into_iter().next().ok_or_else(lost)?;
+        let Record::Known(event) = first else { return Err(lost()) };
+        let EventKind::RunStarted { sources, scan, corpus_digest, .. } = event.kind else {
+            return Err(lost());
+        };
+        Ok(Self { sources, scan: *scan, corpus_digest })
+    }
+}
+
+async fn read(
+    State(server): State<Shared>,
+    Part(id): Part<String>,
+    mut params: Params,
+) -> Answer<Json<Value>> {
+    let name = params.needed("source")?;
+    let line = params.whole("line", 1, u64::from(u32::MAX))?.unwrap_or(1);
+    let context = params.whole("context", 0, CONTEXT_MAX)?.unwrap_or(CONTEXT);
+    params.finish()?;
+    let shown = work(move || {
+        let found = with_journal(&server, &id)?;
+        let run_view = read_view(&found.workspace, &found.run)?;
+        require_roots(&server, &run_view)?;
+        let scanned = server.corpora.of(&server, &found.workspace, &found.run)?;
+        let view = &scanned.view;
+        let document = view.find(&name).ok_or_else(|| Problem::not_found("the run has no such document"))?;
+        let reader = Reader::of_document(view, document).map_err(|error| unreadable(&error))?;
+        let first = line.saturating_sub(context).max(1);
+        let lines = reader.lines(first..=line.saturating_add(context)).map_err(|error| unreadable(&error))?;
+        let lines: Vec<String> =
+            lines.into_iter().map(|line| line.chars().take(LINE_CHARS_MAX).collect()).collect();
+        let mut shown = json!({
+            "source": name, "first_line": first, "lines": lines, "changed": scanned.is_changed || reader.is_stale(),
+        });
+        if reader.bytes() <= COUNTED_BYTES_MAX
+            && let Ok(n_lines) = reader.n_lines()
+        {
+            shown["total_lines"] = json!(n_lines);
+        }
+        if let Some(quote) = quote(&run_view, &name, line) {
+            shown["quote"] = json!(quote);
+        }
+        Ok(shown)
+    });
+    Ok(Json(shown.await?))
+}
+
+fn unreadable(error: &dyn std::error::Error) -> Problem {
+    let title = "The document cannot be read now.";
+    Problem::new(axum::http::StatusCode::CONFLICT, "source-unreadable", title, error.to_string())
+}
+
+/// What the run quoted from there.
+fn quote(view: &RunView, document: &str, line: u64) -> Option<String> {
+    let cited = view.citations.iter().map(|(citation, _)| citation);
+    let mut cited = cited.filter(|citation| citation.document == document && citation.line == line);
+    cited.next().map(|citation| citation.quote.clone())
+}

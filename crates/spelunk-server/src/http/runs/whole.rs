@@ -1,0 +1,124 @@
+//! A run from its question to its end, for whoever waits for the answer. Whoever stops waiting stops the run; what it had
+//! is in its journal, and it can be resumed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use serde_json::Value;
+use spelunk_app::asking::RoleModels;
+use spelunk_app::runs::{read_view, recorded_result};
+use spelunk_engine::{RunResult, RunView};
+use spelunk_journal::JournalError;
+use spelunk_types::RunId;
+use tokio::sync::watch;
+
+use super::super::Shared;
+use super::super::auth::Client;
+use super::super::problem::{Answer, Problem, work};
+use super::request::{File, Sent};
+use super::service::{Phase, Promised};
+use super::tickets::Progress;
+use super::{model, promise};
+
+/// A run that somebody waits for.
+pub(crate) struct Whole {
+    server: Shared,
+    pub(crate) run: RunId,
+    phase: watch::Receiver<Phase>,
+    status: watch::Receiver<String>,
+    is_over: bool,
+}
+
+/// What happened while somebody waited.
+pub(crate) enum Came {
+    /// It goes on; this is what it does.
+    Status(String),
+    End,
+    /// The server stops; the run goes on when it is back.
+    Closing,
+}
+
+/// What came of a run.
+pub(crate) struct Ended {
+    pub(crate) result: RunResult,
+    pub(crate) view: RunView,
+}
+
+impl Whole {
+    /// Asks; the run begins when it is its turn.
+    pub(crate) async fn begin(
+        server: &Shared,
+        client: Client,
+        request: Value,
+        documents: Vec<(String, String)>,
+    ) -> Answer<Self> {
+        // Whoever has no model to ask is told now, and not when it is the run's turn.
+        let models: RoleModels = model(server).await?.into();
+        let promising = Arc::clone(server);
+        let file = |(name, text): (String, String)| File { name, bytes: text.into_bytes() };
+        let files = documents.into_iter().map(file).collect();
+        let promised =
+            work(move || promise(&promising, client, None, Sent { request, files }, &models)).await?;
+        let live = match promised {
+            Promised::New(live) => live,
+            Promised::Before(run) => {
+                server.runs.find(&run).ok_or_else(|| Problem::not_found("the run has ended"))?
+            }
+        };
+        let (phase, status) = (live.phase.subscribe(), live.status.subscribe());
+        let whole = Self { server: Arc::clone(server), run: live.run.clone(), phase, status, is_over: false };
+        server.runs.pump(server);
+        Ok(whole)
+    }
+
+    /// Waits for the end, or for so long.
+    pub(crate) async fn wait(&mut self, patience: Duration) -> Came {
+        let server = Arc::clone(&self.server);
+        tokio::select! {
+            over = self.phase.wait_for(|phase| *phase == Phase::Over) => {
+                drop(over);
+                self.is_over = true;
+                Came::End
+            }
+            () = server.closing() => Came::Closing,
+            () = tokio::time::sleep(patience) => Came::Status(self.status.borrow().clone()),
+        }
+    }
+
+    /// What came of it, once it is over.
+    pub(crate) async fn end(mut self) -> Answer<Ended> {
+        self.is_over = true;
+        let (server, run) = (Arc::clone(&self.server), self.run.clone());
+        work(move || {
+            if let Some(Progress::Refused(refusal)) =
+                server.runs.settled_as(&run).map(|ticket| ticket.progress)
+            {
+                let title = "The run could not begin.";
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                let problem = Problem::new(status, &refusal.code, title, refusal.message);
+                return Err(match refusal.hint {
+                    Some(hint) => problem.hint(hint),
+                    None => problem,
+                });
+            }
+            let gone = || JournalError::NotFound { name: run.to_string() };
+            let workspace = server.app.existing_workspace()?.ok_or_else(gone)?;
+            let view = read_view(&workspace, &run)?;
+            let result = recorded_result(&workspace, run, &view)?;
+            Ok(Ended { result, view })
+        })
+        .await
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        if self.is_over || self.server.is_closed() {
+            return;
+        }
+        if let Err(failure) = self.server.runs.cancel(&self.run) {
+            self.server.app.say(&format!("warning: run {} goes on: {}", self.run.short(), failure.0));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The table of routes against the document.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+#[test]
+fn every_route_is_in_the_document_once_and_nothing_else_is() {
+    let document = document();
+    let described: BTreeSet<String> = document["paths"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().into_iter().flat_map(|methods| methods.keys().cloned());
+            methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
+        })
+        .collect();
+    let served: Vec<String> = routes()
+        .iter()
+        .map(|route| format!("{} {}", route.method, route::document_path(route.path)))
+        .collect();
+    assert_eq!(served.iter().cloned().collect::<BTreeSet<_>>(), described);
+    assert_eq!(served.len(), described.len());
+}
+
+#[test]
+fn the_document_that_is_checked_in_is_the_one_that_is_served() {
+    spelunk_testkit::check_page("openapi.json", &format!("{:#}\n", document()));
+}
+
+#[test]
+fn every_operation_has_an_answer_and_a_name_of_its_own() {
+    let mut ids = BTreeSet::new();
+    for route in routes() {
+        let operation = route.operation();
+        let answers = operation["responses"].as_object().unwrap();
+        assert!(answers.keys().any(|status| status.starts_with('2')), "{} {}", route.method, route.path);
+        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{operation}");
+    }
+}

@@ -1,0 +1,56 @@
+//! What a tool answers: text for whoever reads, the same as data for programs, both bounded. A failure is an answer too,
+//! marked as one, with the code, the message and the hint that the command line would show.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+use spelunk_app::error_text::{Paint, error_json, error_text};
+use spelunk_app::failure::Failure;
+use spelunk_app::units::safe;
+use spelunk_types::Explain;
+
+use super::bound::{bound, cut};
+
+/// An answer before it is bounded.
+#[derive(Debug)]
+pub(super) struct Said {
+    text: String,
+    data: Value,
+    is_error: bool,
+}
+
+impl Said {
+    pub(super) fn new(text: impl Into<String>, data: Value) -> Self {
+        Self { text: text.into(), data, is_error: false }
+    }
+
+    /// An answer that tells of a failure and still has something to show.
+    pub(super) fn failed(text: impl Into<String>, data: Value) -> Self {
+        Self { text: text.into(), data, is_error: true }
+    }
+
+    pub(super) fn error(error: &dyn Explain) -> Self {
+        Self::failed(error_text(error, Paint::Plain), json!({ "error": error_json(error) }))
+    }
+
+    /// Within the limit of the server. Data that was cut says so in a field of its own.
+    pub(super) fn into_result(self, chars_max: usize) -> CallToolResult {
+        let (mut data, is_cut) = bound(self.data, chars_max);
+        if let Some(fields) = data.as_object_mut().filter(|_| is_cut) {
+            fields.insert("cut".to_owned(), Value::Bool(true));
+        }
+        let (text, _) = cut(safe(&self.text).trim_end(), chars_max);
+        let mut result = if self.is_error {
+            CallToolResult::structured_error(data)
+        } else {
+            CallToolResult::structured(data)
+        };
+        result.content = vec![ContentBlock::text(text)];
+        result
+    }
+}
+
+impl From<Result<Self, Failure>> for Said {
+    fn from(result: Result<Self, Failure>) -> Self {
+        result.unwrap_or_else(|failure| Self::error(failure.0.as_ref()))
+    }
+}

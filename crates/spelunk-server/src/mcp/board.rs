@@ -1,0 +1,223 @@
+//! The board: the calls of a run as tasks for agents of the host, who take the place of a model. What a task says, whether
+//! a report can be used, and when the next one may begin, is the engine's business; the board only hands out and collects.
+//! A task is leased: an agent that does not come back loses it to the next.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::{StreamExt as _, stream};
+use spelunk_app::failure::Usage;
+use spelunk_app::provider::OF_CLIENT;
+use spelunk_app::units::head;
+use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Speaker};
+use spelunk_types::{CallId, FrameId, ModelRef, StopReason};
+use tokio::sync::{oneshot, watch};
+
+/// The model of a run whose calls are on a board.
+pub(super) const MODEL: &str = "agents";
+/// Agents may come back the next day.
+pub(super) const CALL_MS_MAX: u64 = 86_400_000;
+const ABOUT_CHARS_MAX: usize = 160;
+
+/// Tasks that nobody has answered.
+pub(super) struct Board {
+    tasks: Mutex<BTreeMap<CallId, Task>>,
+    /// Counts changes, to wait for the next.
+    changed: watch::Sender<u64>,
+}
+
+struct Task {
+    prompt: Prompt,
+    reply: oneshot::Sender<String>,
+    lease: Option<Lease>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Lease {
+    agent: String,
+    until_ms: u64,
+}
+
+/// A task as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) call: CallId,
+    /// What the agent is, in a few words.
+    pub(super) role: String,
+    /// What it is about, in a line.
+    pub(super) about: String,
+    /// Who has it, and until when.
+    pub(super) leased_to: Option<(String, u64)>,
+}
+
+impl Default for Board {
+    fn default() -> Self {
+        Self { tasks: Mutex::default(), changed: watch::Sender::new(0) }
+    }
+}
+
+impl Board {
+    async fn ask(&self, call: CallId, prompt: Prompt) -> Result<String, ModelError> {
+        let (reply, answered) = oneshot::channel();
+        self.tasks().insert(call, Task { prompt, reply, lease: None });
+        self.changed.send_modify(|n| *n += 1);
+        answered.await.map_err(|_| ModelError::StreamCut)
+    }
+
+    /// The tasks that can be worked on, in the order of the run.
+    pub(super) fn list(&self, now_ms: u64) -> Vec<Shown> {
+        self.tasks().iter().map(|(call, task)| task.shown(call, now_ms)).collect()
+    }
+
+    /// Leases a task to an agent: the one that is named, or else the first that nobody has. An agent that claims what it
+    /// has gets more time.
+    pub(super) fn claim(
+        &self,
+        call: Option<&CallId>,
+        agent: &str,
+        now_ms: u64,
+        lease_ms: u64,
+    ) -> Result<Shown, Usage> {
+        let mut tasks = self.tasks();
+        let free = |task: &Task| task.holder(now_ms).is_none_or(|holder| holder == agent);
+        let found = match call {
+            Some(call) => {
+                tasks.get_key_value(call).map(|(call, _)| call.clone()).ok_or_else(|| unknown(call))?
+            }
+            None => {
+                let first = tasks.iter().find(|(_, task)| task.holder(now_ms).is_none());
+                first.map(|(call, _)| call.clone()).ok_or_else(|| Usage {
+                    message: "there is no task that nobody has".into(),
+                    hint: "wait for those who work, or see `task_list`".into(),
+                })?
+            }
+        };
+        let task = tasks.get_mut(&found).ok_or_else(|| unknown(&found))?;
+        if !free(task) {
+            let holder = head(task.holder(now_ms).unwrap_or_default(), 60);
+            let message = format!("the task `{found}` is leased to `{holder}`");
+            return Err(Usage { message, hint: "claim another one".into() });
+        }
+        task.lease = Some(Lease { agent: agent.to_owned(), until_ms: now_ms.saturating_add(lease_ms) });
+        Ok(task.shown(&found, now_ms))
+    }
+
+    /// All that a task says, the instruction first.
+    pub(super) fn prompt(&self, call: &CallId) -> Result<Prompt, Usage> {
+        self.tasks().get(call).map(|task| task.prompt.clone()).ok_or_else(|| unknown(call))
+    }
+
+    /// Takes the reply of an agent. Who lost the lease to another is refused.
+    pub(super) fn submit(&self, call: &CallId, agent: &str, reply: String, now_ms: u64) -> Result<(), Usage> {
+        let mut tasks = self.tasks();
+        let task = tasks.get(call).ok_or_else(|| unknown(call))?;
+        match task.holder(now_ms) {
+            Some(holder) if holder != agent => {
+                let message = format!("the task `{call}` is leased to `{}`", head(holder, 60));
+                return Err(Usage { message, hint: "your lease has ended; claim another task".into() });
+            }
+            None if task.lease.is_none() => {
+                let message = format!("the task `{call}` was not claimed");
+                return Err(Usage { message, hint: "claim it with `task_claim` first".into() });
+            }
+            Some(_) | None => {}
+        }
+        if let Some(task) = tasks.remove(call) {
+            // The run may have ended a moment ago.
+            drop(task.reply.send(reply));
+        }
+        Ok(())
+    }
+
+    /// A task that asks for a reply once more: what was wrong with the one before is in its last message.
+    pub(super) fn again(&self, frame: &FrameId) -> Option<(CallId, Prompt)> {
+        let tasks = self.tasks();
+        let is_repair = |call: &CallId, task: &Task| call.frame == *frame && task.prompt.messages.len() > 1;
+        let (call, task) = tasks.iter().find(|(call, task)| is_repair(call, task))?;
+        Some((call.clone(), task.prompt.clone()))
+    }
+
+    /// Tells of every change.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, BTreeMap<CallId, Task>> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|_, task| !task.reply.is_closed());
+        tasks
+    }
+}
+
+impl Task {
+    fn holder(&self, now_ms: u64) -> Option<&str> {
+        self.lease.as_ref().filter(|lease| lease.until_ms > now_ms).map(|lease| lease.agent.as_str())
+    }
+
+    fn shown(&self, call: &CallId, now_ms: u64) -> Shown {
+        let lease = self.lease.as_ref().filter(|lease| lease.until_ms > now_ms);
+        let role = self.prompt.system.split(['.', '\n']).next().unwrap_or_default();
+        Shown {
+            call: call.clone(),
+            role: head(role, ABOUT_CHARS_MAX),
+            about: about(&self.prompt),
+            leased_to: lease.map(|lease| (lease.agent.clone(), lease.until_ms)),
+        }
+    }
+}
+
+/// The first line behind the documents, which says what part of them it is.
+fn about(prompt: &Prompt) -> String {
+    let first = prompt.messages.iter().find(|message| message.speaker == Speaker::User);
+    let text = first.map(|message| message.text.as_str()).unwrap_or_default();
+    let text = text.rsplit_once("</document>\n").map_or(text, |(_, rest)| rest);
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let again = if prompt.messages.len() > 1 { "once more: " } else { "" };
+    format!("{again}{}", head(line, ABOUT_CHARS_MAX))
+}
+
+fn unknown(call: &CallId) -> Usage {
+    Usage {
+        message: format!("there is no open task `{call}`"),
+        hint: "see the open ones with `task_list`".into(),
+    }
+}
+
+/// A model whose calls are on the board.
+pub(super) struct BoardModel {
+    reference: ModelRef,
+    board: Arc<Board>,
+}
+
+impl BoardModel {
+    pub(super) fn new(board: Arc<Board>) -> Self {
+        let reference = ModelRef { provider: OF_CLIENT.into(), name: MODEL.into(), base_url: String::new() };
+        Self { reference, board }
+    }
+}
+
+impl Model for BoardModel {
+    fn reference(&self) -> &ModelRef {
+        &self.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        None
+    }
+
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
+        let (board, prompt, call) = (Arc::clone(&self.board), prompt.clone(), call.clone());
+        let asking = async move { board.ask(call, prompt).await };
+        let deltas = |reply: Result<String, ModelError>| match reply {
+            Ok(text) => {
+                let done = ModelDelta::Done { stop: StopReason::Finished, usage: None };
+                vec![Ok(ModelDelta::Text(text)), Ok(done)]
+            }
+            Err(error) => vec![Err(error)],
+        };
+        Box::pin(stream::once(asking).flat_map(move |reply| stream::iter(deltas(reply))))
+    }
+}
+
+#[cfg(test)]
+mod tests;

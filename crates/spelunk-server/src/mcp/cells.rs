@@ -1,0 +1,227 @@
+//! `rlm_repl`: sessions of code over text, with the calling agent in the place of the root model. A session is a run: its
+//! cells, and the calls of models that they make, are in its journal.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::CallToolResponse;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::json;
+use spelunk_app::arguments::{Arguments, wrong};
+use spelunk_app::asking::keep;
+use spelunk_app::blocking::blocking;
+use spelunk_app::error_text::{Paint, error_json, error_text};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider::Nobody;
+use spelunk_engine::{ConsoleCell, RunRequest, console};
+use spelunk_model::Model;
+use spelunk_types::{Focus, Strategy};
+use tokio::sync::{mpsc, oneshot};
+
+use super::answer::Said;
+use super::material::Material;
+use super::models::{ModelChoice, Models, models};
+use super::rounds::{Past, Wait, Work};
+use super::runs::{Ended, Live};
+use super::state::State;
+
+const CODE_CHARS_MAX: usize = 200_000;
+const SESSION_CHARS_MAX: usize = 100;
+const SESSIONS_MAX: usize = 8;
+/// An agent may run as many cells as it likes.
+const CELLS_MAX: u64 = 1_000_000;
+
+/// The sessions that are open, by the short names of their runs.
+#[derive(Default)]
+pub(super) struct Consoles {
+    open: Mutex<HashMap<String, Arc<Console>>>,
+}
+
+/// One session.
+pub(super) struct Console {
+    pub(super) live: Arc<Live>,
+    cells: mpsc::UnboundedSender<ConsoleCell>,
+    /// What `context` is, in words.
+    description: String,
+}
+
+impl Consoles {
+    pub(super) fn close_all(&self) {
+        self.open().clear();
+    }
+
+    fn find(&self, session: &str) -> Result<Arc<Console>, Usage> {
+        let mut open = self.open();
+        open.retain(|_, console| !console.cells.is_closed());
+        open.get(session).cloned().ok_or_else(|| Usage {
+            message: format!("there is no open session `{}`", super::bound::cut(session, 60).0),
+            hint: "leave `session` out and name `paths` or `contexts` to open one".into(),
+        })
+    }
+
+    fn require_room(&self) -> Result<(), Usage> {
+        let mut open = self.open();
+        open.retain(|_, console| !console.cells.is_closed());
+        if open.len() < SESSIONS_MAX {
+            return Ok(());
+        }
+        let mut names: Vec<&str> = open.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        let hint = format!("end one of {} with `end`", names.join(", "));
+        Err(Usage { message: format!("{SESSIONS_MAX} sessions are open already"), hint })
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<String, Arc<Console>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Console {
+    fn name(&self) -> &str {
+        self.live.run.short()
+    }
+
+    /// What a cell said.
+    pub(super) fn said(&self, text: &str) -> Said {
+        let has_ended = self.cells.is_closed();
+        let shown = if text.is_empty() { "[nothing was printed]" } else { text };
+        let stands = if has_ended { " has ended" } else { "" };
+        let shown = format!("{shown}\n[session {}{stands}]", self.name());
+        Said::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
+    }
+
+    /// The session is over: by `FINAL`, by a limit, or by a failure.
+    pub(super) fn ended(&self, ended: &Ended) -> Said {
+        let answer = ended.result.answer.as_ref().map(|answer| answer.text.clone());
+        let error = ended.result.error.as_ref();
+        let data = json!({
+            "session": self.name(),
+            "output": answer,
+            "ended": true,
+            "error": error.map(|error| error_json(error)),
+        });
+        match error {
+            Some(error) => Said::failed(error_text(error, Paint::Plain), data),
+            None => {
+                let text = format!("{}\n[session {} has ended]", answer.unwrap_or_default(), self.name());
+                Said::new(text, data)
+            }
+        }
+    }
+}
+
+/// What a call of the tool wants.
+struct Wanted {
+    code: Option<String>,
+    session: Option<String>,
+    material: Material,
+    pub model: ModelChoice,
+    end: bool,
+}
+
+fn read(mut arguments: Arguments) -> Result<Wanted, Usage> {
+    let wanted = Wanted {
+        code: arguments.text("code", CODE_CHARS_MAX)?,
+        session: arguments.text("session", SESSION_CHARS_MAX)?,
+        material: Material::of(&mut arguments)?,
+        model: ModelChoice::of(&mut arguments)?,
+        end: arguments.flag("end")?,
+    };
+    arguments.finish()?;
+    if wanted.session.is_some() && wanted.material.is_named() {
+        return Err(wrong("session", "has its text already: name no paths and no contexts"));
+    }
+    Ok(wanted)
+}
+
+/// Runs a cell, in a new session or in one that is open.
+pub(super) async fn repl(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    match begin(state, context, arguments).await {
+        Ok(Begun::Cell(work)) => {
+            Wait { state, context, tool: "rlm_repl", ms_max: None }.finish(work, Past::default()).await
+        }
+        Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
+        Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
+    }
+}
+
+enum Begun {
+    Cell(Work),
+    Said(Said),
+}
+
+async fn begin(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<Begun, Failure> {
+    let Wanted { code, session, material, model, end } = read(arguments)?;
+    let console = match session {
+        Some(session) => state.consoles.find(&session)?,
+        None if end => return Err(wrong("session", "is needed to end one").into()),
+        None => open(state, context, material, model).await?,
+    };
+    if end {
+        state.consoles.open().remove(console.name());
+        let text = format!("session {} has ended", console.name());
+        let data = json!({ "session": console.name(), "output": "", "ended": true });
+        return Ok(Begun::Said(Said::new(text, data)));
+    }
+    let Some(code) = code.filter(|code| !code.trim().is_empty()) else {
+        return Ok(Begun::Said(console.said(&console.description)));
+    };
+    let (said, hear) = oneshot::channel();
+    // A session that has ended meanwhile says so by its end.
+    drop(console.cells.send(ConsoleCell { code, said }));
+    Ok(Begun::Cell(Work::Cell { console, said: hear }))
+}
+
+async fn open(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    material: Material,
+    choice: ModelChoice,
+) -> Result<Arc<Console>, Failure> {
+    state.consoles.require_room()?;
+    state.runs.require_room()?;
+    let models = models(state, context, choice).await?;
+    let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default()) as Arc<dyn Model>));
+    let options = material.scan_options(&state.app.settings.limits);
+    let reading = Arc::clone(state);
+    let (inputs, corpus, options) = blocking(move || {
+        let (inputs, corpus) = material.scan(&reading, &options)?;
+        Ok((inputs, corpus, options))
+    })
+    .await?;
+    let engine = state.app.engine(options)?.with_sandbox(state.sandbox.clone());
+    let sources = keep(&engine, inputs)?;
+    let mut limits = state.app.settings.limits.clone();
+    limits.cells_max = CELLS_MAX;
+    let settings = models.settings(state, limits);
+    let (cells, typed) = mpsc::unbounded_channel();
+    let (ready, described) = oneshot::channel();
+    let handle = engine.start(RunRequest {
+        question: "a session of an agent".into(),
+        corpus,
+        sources,
+        strategy: Strategy::Program,
+        model: models.root,
+        sub_model: models.sub,
+        synthesis_model: models.synthesis,
+        schema: None,
+        focus: Focus::General,
+        settings,
+        program: Some(console(typed, ready)),
+    })?;
+    let live = state.runs.keep(handle, models.asked, None);
+    // A session that could not begin says why when its first cell is waited for.
+    let description = described.await.unwrap_or_default();
+    let console = Arc::new(Console { live, cells, description });
+    state.consoles.open().insert(console.name().to_owned(), Arc::clone(&console));
+    Ok(console)
+}

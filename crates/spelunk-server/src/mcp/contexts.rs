@@ -1,0 +1,333 @@
+//! The context tools: look at registered texts without loading them. Each look is bounded, counted, and suggests the next.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use spelunk_app::arguments::{Arguments, whole_number, wrong};
+use spelunk_app::error_text::{Paint, error_json};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::finding::{Finder, FoundInContexts, Wanted};
+use spelunk_app::render::contexts as render;
+use spelunk_app::render::found::{found_json, found_text};
+use spelunk_app::render::passages::{passages_json, passages_text};
+use spelunk_app::units::{count, head, listed};
+use spelunk_context::{
+    ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, ScanOptions, StoreError, View,
+};
+use spelunk_index::{Mode, RankOptions, Ranking, rank};
+
+use super::answer::Said;
+use super::bound::cut;
+use super::material::Material;
+use super::state::State;
+
+const ID_CHARS_MAX: usize = 1000;
+const PATTERN_CHARS_MAX: usize = 10_000;
+const QUESTION_CHARS_MAX: usize = 10_000;
+const TEXT_CHARS_MAX: usize = 10_000_000;
+/// Characters that one entry of a batch may show.
+const BATCH_CHARS_MAX: usize = 400;
+const PASSAGES_MAX: u64 = 20;
+const PASSAGES_DEFAULT: u64 = 5;
+const PASSAGES_BYTES_MAX: u64 = 20_000;
+const LOAD_CHARS_DEFAULT: u64 = 20_000;
+const NUMBER_MAX: u64 = u64::MAX;
+
+pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let kind = arguments.text("type", ID_CHARS_MAX)?;
+    let offset = arguments.whole("offset", NUMBER_MAX)?.unwrap_or(0);
+    arguments.finish()?;
+    // Other processes register contexts, too.
+    drop(state.store().reload()?);
+    let contexts = match &kind {
+        Some(kind) => state.navigator.list_of_kind(kind)?,
+        None => state.navigator.list(),
+    };
+    let n_all = contexts.len();
+    let shown: Vec<_> =
+        contexts.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX)).take(LIST_MAX).collect();
+    let next = offset + shown.len() as u64;
+    let next_offset = (next < n_all as u64).then_some(next);
+    let mut text = render::list(&shown, false);
+    if n_all == 0 {
+        text.push_str("no contexts; register one with context_register");
+    } else if let Some(next) = next_offset {
+        text += &format!("[{} of {n_all}; the next from offset {next}]\n", shown.len());
+    }
+    let data = json!({ "contexts": render::list_json(&shown), "total": n_all, "next_offset": next_offset });
+    Ok(Said::new(text, data))
+}
+
+/// Contexts that one list shows.
+const LIST_MAX: usize = 100;
+
+pub(super) fn peek(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let id = arguments.needed("context_id", ID_CHARS_MAX)?;
+    let lines = arguments.whole("lines", NUMBER_MAX)?.unwrap_or(state.store().limits().peek_lines);
+    arguments.finish()?;
+    let view = state.navigator.peek(&id, lines)?;
+    let text = with_steps(render::peek(&view, false), &view.suggestions);
+    Ok(Said::new(text, render::peek_json(&view)))
+}
+
+fn with_steps(text: String, steps: &[spelunk_context::Suggestion]) -> String {
+    match render::next_steps(steps) {
+        Some(steps) => format!("{text}[{steps}]"),
+        None => text,
+    }
+}
+
+pub(super) fn grep(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let id = arguments.needed("context_id", ID_CHARS_MAX)?;
+    let query = GrepQuery {
+        case_sensitive: arguments.flag("case_sensitive")?,
+        literal: arguments.flag("literal")?,
+        ..state.navigator.query(
+            &arguments.needed("pattern", PATTERN_CHARS_MAX)?,
+            arguments.whole("context_lines", NUMBER_MAX)?.unwrap_or(2),
+        )
+    };
+    arguments.finish()?;
+    let view = state.navigator.grep(&id, &query)?;
+    let text = with_steps(render::grep(&view, false, Paint::Plain), &view.suggestions);
+    Ok(Said::new(text, render::grep_json(&view)))
+}
+
+pub(super) fn chunk(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let id = arguments.needed("context_id", ID_CHARS_MAX)?;
+    let page = arguments.whole("chunk_index", NUMBER_MAX)?.unwrap_or(0);
+    let lines = arguments.whole("chunk_size", NUMBER_MAX)?.unwrap_or(state.store().limits().page_lines);
+    arguments.finish()?;
+    let view = state.navigator.page(&id, page, lines)?;
+    Ok(Said::new(render::page(&view, false), render::page_json(&view)))
+}
+
+pub(super) fn load(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let id = arguments.needed("context_id", ID_CHARS_MAX)?;
+    let chars_max = arguments.whole("chars_max", NUMBER_MAX)?.unwrap_or(LOAD_CHARS_DEFAULT);
+    arguments.finish()?;
+    let view = state.navigator.load(&id)?;
+    let chars_max = usize::try_from(chars_max).unwrap_or(usize::MAX).min(state.output_chars_max);
+    let (content, truncated) = cut(&view.text, chars_max);
+    let warning = if truncated {
+        let message = format!(
+            "only the first {chars_max} of {} characters: grep it or read it in chunks",
+            view.size_chars
+        );
+        Some(message)
+    } else {
+        view.warning.clone()
+    };
+    let text = match &warning {
+        Some(warning) => format!("[{warning}]\n{content}"),
+        None => content.clone(),
+    };
+    let data = json!({
+        "context": view.id.as_str(),
+        "size_chars": view.size_chars,
+        "size_tokens_approx": view.tokens_approx,
+        "truncated": truncated,
+        "warning": warning,
+        "content": content,
+    });
+    Ok(Said::new(text, data))
+}
+
+pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let query = arguments.needed("query", QUESTION_CHARS_MAX)?;
+    let mode = arguments.text("mode", 20)?.unwrap_or_else(|| "words".to_owned());
+    let ids = arguments.texts("contexts", 100, ID_CHARS_MAX)?;
+    let n_max = arguments.whole("results_max", PASSAGES_MAX)?.unwrap_or(PASSAGES_DEFAULT);
+    arguments.finish()?;
+    match mode.as_str() {
+        "words" => {
+            let ranking = best_passages(state, ids, &query, n_max)?;
+            let text = if ranking.passages.is_empty() {
+                "no passage shares a word with the query".to_owned()
+            } else {
+                passages_text(&ranking, &query, Paint::Plain)
+            };
+            let mut data = passages_json(&ranking);
+            let passages = data["passages"].take();
+            Ok(Said::new(
+                text,
+                json!({ "mode": mode, "results": passages, "matched": data["passages_matched"] }),
+            ))
+        }
+        "pattern" => {
+            let (hits, report) = state.navigator.search_all(&state.navigator.query(&query, 0))?;
+            let text = render::search(&hits, &report, false, Paint::Plain);
+            let mut data = render::search_json(&hits, &report);
+            data["mode"] = json!(mode);
+            Ok(Said::new(text, data))
+        }
+        "meaning" | "hybrid" => {
+            let mode = Mode::from_name(&mode).unwrap_or_default();
+            let hits_max = usize::try_from(n_max.max(1)).unwrap_or(usize::MAX);
+            let each_max = if ids.len() == 1 { hits_max } else { Wanted::EACH_MAX };
+            let found = find(state, &Wanted { query, mode, ids, per_context_max: each_max, hits_max })?;
+            Ok(Said::new(found_text(&found, Paint::Plain), found_json(&found)))
+        }
+        _ => Err(wrong("mode", "must be `words`, `meaning`, `hybrid` or `pattern`").into()),
+    }
+}
+
+/// Passages of registered contexts, as far as their files are still below a root.
+pub(crate) fn find(state: &State, wanted: &Wanted) -> Result<FoundInContexts, Failure> {
+    let admit = |path: &Path| state.admit(&path.to_string_lossy());
+    Finder { app: &state.app, store: state.store(), admit: &admit }.find(wanted, &mut |_| {})
+}
+
+/// The passages of contexts that fit a query best. The one place that decides how they are found.
+fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Result<Ranking, Failure> {
+    let ids = if ids.is_empty() {
+        state.navigator.list().iter().map(|context| context.id.as_str().to_owned()).collect()
+    } else {
+        ids
+    };
+    if ids.is_empty() {
+        let message = "there are no contexts to search".to_owned();
+        return Err(Usage { message, hint: "register some with `context_register`".into() }.into());
+    }
+    let material = Material::of_contexts(ids);
+    let (_, corpus) = material.scan(state, &ScanOptions::default())?;
+    let view = View::of(Arc::new(corpus));
+    Ok(rank(&view, query, &RankOptions::new(n_max.max(1), PASSAGES_BYTES_MAX), &mut |_| {})?)
+}
+
+pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let path = arguments.text("path", 4096)?;
+    let text = arguments.text("text", TEXT_CHARS_MAX)?;
+    let id = arguments.text("context_id", ID_CHARS_MAX)?;
+    let kind = arguments.text("type", ID_CHARS_MAX)?.unwrap_or_else(|| "document".to_owned());
+    let pattern = arguments.text("pattern", 500)?.unwrap_or_else(|| "*".to_owned());
+    let prefix = arguments.text("prefix", ID_CHARS_MAX)?.unwrap_or_default();
+    let replace = arguments.flag("replace")?;
+    arguments.finish()?;
+    // The workspace's own files come first: they keep the directory private and out of git.
+    drop(state.app.workspace()?);
+    let store = state.store();
+    let kind = match ContextKind::from_name(&kind) {
+        Some(ContextKind::Custom(name)) => {
+            store.declare_kind(name.as_str(), ContextKind::Custom(name.clone()).default_policy())?
+        }
+        Some(kind) => kind,
+        None => return Err(StoreError::BadKindName { name: cut(&kind, 100).0 }.into()),
+    };
+    let put = |new: NewContext| if replace { store.replace(new) } else { store.register(new) };
+    let context = match (path, text, id) {
+        (None, Some(text), Some(id)) => {
+            put(NewContext::new(ContextId::new(&id)?, kind, NewSource::Inline(text)))?
+        }
+        (None, Some(_), None) => return Err(wrong("context_id", "is needed with `text`").into()),
+        (Some(path), None, id) => {
+            let path = state.admit(&path)?;
+            if path.is_dir() {
+                return register_directory(state, &path, &pattern, &kind, &prefix);
+            }
+            match id {
+                Some(id) => {
+                    let mut new = NewContext::new(ContextId::new(&id)?, kind, NewSource::File(path.clone()));
+                    new.name = path.file_name().map_or(id, |name| head(&name.to_string_lossy(), 200));
+                    put(new)?
+                }
+                None => Factory::new(store).from_file_by_name(&path, &kind)?,
+            }
+        }
+        (Some(_), Some(_), _) | (None, None, _) => {
+            return Err(wrong("path", "or `text` is needed, and only one of them").into());
+        }
+    };
+    let text = format!("registered {}", context.id);
+    Ok(Said::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
+}
+
+fn register_directory(
+    state: &State,
+    path: &Path,
+    pattern: &str,
+    kind: &ContextKind,
+    prefix: &str,
+) -> Result<Said, Failure> {
+    let report = Factory::new(state.store()).from_directory(path, pattern, kind, prefix)?;
+    let skipped = &report.left_out.skipped;
+    let mut text = format!("{} registered, {} already there", report.registered.len(), report.already.len());
+    if !skipped.is_empty() {
+        text += &format!(", skipped: {}", listed(skipped));
+    }
+    text.push('\n');
+    text += &render::added(&report.registered, &report.already, skipped, false);
+    Ok(Said::new(text, render::added_json(&report.registered, &report.already, skipped)))
+}
+
+pub(super) fn batch_peek(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let queries = batch(state, &mut arguments)?;
+    arguments.finish()?;
+    let one = |query: &Value| -> Result<Value, Failure> {
+        let id = query_text(query, "context_id")?;
+        let lines = query_whole(query, "lines")?.unwrap_or(state.store().limits().peek_lines);
+        let view = state.navigator.peek(&id, lines)?;
+        let (preview, truncated) = cut(&view.peek.text, BATCH_CHARS_MAX);
+        Ok(json!({ "context_id": id, "preview": preview, "truncated": truncated || view.peek.truncated }))
+    };
+    Ok(answer_batch(&queries, one))
+}
+
+pub(super) fn batch_grep(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let queries = batch(state, &mut arguments)?;
+    arguments.finish()?;
+    let one = |query: &Value| -> Result<Value, Failure> {
+        let (id, pattern) = (query_text(query, "context_id")?, query_text(query, "pattern")?);
+        let view = state.navigator.grep(&id, &state.navigator.query(&pattern, 0))?;
+        let mut chars_left = BATCH_CHARS_MAX;
+        let mut matches = Vec::new();
+        for found in &view.matches {
+            if chars_left == 0 {
+                break;
+            }
+            let (text, _) = cut(&found.text, chars_left);
+            chars_left = chars_left.saturating_sub(text.chars().count());
+            matches.push(json!({ "line": found.line, "text": text }));
+        }
+        Ok(
+            json!({ "context_id": id, "pattern": pattern, "total_matches": view.n_matches, "matches": matches }),
+        )
+    };
+    Ok(answer_batch(&queries, one))
+}
+
+fn batch(state: &State, arguments: &mut Arguments) -> Result<Vec<Value>, Usage> {
+    let n_max = usize::try_from(state.app.settings.limits.batch_queries_max).unwrap_or(usize::MAX);
+    arguments.list("queries", n_max)
+}
+
+/// One query that fails stops none of the others.
+fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure>) -> Said {
+    let results: Vec<Value> = queries
+        .iter()
+        .map(|query| one(query).unwrap_or_else(|failure| json!({ "error": error_json(failure.0.as_ref()) })))
+        .collect();
+    let n_failed = results.iter().filter(|result| result.get("error").is_some()).count();
+    let lines: Vec<String> = results.iter().map(ToString::to_string).collect();
+    let text = format!("{}, {n_failed} failed\n{}", count(results.len() as u64, "result"), lines.join("\n"));
+    Said::new(text, json!({ "results": results, "failed": n_failed }))
+}
+
+fn query_text(query: &Value, name: &'static str) -> Result<String, Usage> {
+    match query.get(name) {
+        Some(Value::String(text)) if text.len() <= PATTERN_CHARS_MAX => Ok(text.clone()),
+        Some(_) => Err(wrong(name, "must be a string that is not too long")),
+        None => Err(wrong(name, "is missing")),
+    }
+}
+
+fn query_whole(query: &Value, name: &'static str) -> Result<Option<u64>, Usage> {
+    match query.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            whole_number(value).map(Some).ok_or_else(|| wrong(name, "must be a whole number from 0"))
+        }
+    }
+}

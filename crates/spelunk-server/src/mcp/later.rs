@@ -1,0 +1,299 @@
+//! Runs after their first call: how they stand, what came of them, taking them back, going on with them.
+
+use std::sync::Arc;
+
+use rmcp::model::CallToolResponse;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::json;
+use spelunk_app::arguments::{Arguments, wrong};
+use spelunk_app::asking::{self, QUESTION_CHARS_MAX, RoleModels, begun, check_more};
+use spelunk_app::blocking::blocking;
+use spelunk_app::config::StrategyChoice;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider;
+use spelunk_app::render::answer::{closing_line, result_json};
+use spelunk_app::runs::{read_view, recorded_result, row, state as state_of};
+use spelunk_app::units::{count, head};
+use spelunk_engine::RunView;
+use spelunk_journal::{JournalError, Workspace};
+use spelunk_types::{Limits, ModelRef, RunId, SourceSpec};
+
+use super::answer::Said;
+use super::board;
+use super::models::{Models, of_client};
+use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, strategy, wait_for};
+use super::runs::{Ended, Live};
+use super::state::State;
+
+/// Runs that one list shows.
+const RUNS_SHOWN_MAX: usize = 20;
+
+fn find(state: &State, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
+    let Some(workspace) = state.app.existing_workspace()? else { return Err(JournalError::NoRuns.into()) };
+    let run = workspace.find(name)?;
+    Ok((workspace, run))
+}
+
+/// `rlm_status`: one run, or the newest ones.
+pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let name = arguments.text("run", RUN_CHARS_MAX)?;
+    arguments.finish()?;
+    let Some(name) = name else { return list(state) };
+    let (workspace, run) = find(state, Some(&name))?;
+    let view = read_view(&workspace, &run)?;
+    let live = state.runs.find(&run);
+    let progress = live.as_ref().map(|live| live.progress.borrow().text.clone());
+    let shown = if live.is_some() { "running".to_owned() } else { state_of(&view) };
+    let question = view.question.as_ref().map(|text| workspace.blobs().text(text)).transpose()?;
+    let question = question.unwrap_or_default();
+    let doing = progress.clone().unwrap_or_else(|| closing_line(&view, &run));
+    let text = format!("run {} ({shown}): {}\n{doing}", run.short(), head(&question, 200));
+    let data = json!({
+        "run": run,
+        "state": shown,
+        "question": question,
+        "outcome": view.outcome,
+        "progress": progress,
+        "model": view.model.as_ref().map(ToString::to_string),
+        "documents": view.n_documents,
+        "calls": view.n_paid_calls(),
+        "usage": view.spent,
+        "events": view.seq_last,
+    });
+    Ok(Said::new(text, data))
+}
+
+/// A run as JSON, its answer included, for whoever reads it by address.
+pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
+    let (workspace, run) = find(state, Some(name))?;
+    let view = read_view(&workspace, &run)?;
+    let result = recorded_result(&workspace, run, &view)?;
+    let mut data = result_json(&result, &view, &workspace.blobs());
+    (data["outcome"], data["state"]) = (json!(view.outcome), json!(state_of(&view)));
+    Ok(super::bound::bound(data, state.output_chars_max).0.to_string())
+}
+
+fn list(state: &State) -> Result<Said, Failure> {
+    let mut rows = Vec::new();
+    let mut text = String::new();
+    let workspace = state.app.existing_workspace()?;
+    let runs = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
+    let n_runs = runs.len();
+    for run in runs.into_iter().rev().take(RUNS_SHOWN_MAX) {
+        let Some(workspace) = &workspace else { break };
+        let row = row(workspace, run)?;
+        let is_live = state.runs.find(&row.run).is_some();
+        let shown = if is_live { "running" } else { row.state.as_str() };
+        text += &format!(
+            "{}  {shown:<20} {:>9}  {}\n",
+            row.run.short(),
+            count(row.n_calls, "call"),
+            head(&row.question, 80)
+        );
+        rows.push(json!({
+            "run": row.run,
+            "state": shown,
+            "question": head(&row.question, 200),
+            "calls": row.n_calls,
+            "cost_microusd": row.cost_microusd,
+        }));
+    }
+    if rows.is_empty() {
+        text.push_str("no runs yet; start one with rlm_query");
+    }
+    Ok(Said::new(text, json!({ "runs": rows, "total": n_runs })))
+}
+
+/// `rlm_cancel`.
+pub(super) async fn cancel(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    mut arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    let wanted = arguments.needed("run", RUN_CHARS_MAX);
+    let live =
+        wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from).and_then(|name| {
+            let (_, run) = find(state, Some(&name))?;
+            state.runs.find(&run).ok_or_else(|| {
+                let message = format!("run `{}` is not under way in this server", run.short());
+                Usage { message, hint: "see how it stands with `rlm_status`".into() }.into()
+            })
+        });
+    let live = match live {
+        Ok(live) => live,
+        Err(failure) => {
+            return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
+        }
+    };
+    live.cancel.cancel();
+    tokio::select! {
+        _ = live.end() => {}
+        () = context.ct.cancelled() => {}
+    }
+    let text = format!("run {} is cancelled; rlm_resume goes on with it", live.run.short());
+    let said = Said::new(text, json!({ "run": live.run, "state": "cancelled" }));
+    Ok(said.into_result(state.output_chars_max).into())
+}
+
+/// `rlm_result`: what came of a run, waiting for it if it is under way.
+pub(super) async fn result(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    let reading = Arc::clone(state);
+    let begun = blocking(move || find_result(&reading, arguments)).await;
+    wait_for(state, context, "rlm_result", begun).await
+}
+
+fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure> {
+    let name = arguments.needed("run", RUN_CHARS_MAX)?;
+    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
+    arguments.finish()?;
+    let (workspace, run) = find(state, Some(&name))?;
+    if let Some(live) = state.runs.find(&run) {
+        return Ok(Begun::Run(live, wait_ms));
+    }
+    let view = read_view(&workspace, &run)?;
+    if view.outcome.is_none() {
+        let message = format!("run `{}` was cut off before its end", run.short());
+        return Err(Usage { message, hint: "go on with it by `rlm_resume`".into() }.into());
+    }
+    let mut result = recorded_result(&workspace, run, &view)?;
+    if let Some(answer) = &mut result.answer {
+        answer.text = answer.text.chars().skip(usize::try_from(offset).unwrap_or(usize::MAX)).collect();
+    }
+    Ok(Begun::Said(ended(state, &Ended { result, view })?))
+}
+
+/// `rlm_resume`: goes on with a run that was cut off, cancelled or stopped at a limit.
+pub(super) async fn resume(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    let begun = begin_again(state, context, arguments).await;
+    wait_for(state, context, "rlm_resume", begun).await
+}
+
+async fn begin_again(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    mut arguments: Arguments,
+) -> Result<Begun, Failure> {
+    state.runs.require_room()?;
+    let name = arguments.needed("run", RUN_CHARS_MAX)?;
+    let limits = read_limits(state, &mut arguments)?;
+    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    arguments.finish()?;
+    let (workspace, run) = find(state, Some(&name))?;
+    if let Some(live) = state.runs.find(&run) {
+        return Ok(Begun::Run(live, wait_ms));
+    }
+    let view = read_view(&workspace, &run)?;
+    let live = go_on(state, context, GoingOn { run, view, limits, more: None }).await?;
+    Ok(Begun::Run(live, wait_ms))
+}
+
+/// What a question cannot go with where it is put to a run: that has its own.
+const OF_THE_RUN: [&str; 11] = [
+    "paths",
+    "contexts",
+    "include",
+    "exclude",
+    "messages",
+    "system",
+    "attachments",
+    "focus",
+    "schema",
+    "model",
+    "thoughts",
+];
+
+/// `rlm_query` with `run`: asks an agent more; it goes on with its files, its variables and its conversation.
+pub(super) async fn ask_more(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    mut arguments: Arguments,
+) -> Result<Begun, Failure> {
+    if let Some(name) = OF_THE_RUN.into_iter().find(|name| arguments.has(name)) {
+        return Err(wrong(name, "cannot go with `run`, which has its own").into());
+    }
+    let name = arguments.needed("run", RUN_CHARS_MAX)?;
+    let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
+    // An agent stays one.
+    if strategy(&mut arguments)?.is_some_and(|strategy| strategy != StrategyChoice::Agent) {
+        return Err(wrong("strategy", "cannot go with `run`, which is that of an agent").into());
+    }
+    let limits = read_limits(state, &mut arguments)?;
+    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    arguments.finish()?;
+    let (workspace, run) = find(state, Some(&name))?;
+    if state.runs.find(&run).is_some() {
+        let message = format!("run `{}` is under way", run.short());
+        return Err(Usage { message, hint: "wait for its answer with `rlm_result`".into() }.into());
+    }
+    let view = read_view(&workspace, &run)?;
+    check_more(&run, &view, &question)?;
+    let live = go_on(state, context, GoingOn { run, view, limits, more: Some(question) }).await?;
+    Ok(Begun::Run(live, wait_ms))
+}
+
+/// A run that goes on.
+struct GoingOn {
+    run: RunId,
+    view: RunView,
+    limits: Limits,
+    /// What it is asked besides.
+    more: Option<String>,
+}
+
+async fn go_on(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    going_on: GoingOn,
+) -> Result<Arc<Live>, Failure> {
+    let GoingOn { run, view, limits, more } = going_on;
+    let recorded = begun(&run, &view)?;
+    // A run of another day may have read what this server may not.
+    for source in &view.sources {
+        if let SourceSpec::Path { path, .. } = source {
+            state.admit(path)?;
+        }
+    }
+    let models = same_models(state, context, recorded, &run, &view)?;
+    let settings = models.settings(state, limits);
+    let roles = RoleModels { root: models.root, sub: models.sub, synthesis: models.synthesis };
+    let (request, starting) = (roles.request(settings), Arc::clone(state));
+    let runtime = tokio::runtime::Handle::current();
+    let handle = blocking(move || {
+        // Reading the sources again takes a while; the run is started on the runtime of the server.
+        let _entered = runtime.enter();
+        let sandbox = starting.sandbox.clone();
+        asking::go_on(&starting.app, sandbox, &run, more.as_deref(), request, &mut |_| {})
+    })
+    .await?;
+    Ok(state.runs.keep(handle, models.asked, None))
+}
+
+/// The models that a run was begun with, as far as they can be had.
+fn same_models(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    root: &ModelRef,
+    run: &RunId,
+    view: &RunView,
+) -> Result<Models, Failure> {
+    if root.provider == provider::OF_CLIENT && root.name == board::MODEL {
+        return Ok(Models::of_agents());
+    }
+    if root.provider == provider::OF_CLIENT {
+        return Ok(of_client(context).ok_or_else(|| Usage {
+            message: "the run was begun with the model of a client, and this client offers none".into(),
+            hint: "ask again with `rlm_query` and a configured provider".into(),
+        })?);
+    }
+    Ok(Models::of_roles(asking::same_models(&state.app, run, view)?))
+}

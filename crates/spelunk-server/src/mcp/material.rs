@@ -1,0 +1,113 @@
+//! What a tool is asked to read: paths below the roots, registered contexts, or both, as sources that a run can open
+//! again when it is resumed.
+
+use std::path::PathBuf;
+
+use spelunk_app::arguments::Arguments;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_context::{ContextSource, Corpus, ScanOptions, SourceInput};
+use spelunk_types::Limits;
+
+use super::state::State;
+
+const NAMED_MAX: usize = 100;
+const NAME_CHARS_MAX: usize = 4096;
+const GLOBS_MAX: usize = 50;
+const GLOB_CHARS_MAX: usize = 500;
+
+/// What was named, before anything is read.
+#[derive(Debug)]
+pub(crate) struct Material {
+    paths: Vec<String>,
+    contexts: Vec<String>,
+    include: Vec<String>,
+    exclude: Vec<String>,
+    /// Texts that come with the request.
+    given: Vec<SourceInput>,
+}
+
+impl Material {
+    pub(crate) fn of(arguments: &mut Arguments) -> Result<Self, Usage> {
+        Ok(Self {
+            paths: arguments.texts("paths", NAMED_MAX, NAME_CHARS_MAX)?,
+            contexts: arguments.texts("contexts", NAMED_MAX, NAME_CHARS_MAX)?,
+            include: arguments.texts("include", GLOBS_MAX, GLOB_CHARS_MAX)?,
+            exclude: arguments.texts("exclude", GLOBS_MAX, GLOB_CHARS_MAX)?,
+            given: Vec::new(),
+        })
+    }
+
+    /// Contexts by their ids, and nothing else.
+    pub(crate) fn of_contexts(contexts: Vec<String>) -> Self {
+        Self { paths: Vec::new(), contexts, include: Vec::new(), exclude: Vec::new(), given: Vec::new() }
+    }
+
+    /// The same and these texts.
+    pub(crate) fn with(mut self, given: Vec<SourceInput>) -> Self {
+        self.given = given;
+        self
+    }
+
+    pub(crate) fn is_named(&self) -> bool {
+        !(self.paths.is_empty() && self.contexts.is_empty() && self.given.is_empty())
+    }
+
+    /// How directories are read: under the user's own cap. Secrets stay out, whatever a client says.
+    pub(crate) fn scan_options(&self, limits: &Limits) -> ScanOptions {
+        ScanOptions {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            files_max: limits.files_max,
+            ..ScanOptions::default()
+        }
+    }
+
+    /// The sources, in the order they were named. Nothing named is an error: a root may be a whole disk.
+    pub(crate) fn inputs(&self, state: &State) -> Result<Vec<SourceInput>, Failure> {
+        if !self.is_named() {
+            let message = "neither paths nor contexts are named".to_owned();
+            return Err(Usage { message, hint: "name `paths` such as [\".\"], or `contexts`".into() }.into());
+        }
+        let mut inputs = Vec::new();
+        for typed in &self.paths {
+            inputs.push(named(state.admit(typed)?, typed));
+        }
+        for id in &self.contexts {
+            inputs.push(of_context(state, id)?);
+        }
+        inputs.extend(self.given.iter().cloned());
+        Ok(inputs)
+    }
+
+    /// Reads everything through. Blocking.
+    pub(crate) fn scan(
+        &self,
+        state: &State,
+        options: &ScanOptions,
+    ) -> Result<(Vec<SourceInput>, Corpus), Failure> {
+        let inputs = self.inputs(state)?;
+        let corpus = Corpus::scan(&inputs, options, &mut |_| {})?;
+        Ok((inputs, corpus))
+    }
+}
+
+/// A file is cited by the path that the client knows.
+fn named(path: PathBuf, typed: &str) -> SourceInput {
+    let typed = PathBuf::from(typed);
+    if path.is_file() && typed.is_relative() {
+        SourceInput::Typed { path, typed }
+    } else {
+        SourceInput::Path(path)
+    }
+}
+
+/// A file is read where it is, and cited by the id; any other text is taken as it is now.
+fn of_context(state: &State, id: &str) -> Result<SourceInput, Failure> {
+    let context = state.store().get(id)?;
+    if let ContextSource::File { path } = &context.source {
+        let path = state.admit(&path.to_string_lossy())?;
+        return Ok(SourceInput::Typed { path, typed: context.id.as_str().into() });
+    }
+    let text = state.store().load(id)?;
+    Ok(SourceInput::Text { name: context.id.as_str().to_owned(), bytes: text.as_bytes().to_vec() })
+}

@@ -1,0 +1,127 @@
+//! Whose model answers: a configured provider, the client's own by sampling, agents of the host, or nobody.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientCapabilities, ProtocolVersion};
+use rmcp::service::RequestContext;
+use spelunk_app::arguments::{Arguments, wrong};
+use spelunk_app::asking::RoleModels;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider;
+use spelunk_engine::RunSettings;
+use spelunk_model::Model;
+use spelunk_types::Limits;
+
+use super::board::{self, Board, BoardModel};
+use super::runs::Asked;
+use super::sampling::{self, Part, Questions, SamplingModel, Way};
+use super::state::State;
+
+const WORD_CHARS_MAX: usize = 100;
+
+/// Whom the caller wants asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ModelChoice {
+    /// A provider if there is one, else the client.
+    Auto,
+    /// The configured provider.
+    Provider,
+    /// The client's model.
+    Client,
+}
+
+impl ModelChoice {
+    pub(super) const WORDS: [&str; 3] = ["auto", "provider", "client"];
+
+    pub(super) fn of(arguments: &mut Arguments) -> Result<Self, Usage> {
+        match arguments.text("model", WORD_CHARS_MAX)?.as_deref() {
+            None | Some("auto") => Ok(Self::Auto),
+            Some("provider") => Ok(Self::Provider),
+            Some("client") => Ok(Self::Client),
+            Some(_) => Err(wrong("model", "must be auto, provider or client")),
+        }
+    }
+}
+
+/// Who answers, and how.
+pub(super) struct Models {
+    pub(super) root: Arc<dyn Model>,
+    pub(super) sub: Option<Arc<dyn Model>>,
+    pub(super) synthesis: Option<Arc<dyn Model>>,
+    pub(super) asked: Asked,
+    /// How long a call may take besides what the settings say.
+    patience_ms: u64,
+}
+
+impl Models {
+    /// One model for everything.
+    pub(super) fn of(root: Arc<dyn Model>) -> Self {
+        Self { root, sub: None, synthesis: None, asked: Asked::default(), patience_ms: 0 }
+    }
+
+    /// The same with others in some roles.
+    pub(super) fn of_roles(RoleModels { root, sub, synthesis }: RoleModels) -> Self {
+        Self { sub, synthesis, ..Self::of(root) }
+    }
+
+    /// Agents of the host in the place of a model.
+    pub(super) fn of_agents() -> Self {
+        let board = Arc::new(Board::default());
+        let root: Arc<dyn Model> = Arc::new(BoardModel::new(Arc::clone(&board)));
+        let asked = Asked { questions: None, board: Some(board) };
+        Self { asked, patience_ms: board::CALL_MS_MAX, ..Self::of(root) }
+    }
+
+    /// Limits for them: the person at a client may take their time.
+    pub(super) fn settings(&self, state: &State, limits: Limits) -> RunSettings {
+        let mut settings = state.app.run_settings_within(limits);
+        if self.patience_ms > 0 {
+            let limits = &mut settings.limits;
+            limits.call_ms_max = limits.call_ms_max.max(self.patience_ms);
+            limits.call_idle_ms_max = limits.call_idle_ms_max.max(self.patience_ms);
+            if self.asked.board.is_some() {
+                limits.run_ms_max = limits.run_ms_max.max(self.patience_ms);
+            }
+            limits.frame_ms_max = limits.frame_ms_max.max(limits.run_ms_max);
+        }
+        settings
+    }
+}
+
+/// The model for a call: a configured provider, or the client's own by sampling, or none.
+pub(super) async fn models(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    choice: ModelChoice,
+) -> Result<Option<Models>, Failure> {
+    if choice != ModelChoice::Client
+        && let Some(chosen) = provider::choose(&state.app.settings, &state.app.environment).await?
+    {
+        return Ok(Some(Models::of_roles(chosen.into())));
+    }
+    if choice == ModelChoice::Provider {
+        return Ok(None);
+    }
+    Ok(of_client(context))
+}
+
+/// The client's model, if it offers one.
+pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> {
+    let can_sample = |capabilities: ClientCapabilities| capabilities.sampling.is_some();
+    if !context.client_capabilities().is_some_and(can_sample) {
+        return None;
+    }
+    let asks_in_rounds =
+        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+    let (way, questions) = if asks_in_rounds {
+        let questions = Arc::new(Questions::default());
+        (Way::Rounds(Arc::clone(&questions)), Some(questions))
+    } else {
+        (Way::Request(context.peer.clone()), None)
+    };
+    let root: Arc<dyn Model> = Arc::new(SamplingModel::new(Part::Root, way.clone()));
+    let sub: Option<Arc<dyn Model>> = Some(Arc::new(SamplingModel::new(Part::Sub, way)));
+    let asked = Asked { questions, board: None };
+    Some(Models { sub, asked, patience_ms: sampling::CALL_MS_MAX, ..Models::of(root) })
+}

@@ -1,0 +1,218 @@
+//! Notes of the agent: variables, and buffers in which a long text is put together piece by piece. They live as long as
+//! the server, in memory, and are bounded.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use spelunk_app::arguments::Arguments;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::units::count;
+
+use super::answer::Said;
+use super::bound::cut;
+use super::state::State;
+
+const NAME_CHARS_MAX: usize = 200;
+const PREVIEW_CHARS: usize = 100;
+const BUFFERS_MAX: usize = 100;
+const BUFFER_ENTRIES_MAX: usize = 1000;
+const BUFFERS_BYTES_MAX: usize = 10_000_000;
+const DEFAULT_BUFFER: &str = "default";
+
+/// All notes of one server.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    vars: BTreeMap<String, String>,
+    buffers: BTreeMap<String, Vec<String>>,
+    buffered_bytes: usize,
+}
+
+impl Notes {
+    /// The value of a variable.
+    pub(super) fn var(&self, name: &str) -> Option<&str> {
+        self.vars.get(name).map(String::as_str)
+    }
+
+    fn vars_bytes(&self) -> usize {
+        self.vars.iter().map(|(name, value)| name.len() + value.len()).sum()
+    }
+}
+
+fn full(what: &str, max: u64) -> Usage {
+    Usage {
+        message: format!("{what} are full: at most {max}"),
+        hint: "clear what is not needed any more".into(),
+    }
+}
+
+pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let limits = &state.app.settings.limits;
+    let name = arguments.needed("key", NAME_CHARS_MAX)?;
+    let value_max = usize::try_from(limits.var_bytes_max).unwrap_or(usize::MAX);
+    let value = match arguments.value("value") {
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+        None => return Err(spelunk_app::arguments::wrong("value", "is missing").into()),
+    };
+    arguments.finish()?;
+    if value.len() > value_max {
+        return Err(
+            spelunk_app::arguments::wrong("value", &format!("is longer than {value_max} bytes")).into()
+        );
+    }
+    let mut notes = state.notes();
+    let is_new = !notes.vars.contains_key(&name);
+    if is_new && notes.vars.len() as u64 >= limits.vars_max {
+        return Err(full("variables", limits.vars_max).into());
+    }
+    let held = notes.var(&name).map_or(0, str::len);
+    if (notes.vars_bytes() - held + value.len()) as u64 > limits.vars_bytes_max {
+        return Err(full("variables", limits.vars_bytes_max).into());
+    }
+    let n_chars = value.chars().count();
+    notes.vars.insert(name.clone(), value);
+    let n_vars = notes.vars.len();
+    let text = format!("{name} = {}", count(n_chars as u64, "character"));
+    Ok(Said::new(text, json!({ "key": name, "chars": n_chars, "keys": n_vars })))
+}
+
+pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let name = arguments.needed("key", NAME_CHARS_MAX)?;
+    let start = arguments.whole("start", u64::MAX)?.unwrap_or(0);
+    let end = arguments.whole("end", u64::MAX)?;
+    arguments.finish()?;
+    let notes = state.notes();
+    let Some(value) = notes.var(&name) else {
+        let known: Vec<&str> = notes.vars.keys().map(String::as_str).take(20).collect();
+        let hint = if known.is_empty() {
+            "nothing is set; use `state_set`".to_owned()
+        } else {
+            format!("the variables are {}", known.join(", "))
+        };
+        let (shown, _) = cut(&name, 60);
+        return Err(Usage { message: format!("there is no variable `{shown}`"), hint }.into());
+    };
+    let (from, until) = (start, end.unwrap_or(u64::MAX).max(start));
+    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let slice: String = value.chars().skip(size(from)).take(size(until - from)).collect();
+    let n_chars = value.chars().count();
+    Ok(Said::new(slice.clone(), json!({ "key": name, "value": slice, "chars": n_chars })))
+}
+
+pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure> {
+    arguments.finish()?;
+    let notes = state.notes();
+    let vars: Vec<Value> = notes
+        .vars
+        .iter()
+        .map(|(name, value)| {
+            let preview = cut(value, PREVIEW_CHARS).0;
+            json!({ "key": name, "chars": value.chars().count(), "preview": preview })
+        })
+        .collect();
+    let buffers: Vec<Value> = notes
+        .buffers
+        .iter()
+        .map(|(label, entries)| {
+            let n_chars: usize = entries.iter().map(|entry| entry.chars().count()).sum();
+            json!({ "label": label, "entries": entries.len(), "chars": n_chars })
+        })
+        .collect();
+    let mut text = String::new();
+    for var in &vars {
+        text +=
+            &format!("{} ({} characters): {}\n", plain(&var["key"]), var["chars"], plain(&var["preview"]));
+    }
+    for buffer in &buffers {
+        text += &format!(
+            "buffer {}: {} entries, {} characters\n",
+            plain(&buffer["label"]),
+            buffer["entries"],
+            buffer["chars"]
+        );
+    }
+    if text.is_empty() {
+        text.push_str("nothing is set");
+    }
+    Ok(Said::new(text, json!({ "state": vars, "buffers": buffers })))
+}
+
+fn plain(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let name = arguments.text("key", NAME_CHARS_MAX)?;
+    arguments.finish()?;
+    let mut notes = state.notes();
+    let n_cleared = match name {
+        Some(name) => usize::from(notes.vars.remove(&name).is_some()),
+        None => std::mem::take(&mut notes.vars).len(),
+    };
+    Ok(Said::new(format!("{n_cleared} cleared"), json!({ "cleared": n_cleared })))
+}
+
+pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let label = label(&mut arguments)?;
+    let text = arguments.needed("text", BUFFERS_BYTES_MAX)?;
+    arguments.finish()?;
+    let mut notes = state.notes();
+    if notes.buffered_bytes + text.len() > BUFFERS_BYTES_MAX {
+        return Err(full("buffers", BUFFERS_BYTES_MAX as u64).into());
+    }
+    if !notes.buffers.contains_key(&label) && notes.buffers.len() >= BUFFERS_MAX {
+        return Err(full("buffers", BUFFERS_MAX as u64).into());
+    }
+    notes.buffered_bytes += text.len();
+    let entries = notes.buffers.entry(label.clone()).or_default();
+    if entries.len() >= BUFFER_ENTRIES_MAX {
+        notes.buffered_bytes -= text.len();
+        return Err(full("entries of a buffer", BUFFER_ENTRIES_MAX as u64).into());
+    }
+    entries.push(text);
+    let n_entries = entries.len();
+    let said = format!(
+        "{label} has {}",
+        if n_entries == 1 { "1 entry".to_owned() } else { format!("{n_entries} entries") }
+    );
+    Ok(Said::new(said, json!({ "label": label, "entries": n_entries })))
+}
+
+fn label(arguments: &mut Arguments) -> Result<String, Usage> {
+    Ok(arguments.text("label", NAME_CHARS_MAX)?.unwrap_or_else(|| DEFAULT_BUFFER.to_owned()))
+}
+
+pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let label = label(&mut arguments)?;
+    let join = arguments.text("join", 1000)?.unwrap_or_else(|| "\n".to_owned());
+    arguments.finish()?;
+    let notes = state.notes();
+    let entries = notes.buffers.get(&label).map(Vec::as_slice).unwrap_or_default();
+    // The separator may be a kilobyte a thousand times; the answer is bounded, and so is this.
+    let text = entries.join(&join);
+    Ok(Said::new(text.clone(), json!({ "label": label, "text": text, "entries": entries.len() })))
+}
+
+pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let label = label(&mut arguments)?;
+    arguments.finish()?;
+    let mut notes = state.notes();
+    let popped = notes.buffers.get_mut(&label).and_then(Vec::pop);
+    notes.buffered_bytes -= popped.as_ref().map_or(0, String::len);
+    let n_entries = notes.buffers.get(&label).map_or(0, Vec::len);
+    let text = popped.clone().unwrap_or_else(|| "the buffer is empty".to_owned());
+    Ok(Said::new(text, json!({ "label": label, "text": popped, "entries": n_entries })))
+}
+
+pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let label = arguments.text("label", NAME_CHARS_MAX)?;
+    arguments.finish()?;
+    let mut notes = state.notes();
+    let gone: Vec<Vec<String>> = match label {
+        Some(label) => notes.buffers.remove(&label).into_iter().collect(),
+        None => std::mem::take(&mut notes.buffers).into_values().collect(),
+    };
+    notes.buffered_bytes -= gone.iter().flatten().map(String::len).sum::<usize>();
+    let n_entries: usize = gone.iter().map(Vec::len).sum();
+    Ok(Said::new(format!("{n_entries} cleared"), json!({ "cleared": n_entries })))
+}

@@ -1,0 +1,284 @@
+//! `rlm_query`: ask a question of text. A run starts by a call of this kind and by nothing else.
+
+use std::sync::Arc;
+
+use rmcp::model::CallToolResponse;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Value, json};
+use spelunk_app::arguments::{Arguments, whole_number, wrong};
+use spelunk_app::asking::{Asked, Asking, Named, RoleModels, Sources};
+use spelunk_app::blocking::blocking;
+use spelunk_app::config::StrategyChoice;
+use spelunk_app::error_text::{Paint, error_text};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
+use spelunk_app::render::passages::{passages_json, passages_text};
+use spelunk_app::runs::state as state_of;
+use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
+use spelunk_engine::{EngineError, RunHandle, Schema};
+use spelunk_index::{RankOptions, rank};
+use spelunk_types::{Focus, Limits, RunOutcome};
+
+use super::answer::Said;
+use super::board::Board;
+use super::material::Material;
+use super::models::{ModelChoice, Models, models};
+use super::rounds::{Past, Wait, Work};
+use super::runs::{Ended, Live, Then};
+use super::state::State;
+use super::{later, thoughts};
+
+const SCHEMA_CHARS_MAX: usize = 200_000;
+pub(super) const RUN_CHARS_MAX: usize = 100;
+const PASSAGES_MAX: u64 = 5;
+const PASSAGES_BYTES_MAX: u64 = 20_000;
+/// Limits that a call may lower. The user's settings are the most.
+pub(crate) const LIMITS: [&str; 6] =
+    ["calls_max", "tokens_max", "cost_microusd_max", "run_ms_max", "depth_max", "turns_max"];
+/// The three ways to a model, for whoever has none.
+pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \
+    local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself";
+
+/// How a question is to be answered: what every face of the program takes under the same names.
+pub(crate) struct Manner {
+    pub(crate) strategy: StrategyChoice,
+    pub(crate) focus: Focus,
+    pub(crate) schema: Option<String>,
+}
+
+impl Manner {
+    pub(crate) fn of(state: &State, arguments: &mut Arguments) -> Result<Self, Failure> {
+        let strategy = strategy(arguments)?.unwrap_or(state.app.settings.strategy);
+        let focus = match arguments.text("focus", RUN_CHARS_MAX)? {
+            None => Focus::General,
+            Some(word) => word.parse().map_err(|_| {
+                wrong("focus", &format!("must be one of {}", Focus::ALL.map(Focus::name).join(", ")))
+            })?,
+        };
+        let schema = arguments.object("schema")?.map(|schema| Value::Object(schema).to_string());
+        if let Some(schema) = &schema {
+            if schema.len() > SCHEMA_CHARS_MAX {
+                return Err(wrong("schema", "is too long").into());
+            }
+            Schema::parse(schema).map_err(EngineError::from)?;
+        }
+        Ok(Self { strategy, focus, schema })
+    }
+}
+
+/// The strategy that the arguments name, if they do.
+pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoice>, Usage> {
+    let Some(word) = arguments.text("strategy", RUN_CHARS_MAX)? else { return Ok(None) };
+    let known = StrategyChoice::of(&word);
+    let words = || format!("must be one of {}", StrategyChoice::WORDS.join(", "));
+    known.map(Some).ok_or_else(|| wrong("strategy", &words()))
+}
+
+/// A question as it was asked.
+struct Query {
+    question: String,
+    material: Material,
+    strategy: StrategyChoice,
+    focus: Focus,
+    schema: Option<String>,
+    model: ModelChoice,
+    limits: Limits,
+    wait_ms: Option<u64>,
+    /// The thought that the answer belongs to.
+    thought: Option<usize>,
+}
+
+fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure> {
+    let Asked { question, mut along } = Asked::read(&mut arguments, Vec::new())?;
+    let material = Material::of(&mut arguments)?;
+    let Manner { strategy, focus, schema } = Manner::of(state, &mut arguments)?;
+    let model = ModelChoice::of(&mut arguments)?;
+    let limits = read_limits(state, &mut arguments)?;
+    let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
+    let with_thoughts = arguments.flag("thoughts")?;
+    arguments.finish()?;
+    let mut thought = None;
+    if with_thoughts {
+        let (given, number) = thoughts::sources(state)?;
+        along.extend(given);
+        thought = Some(number);
+    }
+    let material = material.with(along);
+    Ok(Query { question, material, strategy, focus, schema, model, limits, wait_ms, thought })
+}
+
+pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage> {
+    let mut limits = state.app.settings.limits.clone();
+    for (name, value) in arguments.object("limits")?.unwrap_or_default() {
+        let known = LIMITS.contains(&name.as_str()).then(|| limits.get(&name)).flatten();
+        let most = known.ok_or_else(|| wrong("limits", &format!("may name {}", LIMITS.join(", "))))?;
+        // Up to what is exact wherever JSON is read.
+        let wanted = whole_number(&value).filter(|number| *number < 1 << 53);
+        let wanted = wanted.ok_or_else(|| wrong("limits", "must hold whole numbers below 2^53"))?;
+        // The name was found just above.
+        let _ = limits.set(&name, wanted.min(most));
+    }
+    Ok(limits)
+}
+
+/// `rlm_query`.
+pub(super) async fn query(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<CallToolResponse, ErrorData> {
+    let begun = begin(state, context, arguments).await;
+    wait_for(state, context, "rlm_query", begun).await
+}
+
+/// What a call of a run tool comes to before it waits.
+pub(super) enum Begun {
+    Run(Arc<Live>, Option<u64>),
+    /// An answer at once.
+    Said(Said),
+}
+
+pub(super) async fn wait_for(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    tool: &'static str,
+    begun: Result<Begun, Failure>,
+) -> Result<CallToolResponse, ErrorData> {
+    match begun {
+        Ok(Begun::Run(live, wait_ms)) => {
+            Wait { state, context, tool, ms_max: wait_ms }.finish(Work::Run(live), Past::default()).await
+        }
+        Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
+        Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
+    }
+}
+
+async fn begin(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    arguments: Arguments,
+) -> Result<Begun, Failure> {
+    state.runs.require_room()?;
+    if arguments.has("run") {
+        return later::ask_more(state, context, arguments).await;
+    }
+    let query = read_query(state, arguments)?;
+    let models = models(state, context, query.model).await?;
+    let Some(models) = models else {
+        let state = Arc::clone(state);
+        return blocking(move || passages(&state, &query)).await.map(Begun::Said);
+    };
+    let wait_ms = query.wait_ms;
+    Ok(Begun::Run(launch(state, query, models).await?, wait_ms))
+}
+
+/// A run that waits for agents, and where they find their tasks.
+pub(super) async fn begin_tasks(
+    state: &Arc<State>,
+    arguments: Arguments,
+) -> Result<(Arc<Live>, Arc<Board>), Failure> {
+    state.runs.require_room()?;
+    let mut query = read_query(state, arguments)?;
+    query.strategy = StrategyChoice::Map;
+    let models = Models::of_agents();
+    let board = models.asked.board.clone().unwrap_or_default();
+    Ok((launch(state, query, models).await?, board))
+}
+
+/// Reads the text and starts the run.
+async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<Live>, Failure> {
+    let options = query.material.scan_options(&state.app.settings.limits);
+    let reading = Arc::clone(state);
+    let (query, inputs, corpus, options) = blocking(move || {
+        let (inputs, corpus) = query.material.scan(&reading, &options)?;
+        Ok((query, inputs, corpus, options))
+    })
+    .await?;
+    let thought = query.thought;
+    let handle = start(state, query, inputs, corpus, options, &models)?;
+    let then = thought.map(|number| keep_with_thought(state, number));
+    Ok(state.runs.keep(handle, models.asked, then))
+}
+
+/// Keeps the answer with the thought that led to it.
+fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
+    let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
+    Box::new(move |ended| {
+        Box::pin(async move {
+            if let Err(failure) = blocking(move || thoughts::answered(&state, number, &ended)).await {
+                app.say(&format!("warning: the answer is not kept with its thought: {}", failure.0));
+            }
+        })
+    })
+}
+
+fn start(
+    state: &State,
+    query: Query,
+    inputs: Vec<SourceInput>,
+    corpus: Corpus,
+    options: ScanOptions,
+    models: &Models,
+) -> Result<RunHandle, Failure> {
+    let roles = RoleModels {
+        root: Arc::clone(&models.root),
+        sub: models.sub.clone(),
+        synthesis: models.synthesis.clone(),
+    };
+    let asking = Asking {
+        question: query.question,
+        sources: Sources { named: Named::Now(inputs), options, corpus },
+        models: roles,
+        strategy: query.strategy,
+        focus: query.focus,
+        schema: query.schema,
+        settings: models.settings(state, query.limits),
+    };
+    asking.ready(&state.app, |_| Ok(state.sandbox.clone()))?.start()
+}
+
+/// The answer without a model: the passages that share most words with the question.
+fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
+    let (_, corpus) = query.material.scan(state, &query.material.scan_options(&state.app.settings.limits))?;
+    let view = View::of(Arc::new(corpus));
+    let options = RankOptions::new(PASSAGES_MAX, PASSAGES_BYTES_MAX);
+    let ranking = rank(&view, &query.question, &options, &mut |_| {})?;
+    let mut data = passages_json(&ranking);
+    data["hint"] = json!(NO_MODEL);
+    let found = if ranking.passages.is_empty() {
+        "No model wrote this: no passage shares a word with the question.\n".to_owned()
+    } else {
+        passages_text(&ranking, &query.question, Paint::Plain)
+    };
+    Ok(Said::new(format!("{found}\n[{NO_MODEL}]"), data))
+}
+
+/// What came of a run.
+pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
+    let Ended { result, view } = ended;
+    let mut data = result_json(result, view, &state.app.workspace()?.blobs());
+    data["state"] = json!(state_of(view));
+    let mut text = String::new();
+    if let Some(answer) = &result.answer {
+        text += &answer_text(&answer.text, &answer.citations, Paint::Plain);
+    }
+    if let Some(error) = &result.error {
+        text += &error_text(error, Paint::Plain);
+    } else if let RunOutcome::Partial { stopped_by } = &result.outcome {
+        text += &format!("[this answer is partial: {}]\n", stopped_by.meaning().trim_end_matches('.'));
+    }
+    for remark in remarks(view) {
+        text += &format!("[{remark}]\n");
+    }
+    text += &format!("[{}]", closing_line(view, &result.run));
+    Ok(if result.answer.is_none() { Said::failed(text, data) } else { Said::new(text, data) })
+}
+
+/// A run that goes on.
+pub(super) fn under_way(live: &Live) -> Said {
+    let (run, step) = (live.run.short(), live.progress.borrow().clone());
+    let text =
+        format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
+    Said::new(text, json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }))
+}

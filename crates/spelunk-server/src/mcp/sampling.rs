@@ -1,0 +1,245 @@
+//! The client's own model, asked through the protocol. A client of 2025-11-25 or earlier is asked at once, by a request
+//! of ours. From 2026-07-28 on a server sends no requests: questions wait here until the answer of a tool carries them
+//! all to the client, and the client's next call brings the replies.
+#![expect(
+    deprecated,
+    reason = "sampling is deprecated by the protocol, and kept for the clients that have it"
+)]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream};
+use rmcp::model::{
+    CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult, ErrorCode, InputRequest,
+    ModelPreferences, SamplingMessage, SamplingMessageContentBlock,
+};
+use rmcp::{Peer, RoleServer, ServiceError};
+use serde_json::Value;
+use spelunk_app::provider::OF_CLIENT;
+use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Speaker};
+use spelunk_types::{CallId, ModelRef, StopReason};
+use tokio::sync::{oneshot, watch};
+
+/// A client may show its user what is asked, and wait for them.
+pub(super) const CALL_MS_MAX: u64 = 600_000;
+/// Calls that begin together are sent together: none may follow for so long.
+const SETTLE: Duration = Duration::from_millis(50);
+const SETTLE_TIMES_MAX: u32 = 40;
+const DETAIL_CHARS_MAX: usize = 300;
+
+/// Which calls a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It leads.
+    Root,
+    /// It answers what the root asks, often.
+    Sub,
+}
+
+/// How the client is asked.
+#[derive(Clone)]
+pub(super) enum Way {
+    /// By a request, now.
+    Request(Peer<RoleServer>),
+    /// By the answer of a tool.
+    Rounds(Arc<Questions>),
+}
+
+/// The client's model.
+pub(super) struct SamplingModel {
+    reference: ModelRef,
+    part: Part,
+    way: Way,
+}
+
+impl SamplingModel {
+    pub(super) fn new(part: Part, way: Way) -> Self {
+        let name = match part {
+            Part::Root => "client",
+            Part::Sub => "client-sub",
+        };
+        let reference = ModelRef { provider: OF_CLIENT.into(), name: name.into(), base_url: String::new() };
+        Self { reference, part, way }
+    }
+}
+
+impl Model for SamplingModel {
+    fn reference(&self) -> &ModelRef {
+        &self.reference
+    }
+
+    fn price(&self) -> Option<Price> {
+        None
+    }
+
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
+        let params = request(prompt, self.part);
+        let way = self.way.clone();
+        let call = call.clone();
+        let asking = async move {
+            match way {
+                Way::Request(peer) => peer.create_message(params).await.map_err(|error| refusal(&error)),
+                Way::Rounds(questions) => questions.ask(&call, params).await,
+            }
+        };
+        Box::pin(stream::once(asking).flat_map(|reply| stream::iter(deltas(reply))))
+    }
+}
+
+/// A prompt as the protocol has it: two roles, the system's text apart, and always a bound on the reply.
+fn request(prompt: &Prompt, part: Part) -> CreateMessageRequestParams {
+    let message = |message: &spelunk_model::Message| match message.speaker {
+        Speaker::User => SamplingMessage::user_text(&message.text),
+        Speaker::Assistant => SamplingMessage::assistant_text(&message.text),
+    };
+    let messages = prompt.messages.iter().map(message).collect();
+    let tokens_max = u32::try_from(prompt.output_tokens_max).unwrap_or(u32::MAX);
+    let (intelligence, cost, speed) = match part {
+        Part::Root => (0.9, 0.3, 0.3),
+        Part::Sub => (0.4, 0.8, 0.7),
+    };
+    let preferences = ModelPreferences::new()
+        .with_intelligence_priority(intelligence)
+        .with_cost_priority(cost)
+        .with_speed_priority(speed);
+    let mut params = CreateMessageRequestParams::new(messages, tokens_max);
+    params.system_prompt = Some(prompt.system.clone());
+    params.model_preferences = Some(preferences);
+    params
+}
+
+fn deltas(reply: Result<CreateMessageResult, ModelError>) -> Vec<Result<ModelDelta, ModelError>> {
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(error) => return vec![Err(error)],
+    };
+    let mut text = String::new();
+    for block in reply.message.content.into_vec() {
+        if let SamplingMessageContentBlock::Text(piece) = block {
+            text.push_str(&piece.text);
+        }
+    }
+    let stop = match reply.stop_reason.as_deref() {
+        Some(CreateMessageResult::STOP_REASON_END_MAX_TOKEN) => StopReason::Length,
+        Some(_) | None => StopReason::Finished,
+    };
+    vec![Ok(ModelDelta::Text(text)), Ok(ModelDelta::Done { stop, usage: None })]
+}
+
+fn refusal(error: &ServiceError) -> ModelError {
+    let ServiceError::McpError(error) = error else {
+        return ModelError::Unreachable { base_url: OF_CLIENT.into(), detail: short(&error.to_string()) };
+    };
+    if error.code != ErrorCode::METHOD_NOT_FOUND {
+        return refused(&error.message);
+    }
+    let detail = "the client cannot sample; configure a provider".into();
+    ModelError::NotFound { base_url: OF_CLIENT.into(), model: "client".into(), detail }
+}
+
+/// The person at the client, or the client itself, said no. It is not asked again.
+fn refused(detail: &str) -> ModelError {
+    ModelError::RequestRefused {
+        status: 403,
+        detail: format!("the client did not sample: {}", short(detail)),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(DETAIL_CHARS_MAX).collect()
+}
+
+/// Questions of one run that the client has not answered.
+pub(super) struct Questions {
+    waiting: Mutex<BTreeMap<String, Question>>,
+    n_asked: AtomicU64,
+    /// Counts questions, to wait for the next.
+    arrived: watch::Sender<u64>,
+}
+
+struct Question {
+    params: CreateMessageRequestParams,
+    reply: oneshot::Sender<Result<CreateMessageResult, ModelError>>,
+    /// Whether the client has it.
+    is_sent: bool,
+}
+
+impl Default for Questions {
+    fn default() -> Self {
+        Self { waiting: Mutex::default(), n_asked: AtomicU64::new(0), arrived: watch::Sender::new(0) }
+    }
+}
+
+impl Questions {
+    async fn ask(
+        &self,
+        call: &CallId,
+        params: CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, ModelError> {
+        let (reply, answered) = oneshot::channel();
+        let n = self.n_asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let key = format!("{n}:{call}");
+        self.waiting().insert(key, Question { params, reply, is_sent: false });
+        self.arrived.send_modify(|n| *n += 1);
+        answered.await.unwrap_or_else(|_| Err(refused("it did not answer this request")))
+    }
+
+    /// Waits until there are questions to send and no more follow at once.
+    pub(super) async fn ready(&self) {
+        let mut arrived = self.arrived.subscribe();
+        loop {
+            arrived.mark_unchanged();
+            if self.n_unsent() > 0 {
+                break;
+            }
+            // The sender lives as long as this value.
+            drop(arrived.changed().await);
+        }
+        for _ in 0..SETTLE_TIMES_MAX {
+            arrived.mark_unchanged();
+            if tokio::time::timeout(SETTLE, arrived.changed()).await.is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Every question that the client does not have yet.
+    pub(super) fn take(&self) -> BTreeMap<String, InputRequest> {
+        let mut waiting = self.waiting();
+        waiting.retain(|_, question| !question.reply.is_closed());
+        let mut requests = BTreeMap::new();
+        for (key, question) in waiting.iter_mut().filter(|(_, question)| !question.is_sent) {
+            question.is_sent = true;
+            let request = CreateMessageRequest::new(question.params.clone());
+            requests.insert(key.clone(), InputRequest::CreateMessage(request));
+        }
+        requests
+    }
+
+    /// Gives replies to whoever asked. A question that was sent and has no reply failed; what was not asked is ignored.
+    pub(super) fn give(&self, sent: &[String], mut replies: BTreeMap<String, Value>) {
+        let mut waiting = self.waiting();
+        for key in sent {
+            let Some(question) = waiting.remove(key) else { continue };
+            let reply = match replies.remove(key) {
+                Some(value) => serde_json::from_value::<CreateMessageResult>(value)
+                    .map_err(|error| refused(&format!("its reply is not one: {error}"))),
+                None => Err(refused("it did not answer this request")),
+            };
+            // Whoever asked may have given up.
+            drop(question.reply.send(reply));
+        }
+    }
+
+    fn n_unsent(&self) -> usize {
+        let waiting = self.waiting();
+        waiting.values().filter(|question| !question.is_sent && !question.reply.is_closed()).count()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, Question>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,154 @@
+//! The service: requests of the protocol in, calls of ours out. It knows no transport and decides nothing.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use spelunk_app::arguments::Arguments;
+use spelunk_app::blocking::blocking;
+use spelunk_app::config::nearest;
+
+use super::answer::Said;
+use super::catalogue::{Action, Entry, Waiting, entries};
+use super::state::State;
+use super::{cells, later, prompts, query, resources, rounds, tasks};
+
+const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Explore with the context \
+    tools (list, peek, grep, chunk, search), run code over it with rlm_repl, and start a whole run with rlm_query only \
+    when the user asks for one.";
+
+/// Serves one client.
+pub(super) struct Service {
+    state: Arc<State>,
+    entries: Vec<Entry>,
+}
+
+impl Service {
+    pub(super) fn new(state: Arc<State>) -> Self {
+        Self { state, entries: entries() }
+    }
+
+    fn entry(&self, name: &str) -> Result<&Entry, ErrorData> {
+        self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+            let meant = nearest(&shown, self.entries.iter().map(|entry| entry.name));
+            let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            ErrorData::invalid_params(format!("there is no tool `{shown}`{hint}"), None)
+        })
+    }
+}
+
+impl ServerHandler for Service {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("spelunk", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.entries.iter().map(Entry::tool).collect()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.entry(name).ok().map(Entry::tool)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let entry = self.entry(&request.name)?;
+        if let Some(handle) = &request.request_state {
+            let replies = request.input_responses.unwrap_or_default();
+            return rounds::go_on(&self.state, &context, entry.name, handle, replies).await;
+        }
+        let (state, arguments) = (&self.state, Arguments::new(request.arguments));
+        match entry.action {
+            Action::Local(action) => {
+                let (acted_on, chars_max) = (Arc::clone(state), state.output_chars_max);
+                let acting = async {
+                    // The gate is never closed; without a place there is nothing to give back.
+                    let _place = state.looks.acquire().await.ok();
+                    blocking(move || action(&acted_on, arguments)).await
+                };
+                let said = tokio::select! {
+                    said = acting => said,
+                    () = context.ct.cancelled() => {
+                        return Err(ErrorData::internal_error("the request was cancelled", None));
+                    }
+                };
+                Ok(Said::from(said).into_result(chars_max).into())
+            }
+            Action::Waiting(Waiting::Query) => query::query(state, &context, arguments).await,
+            Action::Waiting(Waiting::Resume) => later::resume(state, &context, arguments).await,
+            Action::Waiting(Waiting::Result) => later::result(state, &context, arguments).await,
+            Action::Waiting(Waiting::Cancel) => later::cancel(state, &context, arguments).await,
+            Action::Waiting(Waiting::Repl) => cells::repl(state, &context, arguments).await,
+            Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await,
+            Action::Waiting(Waiting::Submit) => tasks::submit(state, arguments).await,
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&request.name, request.arguments.as_ref()).map(Into::into)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        resources::list(&self.state, cursor.as_deref())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let state = Arc::clone(&self.state);
+        let reading = blocking(move || Ok(resources::read(&state, &request.uri))).await;
+        reading
+            .unwrap_or_else(|failure| Err(ErrorData::internal_error(failure.0.to_string(), None)))
+            .map(Into::into)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [rmcp::model::ProtocolVersion]> {
+        Cow::Borrowed(rmcp::model::ProtocolVersion::KNOWN_VERSIONS)
+    }
+}

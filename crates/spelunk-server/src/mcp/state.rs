@@ -1,0 +1,185 @@
+//! What the server holds between calls: the store, the runs of this process, sessions of code, notes of the agent, and
+//! the directories it may read.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_context::{
+    ContextStore, Navigator, Nearest, SourceError, StoreError, StoreLimits, StoreSettings,
+};
+use spelunk_engine::{Clock as _, SystemClock};
+use spelunk_sandbox::Sandbox;
+use tokio::sync::Semaphore;
+
+use super::cells::Consoles;
+use super::notes::Notes;
+use super::rounds::Rounds;
+use super::runs::Runs;
+use super::thoughts::Session;
+
+/// The longest path that is looked at.
+const PATH_BYTES_MAX: usize = 4096;
+/// Calls that read at once.
+const LOOKS_MAX: usize = 64;
+/// Below this a tool could not even say what went wrong.
+const OUTPUT_CHARS_MIN: u64 = 1000;
+
+/// How the server is set up.
+pub struct ServerOptions {
+    /// Directories as they were typed; none means the current one.
+    pub roots: Vec<String>,
+    /// Where cells run.
+    pub sandbox: Sandbox,
+    /// The longest text that a tool answers with.
+    pub output_chars_max: u64,
+}
+
+/// Everything that calls share.
+pub struct State {
+    pub(crate) app: Arc<App>,
+    pub(crate) navigator: Navigator,
+    pub(crate) sandbox: Sandbox,
+    pub(super) output_chars_max: usize,
+    pub(super) runs: Runs,
+    pub(super) consoles: Consoles,
+    pub(super) rounds: Rounds,
+    /// Places for calls that read, so that a flood of them waits outside.
+    pub(crate) looks: Semaphore,
+    notes: Mutex<Notes>,
+    session: Mutex<Session>,
+    /// Links resolved.
+    roots: Vec<PathBuf>,
+    /// The same by the words that were typed, which may lead through links.
+    typed_roots: Vec<PathBuf>,
+}
+
+impl State {
+    /// The state of a server with these roots and models.
+    pub fn open(app: Arc<App>, options: ServerOptions) -> Result<Self, Failure> {
+        let typed = if options.roots.is_empty() { vec![".".to_owned()] } else { options.roots };
+        let (mut roots, mut typed_roots) = (Vec::new(), Vec::new());
+        for root in typed {
+            let path = app.current_dir.join(&root);
+            let resolved = path.canonicalize().ok().filter(|path| path.is_dir()).ok_or_else(|| Usage {
+                message: format!("there is no directory `{root}`"),
+                hint: "name directories that are there with `--root`".into(),
+            })?;
+            roots.push(resolved);
+            typed_roots.push(without_dots(&path));
+        }
+        if options.output_chars_max < OUTPUT_CHARS_MIN {
+            let message = format!("`--output-chars-max` is below {OUTPUT_CHARS_MIN}");
+            return Err(Usage { message, hint: "leave it out, or give more".into() }.into());
+        }
+        let settings = StoreSettings::for_a_server(StoreLimits::from(&app.settings.limits), roots.clone());
+        let clock = Arc::new(|| SystemClock.now_ms());
+        let (store, warnings) = ContextStore::open(app.own_workspace_dir()?, clock, settings)?;
+        for warning in warnings {
+            app.say(&format!("warning: {warning}"));
+        }
+        Ok(Self {
+            navigator: Navigator::new(Arc::new(store)),
+            sandbox: options.sandbox,
+            output_chars_max: usize::try_from(options.output_chars_max).unwrap_or(usize::MAX),
+            runs: Runs::default(),
+            consoles: Consoles::default(),
+            rounds: Rounds::default(),
+            looks: Semaphore::new(LOOKS_MAX),
+            notes: Mutex::default(),
+            session: Mutex::new(Session::new(SystemClock.now_ms())),
+            roots,
+            typed_roots,
+            app,
+        })
+    }
+
+    pub(crate) fn store(&self) -> &Arc<ContextStore> {
+        self.navigator.store()
+    }
+
+    /// The roots by the last part of their names: enough to tell them apart, and no more than a client needs.
+    pub(crate) fn root_names(&self) -> Vec<String> {
+        let name = |root: &PathBuf| root.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.roots.iter().map(|root| name(root).unwrap_or_else(|| "/".to_owned())).collect()
+    }
+
+    /// A thread that panicked here had changed nothing by halves.
+    pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A path that the client named, links resolved, if it is below a root. What is plainly outside is refused before the
+    /// disk is asked, so that nobody learns what is there.
+    pub(crate) fn admit(&self, typed: &str) -> Result<PathBuf, Failure> {
+        if typed.is_empty() || typed.len() > PATH_BYTES_MAX || typed.contains('\0') {
+            let message = "a path is empty, too long or not one".to_owned();
+            return Err(Usage { message, hint: "name a file or a directory below a root".into() }.into());
+        }
+        let path = self.app.current_dir.join(typed);
+        // Named as it was typed: what lies around the roots is nobody's business.
+        let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };
+        let plain = without_dots(&path);
+        if ![&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root)) {
+            return Err(outside().into());
+        }
+        let resolved = path.canonicalize().map_err(|error| unreadable(Path::new(typed), error))?;
+        if !self.roots.iter().any(|root| resolved.starts_with(root)) {
+            return Err(outside().into());
+        }
+        Ok(resolved)
+    }
+
+    /// Stops what is under way and saves what was counted.
+    pub async fn shut_down(&self) {
+        self.consoles.close_all();
+        self.runs.abandon_all().await;
+        let counted = self.store().list().iter().any(|context| context.access.last_accessed_ms.is_some());
+        if counted && let Err(error) = self.store().save() {
+            self.app.say(&format!("warning: {error}"));
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: io::Error) -> StoreError {
+    if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+        return StoreError::Request(SourceError::Read { path: path.to_owned(), source: error }.into());
+    }
+    let there = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
+    let nearest = Nearest::Parent(there.to_owned());
+    StoreError::Request(SourceError::NotFound { path: path.to_owned(), nearest }.into())
+}
+
+/// The path with `.` and `..` worked out by their letters alone.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(component),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_are_worked_out_without_the_disk() {
+        let plain = |path: &str| without_dots(Path::new(path)).display().to_string();
+        assert_eq!(plain("/a/./b/../c"), "/a/c");
+        assert_eq!(plain("/a/../../../etc/passwd"), "/etc/passwd");
+        assert_eq!(plain("/a/b/"), "/a/b");
+    }
+}

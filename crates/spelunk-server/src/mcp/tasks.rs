@@ -1,0 +1,308 @@
+//! The task tools: a run whose analysts are agents of the host. `rlm_tasks` cuts the text and starts the run; agents claim
+//! its tasks one by one, and hand in what they found. A report that cannot be used comes back with what is wrong; the
+//! synthesis comes when all parts are done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::CallToolResponse;
+use serde_json::{Value, json};
+use spelunk_app::arguments::{Arguments, wrong};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::units::count;
+use spelunk_engine::{Clock as _, FrameState, SystemClock};
+use spelunk_model::{Prompt, Speaker};
+use spelunk_types::{CallId, FrameId};
+use tokio::time::{Instant, timeout_at};
+
+use super::answer::Said;
+use super::board::{Board, Shown};
+use super::query;
+use super::runs::Live;
+use super::state::State;
+
+const ID_CHARS_MAX: usize = 200;
+const REPLY_CHARS_MAX: usize = 1_000_000;
+const LEASE_MS: u64 = 600_000;
+const LEASE_MS_MAX: u64 = 86_400_000;
+/// Tasks that one list shows.
+const LIST_MAX: usize = 100;
+/// How long the engine has to say what it thinks of a reply.
+const VERDICT: Duration = Duration::from_secs(10);
+/// How long a plan has to bring its first tasks.
+const FIRST_TASKS: Duration = Duration::from_secs(10);
+
+/// `rlm_tasks`: starts a run that waits for agents.
+pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
+    let said = match query::begin_tasks(state, arguments).await {
+        Ok((live, board)) => {
+            first_tasks(&live, &board, state.app.settings.limits.calls_parallel_max).await;
+            listed(&live).map_err(Failure::from)
+        }
+        Err(failure) => Err(failure),
+    };
+    Ok(Said::from(said).into_result(state.output_chars_max).into())
+}
+
+/// Waits until the plan is known and as many of its tasks are on the board as can be at once.
+async fn first_tasks(live: &Live, board: &Board, n_at_once: u64) {
+    let deadline = Instant::now() + FIRST_TASKS;
+    let (mut changes, mut progress) = (board.changes(), live.progress.clone());
+    let is_planned = || {
+        let plan = live.fold().view.tasks.clone().unwrap_or_default();
+        let n_open = board.list(0).len() as u64;
+        // Where all findings are at hand from earlier runs, the first task is a synthesis.
+        if plan.planned == 0 {
+            plan.recalled > 0 && n_open > 0
+        } else {
+            n_open >= plan.planned.min(n_at_once)
+        }
+    };
+    while !is_planned() {
+        let waited = timeout_at(deadline, async {
+            tokio::select! {
+                _ = changes.changed() => true,
+                _ = progress.changed() => true,
+                _ = live.end() => false,
+            }
+        });
+        if waited.await != Ok(true) {
+            return;
+        }
+    }
+}
+
+/// `task_list`.
+pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let name = arguments.text("run", ID_CHARS_MAX)?;
+    arguments.finish()?;
+    let (live, _) = find(state, name.as_deref())?;
+    Ok(listed(&live)?)
+}
+
+fn listed(live: &Live) -> Result<Said, Usage> {
+    let board = live.board.as_ref().ok_or_else(no_board)?;
+    let tasks = board.list(SystemClock.now_ms());
+    let (plan, has_ended) = {
+        let fold = live.fold();
+        (fold.view.tasks.clone().unwrap_or_default(), fold.view.outcome.is_some())
+    };
+    let n_ended = plan.done + plan.failed;
+    let is_blocked = n_ended < plan.planned;
+    let mut text = format!("run {}: {n_ended} of {} done", live.run.short(), count(plan.planned, "task"));
+    if is_blocked {
+        text += "; the synthesis waits for the rest";
+    }
+    text.push('\n');
+    for task in tasks.iter().take(LIST_MAX) {
+        let holder = task.leased_to.as_ref().map_or("open", |(agent, _)| agent.as_str());
+        text += &format!("{}  {holder}  {}\n", id(live, &task.call), task.about);
+    }
+    if tasks.is_empty() && has_ended {
+        text += "the run has ended: rlm_result has its report\n";
+    }
+    let data = json!({
+        "run": live.run,
+        "planned": plan.planned,
+        "done": plan.done,
+        "failed": plan.failed,
+        "findings": plan.findings,
+        "synthesis_blocked": is_blocked,
+        "open": tasks.len(),
+        "tasks": tasks.iter().take(LIST_MAX).map(|task| shown(live, task)).collect::<Vec<_>>(),
+    });
+    Ok(Said::new(text, data))
+}
+
+fn shown(live: &Live, task: &Shown) -> Value {
+    json!({
+        "task": id(live, &task.call),
+        "role": task.role,
+        "about": task.about,
+        "agent": task.leased_to.as_ref().map(|(agent, _)| agent),
+        "lease_until_ms": task.leased_to.as_ref().map(|(_, until_ms)| until_ms),
+    })
+}
+
+/// `13fcbfa5/0.3#0`: the run, and the call in it.
+fn id(live: &Live, call: &CallId) -> String {
+    format!("{}/{call}", live.run.short())
+}
+
+/// The run that is named, or the only one that has a board.
+fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<Board>), Failure> {
+    let mut with_board = state.runs.all();
+    with_board.retain(|live| live.board.is_some());
+    if let Some(name) = name {
+        with_board.retain(|live| live.run.short() == name || live.run.as_str() == name);
+    }
+    let [live] = <[Arc<Live>; 1]>::try_from(with_board).map_err(|found| {
+        let names: Vec<&str> = found.iter().map(|live| live.run.short()).collect();
+        let hint = if names.is_empty() {
+            "start one with `rlm_tasks`".to_owned()
+        } else {
+            format!("name one of {}", names.join(", "))
+        };
+        let message =
+            if names.is_empty() { "no run waits for agents" } else { "more than one run waits for agents" };
+        Usage { message: message.to_owned(), hint }
+    })?;
+    let board = live.board.clone().ok_or_else(no_board)?;
+    Ok((live, board))
+}
+
+fn no_board() -> Usage {
+    Usage { message: "the run does not wait for agents".into(), hint: "start one with `rlm_tasks`".into() }
+}
+
+/// The task that is named.
+fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<Board>, CallId), Failure> {
+    let bad = || wrong("task", "is not the name of a task, such as `13fcbfa5/0.3#0`");
+    let (run, call) = name.split_once('/').ok_or_else(bad)?;
+    let call: CallId = call.parse().map_err(|_| bad())?;
+    let (live, board) = find(state, Some(run))?;
+    Ok((live, board, call))
+}
+
+/// `task_claim`.
+pub(super) fn claim(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let agent = arguments.needed("agent", ID_CHARS_MAX)?;
+    let task = arguments.text("task", ID_CHARS_MAX)?;
+    let run = arguments.text("run", ID_CHARS_MAX)?;
+    let lease_ms = arguments.whole("lease_ms", LEASE_MS_MAX)?.unwrap_or(LEASE_MS).max(1);
+    arguments.finish()?;
+    let (live, board, call) = match task {
+        Some(task) => {
+            let (live, board, call) = find_task(state, &task)?;
+            (live, board, Some(call))
+        }
+        None => {
+            let (live, board) = find(state, run.as_deref())?;
+            (live, board, None)
+        }
+    };
+    let claimed = board.claim(call.as_ref(), &agent, SystemClock.now_ms(), lease_ms)?;
+    let prompt = board.prompt(&claimed.call)?;
+    Ok(told(state, &live, &claimed, &prompt, 0))
+}
+
+/// `task_get`.
+pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let task = arguments.needed("task", ID_CHARS_MAX)?;
+    let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
+    arguments.finish()?;
+    let (live, board, call) = find_task(state, &task)?;
+    let prompt = board.prompt(&call)?;
+    let listed = board.list(SystemClock.now_ms()).into_iter().find(|one| one.call == call);
+    let one = listed.ok_or_else(|| wrong("task", "has just ended"))?;
+    Ok(told(state, &live, &one, &prompt, offset))
+}
+
+/// The task as an agent reads it. A text that is longer than one answer goes on behind `next_offset`.
+fn told(state: &State, live: &Live, task: &Shown, prompt: &Prompt, offset: u64) -> Said {
+    let body = body(prompt);
+    let n_chars = body.chars().count();
+    // Room for the instruction and for the fields around it.
+    let room = state.output_chars_max.saturating_sub(prompt.system.chars().count() + 1000).max(500);
+    let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+    let part: String = body.chars().skip(skip).take(room).collect();
+    let next = skip.saturating_add(part.chars().count());
+    let next_offset = (next < n_chars && !part.is_empty()).then_some(next);
+    let mut text = format!("task {}\n\n{}\n{part}", id(live, &task.call), prompt.system);
+    if let Some(next) = next_offset {
+        text += &format!("\n[the text goes on: task_get with offset {next}]");
+    }
+    let mut data = shown(live, task);
+    data["instruction"] = json!(prompt.system);
+    data["text"] = json!(part);
+    data["text_chars"] = json!(n_chars);
+    data["next_offset"] = json!(next_offset);
+    Said::new(text, data)
+}
+
+fn body(prompt: &Prompt) -> String {
+    let say = |message: &spelunk_model::Message| match message.speaker {
+        Speaker::User => message.text.clone(),
+        Speaker::Assistant => format!("--- what was handed in before ---\n{}\n--- end ---", message.text),
+    };
+    prompt.messages.iter().map(say).collect::<Vec<_>>().join("\n\n")
+}
+
+/// `task_submit`.
+pub(super) async fn submit(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
+    let said = hand_in(state, arguments).await;
+    Ok(Said::from(said).into_result(state.output_chars_max).into())
+}
+
+async fn hand_in(state: &Arc<State>, mut arguments: Arguments) -> Result<Said, Failure> {
+    let task = arguments.needed("task", ID_CHARS_MAX)?;
+    let agent = arguments.needed("agent", ID_CHARS_MAX)?;
+    let reply = match arguments.value("report") {
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+        None => return Err(wrong("report", "is missing").into()),
+    };
+    arguments.finish()?;
+    if reply.len() > REPLY_CHARS_MAX {
+        return Err(wrong("report", &format!("is longer than {REPLY_CHARS_MAX} bytes")).into());
+    }
+    let (live, board, call) = find_task(state, &task)?;
+    let (mut changes, mut progress) = (board.changes(), live.progress.clone());
+    board.submit(&call, &agent, reply, SystemClock.now_ms())?;
+    let deadline = Instant::now() + VERDICT;
+    loop {
+        if let Some((again, prompt)) = board.again(&call.frame) {
+            let claimed = board.claim(Some(&again), &agent, SystemClock.now_ms(), LEASE_MS)?;
+            let faults = prompt.messages.last().map(|message| message.text.clone()).unwrap_or_default();
+            let text =
+                format!("the report cannot be used; hand in task {} instead:\n{faults}", id(&live, &again));
+            let mut data = shown(&live, &claimed);
+            (data["accepted"], data["faults"]) = (json!(false), json!(faults));
+            return Ok(Said::new(text, data));
+        }
+        if let Some(verdict) = verdict(&live, &call.frame) {
+            let data = json!({ "task": task, "accepted": verdict.is_accepted, "notice": verdict.notice });
+            return Ok(Said::new(verdict.notice, data));
+        }
+        let waited = timeout_at(deadline, async {
+            tokio::select! {
+                _ = changes.changed() => {}
+                _ = progress.changed() => {}
+                _ = live.end() => {}
+            }
+        });
+        if waited.await.is_err() {
+            let notice = "it was taken; the run has not said what it thinks of it yet".to_owned();
+            return Ok(Said::new(
+                notice.clone(),
+                json!({ "task": task, "accepted": true, "notice": notice }),
+            ));
+        }
+    }
+}
+
+/// What the run made of a reply.
+struct Verdict {
+    is_accepted: bool,
+    /// In a line.
+    notice: String,
+}
+
+/// Nothing while the frame is at work.
+fn verdict(live: &Live, frame: &FrameId) -> Option<Verdict> {
+    let fold = live.fold();
+    match fold.view.frames.get(frame).map(|frame| &frame.state) {
+        Some(FrameState::Answered { .. }) => {
+            let notice = fold.notices.get(frame).cloned().unwrap_or_else(|| "it was taken".to_owned());
+            Some(Verdict { is_accepted: true, notice })
+        }
+        Some(FrameState::Failed { message, .. }) => {
+            Some(Verdict { is_accepted: false, notice: format!("the task failed: {message}") })
+        }
+        Some(FrameState::Open) | None if fold.view.outcome.is_some() => {
+            Some(Verdict { is_accepted: true, notice: "it was taken, and the run has ended".to_owned() })
+        }
+        Some(FrameState::Open) | None => None,
+    }
+}
