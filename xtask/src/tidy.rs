@@ -3,6 +3,7 @@
 
 mod benchmark;
 mod code;
+mod cycles;
 mod docs;
 mod edges;
 mod files;
@@ -107,6 +108,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
     let mut complaints = edges::check(&metadata);
     complaints.extend(modules::check(&files));
+    complaints.extend(cycles::check(&files));
     complaints.extend(docs::check_errors(&files, &codes));
     complaints.extend(docs::check_promises(&files));
     let limits: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
