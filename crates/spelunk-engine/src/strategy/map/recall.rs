@@ -82,7 +82,10 @@ fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
     );
     let Part { name, digest, lines, chunk, .. } = &analysis.parts[idx];
     let place = chunk.as_ref().map_or_else(String::new, |chunk| {
-        format!("{}-{} {}-{}", chunk.span.start, chunk.span.end, chunk.overlap.start, chunk.overlap.end)
+        let segment =
+            chunk.segment.as_ref().map_or_else(String::new, |segment| format!(" {:?}", segment.bytes));
+        let (span, overlap) = (&chunk.span, &chunk.overlap);
+        format!("{}-{} {}-{}{segment}", span.start, span.end, overlap.start, overlap.end)
     });
     let (first, last) = (lines.start(), lines.end());
     let schema = analysis.schema.as_ref().map(ToString::to_string).unwrap_or_default();
