@@ -171,6 +171,8 @@ fn many_tasks_that_failed_are_counted_by_the_reason() {
           - a.log line 1: The run has made all the calls it may.
           - a.log line 2: The run has made all the calls it may.
         - Failed and not covered: 5001
+          - a.log line 1, a.log line 2, a.log line 3 and 4997 more: The run has made all the calls it may.
+          - b.log: What a model reported about a part of the text cannot be used, after it was asked for again.
     "]]
     .assert_eq(&([few.gaps(), many.gaps()].concat().join("\n") + "\n"));
 }

@@ -84,11 +84,14 @@ async fn what_a_limit_leaves_unread_is_counted_and_not_begun() {
     let text = stopped.answer.unwrap().text;
     let coverage = text.split("## Coverage\n\n").nth(1).unwrap();
     expect![[r"
-    "]]
+        - 0 of 1 document read whole, in 3 of 600 tasks
+        - Failed and not covered: 598
+          - a.log line 4, a.log line 5, a.log line 6 and 595 more: The run has made all the calls it may."]]
     .assert_eq(coverage);
     let seen = view(&events(&engine, &stopped.run));
+    // The root, three parts that were read and 256 that were refused, and what puts the findings together.
     let frames: Vec<String> = seen.frames.keys().map(ToString::to_string).collect();
-    assert_eq!((frames.len(), frames.last().unwrap().as_str()), (260, "0.600"));
+    assert_eq!((frames.len(), frames.last().unwrap().as_str()), (261, "0.600"));
     // What was not begun has its place, and is read under a higher limit.
     stage.limits.calls_max = 1000;
     let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
