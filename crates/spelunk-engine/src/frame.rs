@@ -306,13 +306,6 @@ impl Frame {
         self.open_child(task, Door::Planned)
     }
 
-    /// Passes over the places of so many children that are not opened: those behind them keep theirs if a raised limit
-    /// opens these one day.
-    pub(crate) fn pass_over(&self, n_children: usize) {
-        let n_children = u32::try_from(n_children).unwrap_or(u32::MAX);
-        self.shared.n_children.fetch_add(n_children, Ordering::Relaxed);
-    }
-
     fn open_child(&self, task: Task, door: Door) -> BoxFuture<'static, Result<Answer, FrameError>> {
         let idx = self.shared.n_children.fetch_add(1, Ordering::Relaxed);
         let child = self.id().child(idx);

@@ -200,3 +200,45 @@ impl Material {
         Some((Self { sections: left }, Self { sections: right }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use spelunk_context::{Analyst, Corpus, Detector, ScanOptions, SourceInput};
+    use spelunk_types::Focus;
+
+    use super::super::Part;
+    use super::*;
+    use crate::testing::chunk_of;
+
+    #[test]
+    fn each_segment_of_a_document_is_a_text_of_its_own() {
+        let source = SourceInput::Text { name: "a.log".into(), bytes: b"one\ntwo\n".to_vec() };
+        let corpus = Corpus::scan(&[source], &ScanOptions::default(), &mut |_| {}).unwrap();
+        let view = View::of(Arc::new(corpus));
+        let part = |chunk: Chunk| Part {
+            document_idx: 0,
+            name: "a.log".into(),
+            digest: view.digest(),
+            bytes: 4,
+            lines: chunk.lines.clone(),
+            chunk: Some(Box::new(chunk)),
+        };
+        let analysis = Analysis {
+            number: 1,
+            of: 1,
+            analyst: Analyst::General,
+            detected: Detector::default().detect("a.log", ""),
+            focus: Focus::General,
+            parts: [chunk_of(0..4, 1), chunk_of(4..8, 2), chunk_of(0..4, 1)].map(part).into(),
+            schema: None,
+        };
+        let texts = Texts::default();
+        let material = read(&texts, &view, &analysis).unwrap();
+        let shown: Vec<&str> = material.sections.iter().map(|section| section.lines.as_str()).collect();
+        assert_eq!(shown, ["1| one\n", "2| two\n", "1| one\n"]);
+        let held = texts.state.into_inner().unwrap();
+        let (place, text) = held.last.unwrap();
+        assert_eq!((place, text.as_str()), ((0, 0), "one\n"));
+        assert_eq!(held.in_use.get(&(0, 4)).and_then(Weak::upgrade), None, "it was let go of");
+    }
+}
