@@ -1,6 +1,6 @@
-//! What documents of hostile shapes cost in memory: one huge line, empty lines, nothing but headings, a table of a hundred
-//! thousand columns. Each is scanned and planned in a process of its own, and the most memory that process ever had is held
-//! against a ceiling. `cargo bench -p spelunk-context --bench shapes --ignore-rust-version`.
+//! What long documents of hostile shapes cost in memory: one huge line, empty lines, nothing but headings, a table of a
+//! hundred thousand columns. Each is scanned and planned in a process of its own, and the most memory that process ever had
+//! is held against a ceiling. `cargo bench -p spelunk-context --bench shapes --ignore-rust-version`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -9,6 +9,7 @@
 )]
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -16,23 +17,24 @@ use std::sync::Arc;
 use spelunk_context::{Corpus, Detector, Mode, PlanOptions, ScanOptions, SourceInput, View, plan};
 use spelunk_types::Limits;
 
-/// What a process needs before it has read anything.
-const BASE_KB: u64 = 12 * 1024;
+/// A name, a line, how many MB of it, and what scanning and planning it may take in MB. Beyond 32 MiB that depends on the
+/// segments and no longer on the size.
+type Shape = (&'static str, fn() -> String, u64, u64);
 
-/// A name, a text, and what its plan may take, in hundredths of its size.
-type Shape = (&'static str, fn() -> String, u64);
-
-const SHAPES: [Shape; 4] = [
-    ("line.txt", || "abcdefghi ".repeat(10_000_000), 120),
-    ("empty.txt", || "\n".repeat(20_000_000), 180),
-    ("headings.md", || "# a\n".repeat(5_000_000), 180),
-    ("wide.csv", wide, 140),
+const SHAPES: [Shape; 7] = [
+    ("line.txt", || "abcdefghi ".to_owned(), 30, 80),
+    ("long-line.txt", || "abcdefghi ".to_owned(), 256, 80),
+    ("lines.txt", || "abcdefghi\n".to_owned(), 256, 120),
+    ("empty.txt", || "\n".to_owned(), 60, 80),
+    ("headings.md", || "# a\n".to_owned(), 256, 120),
+    ("records.jsonl", || "{\"id\": 1, \"name\": \"a\"}\n".to_owned(), 256, 120),
+    ("wide.csv", wide, 256, 100),
 ];
 
+const MB: u64 = 1_000_000;
+
 fn wide() -> String {
-    let head: Vec<String> = (0..100_000).map(|n| format!("c{n}")).collect();
-    let row = format!("{}1\n", "1,".repeat(99_999));
-    format!("{}\n{}", head.join(","), row.repeat(80))
+    format!("{}1\n", "1,".repeat(99_999))
 }
 
 fn main() {
@@ -41,17 +43,24 @@ fn main() {
         return measure(Path::new(&path));
     }
     let directory = tempfile::tempdir().unwrap();
-    for (name, text, share_max) in SHAPES {
+    for (name, line, size_mb, peak_mb_max) in SHAPES {
         let path = directory.path().join(name);
-        let text = text();
-        fs::write(&path, &text).unwrap();
+        write(&path, &line(), size_mb * MB);
         let output = Command::new(std::env::current_exe().unwrap()).arg(&path).output().unwrap();
+        fs::remove_file(&path).unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        let peak_kb: u64 = said.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap();
-        let size_kb = text.len() as u64 / 1024;
-        let share = peak_kb.saturating_sub(BASE_KB) * 100 / size_kb;
-        println!("{name}: {size_kb} kB, {}, {share} hundredths of its size", said.trim());
-        assert!(share <= share_max, "{name} takes more than {share_max} hundredths of its size");
+        let peak_mb: u64 = said.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap();
+        println!("{name} of {size_mb} MB: {}", said.trim());
+        assert!(peak_mb <= peak_mb_max, "{name} takes more than {peak_mb_max} MB");
+    }
+}
+
+/// Fills a file with a line.
+fn write(path: &Path, line: &str, bytes: u64) {
+    let lines = line.repeat(1_000_000_usize.div_ceil(line.len()));
+    let mut file = fs::File::create(path).unwrap();
+    for _ in 0..bytes / lines.len() as u64 {
+        file.write_all(lines.as_bytes()).unwrap();
     }
 }
 
@@ -62,7 +71,7 @@ fn measure(path: &Path) {
     let (limits, detector) = (Limits::default(), Detector::default());
     let options = PlanOptions { limits, detector, mode: Mode::ByType, files_left_out: 0 };
     let plan = plan(&View::of(Arc::new(corpus)), &options);
-    println!("{} kB at most for {} tasks", peak_rss_kb(), plan.tasks.len());
+    println!("{} MB at most for {} tasks", peak_rss_kb() * 1024 / MB, plan.tasks.len());
 }
 
 fn peak_rss_kb() -> u64 {

@@ -153,6 +153,15 @@ fn read_again(document: &DocEntry) -> Result<Vec<u8>, SourceError> {
     }
 }
 
+/// Whether the bytes of a document are still those that were scanned. Reads them, or samples of them.
+pub(crate) fn is_as_scanned(document: &DocEntry) -> Result<bool, SourceError> {
+    let Origin::File(path) = &document.origin else { return Ok(true) };
+    match open_regular(path).and_then(|file| begins_as_scanned(document, &file)) {
+        Err(error) if !error::is_absence(&error) => Err(SourceError::from_io(path, error)),
+        looked => Ok(looked.unwrap_or(false)),
+    }
+}
+
 /// Whether a file begins with the bytes that were scanned. Reads them, or samples of them where there are many.
 pub(crate) fn begins_as_scanned(document: &DocEntry, mut file: &File) -> io::Result<bool> {
     if is_sampled(document) {

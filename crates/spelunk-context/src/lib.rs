@@ -24,6 +24,7 @@ mod sample;
 mod schema;
 mod scratch;
 mod secrets;
+mod segment;
 mod source;
 mod split;
 mod store;
@@ -58,8 +59,8 @@ pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redac
 pub use source::given_text;
 pub use split::{
     Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner,
-    Prelude, Prose, Shell, Splitter, Table, Units, Width, estimate_tokens, headings, partitions_expected,
-    render, splitter, target_rows, target_units,
+    Prelude, Prose, Segment, Shell, Splitter, Table, Units, Width, estimate_tokens, headings,
+    partitions_expected, render, splitter, target_rows, target_units,
 };
 #[cfg(feature = "grammars")]
 pub use split::{PARSE_TASK, serve_parse};

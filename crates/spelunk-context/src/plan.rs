@@ -13,6 +13,7 @@ use crate::{SchemaSketch, SourceError, View};
 
 mod analysts;
 mod batch;
+mod long;
 mod survey;
 
 pub use analysts::{Analyst, AnalystShare, analyst_mix};
@@ -201,7 +202,8 @@ impl Plan {
     }
 }
 
-/// Plans a view. Reads each document once and holds a few of them at a time; the plan itself holds no text.
+/// Plans a view. Reads each document once and holds a few of them at a time, and of a long one a segment; the plan itself
+/// holds no text but the preludes of long documents.
 pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     let mut manifest = Vec::new();
     let mut tasks = Vec::new();

@@ -17,7 +17,6 @@ pub use records::{Field, JsonType, Records};
 use shape::Shape;
 
 use crate::kind::ContentType;
-use crate::lines::count_lines;
 use crate::pack::Span;
 use crate::split::{Chunk, Cutting, Shell, Units, slice};
 
@@ -51,9 +50,9 @@ impl SchemaSketch {
             (ContentType::Json, Units::Elements(n_elements)) => of_value(text, &cutting.chunks, n_elements),
             // Several values in one file are lines, and what is broken may be right at its beginning.
             (ContentType::Json, Units::Lines(_) | Units::Rows(_)) => {
-                of_lines(text, &cutting.chunks).or_else(|| of_head(text))
+                of_lines(text, cutting).or_else(|| of_head(text))
             }
-            (ContentType::Jsonl, _) => of_lines(text, &cutting.chunks),
+            (ContentType::Jsonl, _) => of_lines(text, cutting),
             (
                 ContentType::SourceCode
                 | ContentType::StructuredData
@@ -109,7 +108,7 @@ fn of_head(text: &str) -> Option<SchemaSketch> {
     sketch(text, &shape, head.len() as u64, None)
 }
 
-fn of_lines(text: &str, chunks: &[Chunk]) -> Option<SchemaSketch> {
+fn of_lines(text: &str, Cutting { lines, chunks, .. }: &Cutting) -> Option<SchemaSketch> {
     let starts = spread(chunks.len(), CHUNKS_SAMPLED_MAX).filter_map(|idx| chunks.get(idx));
     let starts = starts.map(|chunk| usize::try_from(chunk.span.start).unwrap_or(usize::MAX));
     let sample = records::Sample::of(text, starts);
@@ -119,7 +118,7 @@ fn of_lines(text: &str, chunks: &[Chunk]) -> Option<SchemaSketch> {
     }
     let records = Records::of(&sample)?;
     let mut sketch = sketch(text, &shape, sample.bytes(), Some(records))?;
-    sketch.text = format!("{} lines of {}", count_lines(text), sketch.text);
+    sketch.text = format!("{lines} lines of {}", sketch.text);
     Some(sketch)
 }
 

@@ -18,7 +18,7 @@ mod prose;
 pub(crate) mod table;
 mod target;
 
-pub use chunk::{Chunk, Prelude, Shell, Units, render};
+pub use chunk::{Chunk, Prelude, Segment, Shell, Units, render};
 pub use code::Code;
 pub(crate) use code::has_grammar;
 #[cfg(feature = "grammars")]

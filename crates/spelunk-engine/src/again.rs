@@ -120,7 +120,8 @@ impl RunView {
     }
 }
 
-fn is_about_spending(code: ErrorCode) -> bool {
+/// Whether a limit on what the whole run may spend was reached.
+pub(crate) fn is_about_spending(code: ErrorCode) -> bool {
     [
         ErrorCode::CallsExhausted,
         ErrorCode::TokensExhausted,

@@ -1,5 +1,8 @@
-//! What unit tests share: a model that has a name and a rate, and is never asked.
+//! What unit tests share: a model that has a name and a rate, and is never asked; and a chunk of a long document.
 
+use std::ops::Range;
+
+use spelunk_context::{Chunk, Segment, Units};
 use spelunk_model::{Model, ModelStream, Price, Prompt, Rate};
 use spelunk_types::{CallId, ModelRef};
 
@@ -21,5 +24,25 @@ impl Model for Named {
 
     fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
         unreachable!("nobody asks it")
+    }
+}
+
+/// One line of `a.log`, which is a segment by itself.
+pub(crate) fn chunk_of(segment: Range<u64>, line: u64) -> Chunk {
+    Chunk {
+        document_idx: 0,
+        document: "a.log".into(),
+        index: 0,
+        n_chunks: 2,
+        span: 0..segment.end - segment.start,
+        segment: Some(Segment { bytes: segment, prelude: "".into() }),
+        lines: line..=line,
+        prelude: None,
+        overlap: 0..0,
+        overlap_lines: 0,
+        tokens_estimate: 1,
+        units: Units::Lines(1),
+        scope: None,
+        shell: None,
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use spelunk_context::{
-    CodeRule, Detected, Detector, DocEntry, DocText, Mode, Partitioner, ReadError, Reader, SourceError, View,
+    CodeRule, Detected, Detector, DocEntry, DocText, Mode, Partitioner, Reader, SourceError, View,
 };
 use spelunk_types::Limits;
 
@@ -118,7 +118,7 @@ impl Large {
         let name = document.name.clone();
         match Reader::of_document(view, document) {
             Ok(reader) => Ok(Self { reader, name }),
-            Err(error) => Err(to_source_error(&name, error)),
+            Err(error) => Err(error.of_document(&name)),
         }
     }
 
@@ -141,7 +141,7 @@ impl Large {
     }
 
     fn slice(&self, range: Range<u64>) -> Result<String, SourceError> {
-        self.reader.slice(range).map_err(|error| to_source_error(&self.name, error))
+        self.reader.slice(range).map_err(|error| error.of_document(&self.name))
     }
 }
 
@@ -149,13 +149,6 @@ impl Large {
 fn head_bytes(text: &str) -> usize {
     let reach = usize::try_from(LINE_REACH_BYTES).unwrap_or(usize::MAX);
     text.bytes().take(reach).position(|byte| byte == b'\n').map_or(0, |idx| idx + 1)
-}
-
-fn to_source_error(name: &str, error: ReadError) -> SourceError {
-    if let ReadError::Changed { name } = error {
-        return SourceError::Changed { name };
-    }
-    SourceError::Read { path: name.into(), source: std::io::Error::other(error) }
 }
 
 #[cfg(test)]

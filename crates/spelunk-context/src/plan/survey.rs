@@ -1,5 +1,6 @@
 //! Reading every document of a view once: what it is, how long, and where it would be cut. Documents are taken by
-//! several threads, the largest first, and let go of one by one; the outcome does not depend on how many threads.
+//! several threads, the largest first, and let go of one by one; the outcome does not depend on how many threads. A long
+//! one is never held whole.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -7,9 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use spelunk_types::Limits;
 
+use super::long::survey_long;
 use super::{ManifestRow, PlanOptions, Tier};
+use crate::segment::{SEGMENT_BYTES_MAX, open_long};
 use crate::split::{Chunk, CodeRule, Cutting, DocText, Partitioner, estimate_tokens};
-use crate::{DocEntry, SchemaSketch, SourceError, View, lines};
+use crate::{DocEntry, ReadError, SchemaSketch, SourceError, View, lines};
 
 /// Threads, and so documents in memory at once.
 const THREADS_MAX: usize = 4;
@@ -55,6 +58,10 @@ fn survey_one(
     options: &PlanOptions,
     partitioner: Partitioner<'_>,
 ) -> Result<Surveyed, SourceError> {
+    let unread = |error: ReadError| error.of_document(&document.name);
+    if let Some(reader) = open_long(view, document).map_err(unread)? {
+        return survey_long(&reader, document, options, partitioner, SEGMENT_BYTES_MAX).map_err(unread);
+    }
     let text = view.read_owned(document)?;
     let DocEntry { idx, name, .. } = document;
     let detected = options.detector.detect(name, &text);
@@ -98,7 +105,7 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
     Surveyed { row: ManifestRow { schema, ..row(&cutting, tier) }, chunks: cutting.chunks }
 }
 
-fn is_blank(text: &str, chunk: &Chunk) -> bool {
+pub(super) fn is_blank(text: &str, chunk: &Chunk) -> bool {
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
     let own = text.as_bytes().get(at(chunk.span.start)..at(chunk.span.end)).unwrap_or_default();
     lines::is_blank(own)

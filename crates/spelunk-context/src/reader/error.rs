@@ -57,6 +57,14 @@ impl ReadError {
         }
     }
 
+    /// The same as it is said of a document of a view.
+    pub fn of_document(self, name: &str) -> SourceError {
+        if let Self::Changed { name } = self {
+            return SourceError::Changed { name };
+        }
+        SourceError::Read { path: name.into(), source: io::Error::other(self) }
+    }
+
     /// Names the path in an I/O failure. A path that does not exist is looked for nearby.
     pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
         if error::is_absence(&error) {

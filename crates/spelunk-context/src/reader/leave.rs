@@ -25,18 +25,24 @@ impl Reader {
         let at = |offset: u64| usize::try_from(offset - window.start).unwrap_or(usize::MAX);
         let (start, end) = (at(range.start), at(range.end));
         let plain = String::from_utf8_lossy(&bytes[start..end]).into_owned();
+        let n_bytes = plain.len();
         if !self.redact {
             return Ok(Left { pieces: vec![Piece::kept(0..plain.len(), 0)], text: plain.clone(), plain });
         }
         let before = String::from_utf8_lossy(&bytes[..start]);
         let around = format!("{before}{plain}{}", String::from_utf8_lossy(&bytes[end..]));
         let shift = before.len();
-        let inside = find_secrets(&around).into_iter().filter_map(|SecretSpan { bytes, rule }| {
+        // A range may be long: no copy of it is kept for longer than it is of use.
+        drop(before);
+        drop(bytes);
+        let secrets = find_secrets(&around);
+        drop(around);
+        let inside = secrets.into_iter().filter_map(|SecretSpan { bytes, rule }| {
             let start = bytes.start.max(shift) - shift;
-            let end = bytes.end.min(shift + plain.len()).saturating_sub(shift);
+            let end = bytes.end.min(shift + n_bytes).saturating_sub(shift);
             (start < end).then_some((start..end, rule))
         });
-        Ok(Left::masked(&plain, inside))
+        Ok(Left::masked(plain, inside))
     }
 }
 
@@ -64,8 +70,9 @@ impl Piece {
 }
 
 impl Left {
-    fn masked(plain: &str, secrets: impl Iterator<Item = (Range<usize>, &'static str)>) -> Self {
-        let mut left = Self { plain: plain.to_owned(), ..Self::default() };
+    fn masked(plain: String, secrets: impl Iterator<Item = (Range<usize>, &'static str)>) -> Self {
+        let n_bytes = plain.len();
+        let mut left = Self { plain, ..Self::default() };
         let mut at = 0;
         for (secret, rule) in secrets {
             left.keep(at..secret.start);
@@ -76,7 +83,7 @@ impl Left {
             at = secret.end;
             left.pieces.push(Piece { plain: secret, shown: shown_start..left.text.len(), is_masked: true });
         }
-        left.keep(at..plain.len());
+        left.keep(at..n_bytes);
         left
     }
 

@@ -54,6 +54,7 @@ pub(super) fn assemble(
             document: Arc::from(""),
             index,
             n_chunks: 0,
+            segment: None,
             span: start as u64..draft.end as u64,
             lines,
             prelude,
@@ -64,21 +65,13 @@ pub(super) fn assemble(
             scope: draft.scope,
             shell: draft.shell,
         };
-        chunk.tokens_estimate = estimate_tokens(rendered_bytes(&chunk));
+        chunk.tokens_estimate = estimate_tokens(chunk.rendered_bytes());
         chunks.push(chunk);
         line += n_newlines;
         (start_before, start) = (start, draft.end);
     }
     let n_lines = line - 1 + u64::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
     (chunks, n_lines)
-}
-
-fn rendered_bytes(chunk: &Chunk) -> u64 {
-    if let Some(Shell { open, body, close }) = &chunk.shell {
-        return open.len() as u64 + (body.end - body.start) + close.len() as u64;
-    }
-    let prelude = chunk.prelude.as_ref().map_or(0, |prelude| prelude.span.end - prelude.span.start);
-    prelude + (chunk.span.end - chunk.overlap.start)
 }
 
 /// The lines of a body inside a span that begins on `line`.

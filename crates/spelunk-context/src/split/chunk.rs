@@ -19,6 +19,8 @@ pub struct Chunk {
     pub index: u32,
     /// How many chunks the document has.
     pub n_chunks: u32,
+    /// The part of a long document whose text the spans count in; they count in the whole text where there is none.
+    pub segment: Option<Segment>,
     /// The bytes that are this chunk's own.
     pub span: Span,
     /// The lines these bytes lie on, from 1.
@@ -39,12 +41,22 @@ pub struct Chunk {
     pub shell: Option<Shell>,
 }
 
+/// Part of a document that is too long to be held. Its text is read by [`View::read_part`](crate::View::read_part).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Where it is in the document, in bytes as they are stored.
+    pub bytes: Range<u64>,
+    /// What the text of the segment begins with: the prelude of the document, which lies in its first segment. Empty in
+    /// that one, and where there is none.
+    pub prelude: Arc<str>,
+}
+
 /// Lines that are shown before each chunk: imports, a header row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prelude {
-    /// Where they are in the document.
+    /// Where they are in the text.
     pub span: Span,
-    /// The same in lines, from 1.
+    /// The same in lines of the document, from 1.
     pub lines: RangeInclusive<u64>,
 }
 
@@ -100,13 +112,22 @@ impl Chunk {
         let line = first + (idx - before);
         (line <= *self.lines.end()).then_some(line)
     }
+
+    /// How long the rendered text is.
+    pub(crate) fn rendered_bytes(&self) -> u64 {
+        if let Some(Shell { open, body, close }) = &self.shell {
+            return open.len() as u64 + (body.end - body.start) + close.len() as u64;
+        }
+        let prelude = self.prelude.as_ref().map_or(0, |prelude| prelude.span.end - prelude.span.start);
+        prelude + (self.span.end - self.overlap.start)
+    }
 }
 
 fn n_lines(lines: &RangeInclusive<u64>) -> u64 {
     (lines.end() + 1).saturating_sub(*lines.start())
 }
 
-/// Exactly what an analyst reads of a chunk. `text` is the whole text of its document.
+/// Exactly what an analyst reads of a chunk. `text` is the whole text of its document, or of its segment.
 pub fn render(chunk: &Chunk, text: &str) -> String {
     if let Some(Shell { open, body, close }) = &chunk.shell {
         return [open, part(text, body), close].concat();

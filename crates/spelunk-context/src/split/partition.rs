@@ -74,6 +74,7 @@ pub struct Partitioner<'l> {
     limits: &'l Limits,
     mode: Mode,
     code_rule: CodeRule,
+    chunks_max: u64,
 }
 
 /// How the definitions of code are found.
@@ -107,13 +108,20 @@ struct Drafts {
 impl<'l> Partitioner<'l> {
     /// A partitioner under these limits. Code is parsed.
     pub fn new(limits: &'l Limits, mode: Mode) -> Self {
-        Self { limits, mode, code_rule: CodeRule::Parsed }
+        Self { limits, mode, code_rule: CodeRule::Parsed, chunks_max: CHUNKS_MAX }
     }
 
     /// The same with another rule for code.
     #[must_use]
     pub fn with_code_rule(self, code_rule: CodeRule) -> Self {
         Self { code_rule, ..self }
+    }
+
+    /// The same for a part of a document, which may be cut into as many chunks as its share of the document is.
+    #[must_use]
+    pub(crate) fn with_share(self, bytes: u64, of_bytes: u64) -> Self {
+        let share = CHUNKS_MAX.saturating_mul(bytes) / of_bytes.max(1);
+        Self { chunks_max: share.clamp(1, CHUNKS_MAX), ..self }
     }
 
     /// Cuts a document.
@@ -205,7 +213,8 @@ impl<'l> Partitioner<'l> {
 
     /// The target, or more where that would make too many chunks of a text.
     fn long(&self, target: u64, text: &str) -> u64 {
-        let needed = count_lines(text).div_ceil(CHUNKS_MAX).min(self.bytes_own_max() as u64 / NUMBER_BYTES);
+        let needed =
+            count_lines(text).div_ceil(self.chunks_max).min(self.bytes_own_max() as u64 / NUMBER_BYTES);
         target.max(needed)
     }
 

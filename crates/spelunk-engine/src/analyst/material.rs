@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use spelunk_context::{Chunk, DocEntry, Shown, SourceError, Span, View, render};
+use spelunk_context::{Chunk, DocEntry, Segment, Shown, SourceError, Span, View, render};
 
 use super::Analysis;
 use super::readers::Readers;
@@ -15,8 +15,8 @@ const IN_USE_MIN: usize = 256;
 /// Room for the marks around documents.
 const ROOM_BYTES: usize = 256;
 
-/// Texts that are in use, or were last: the parts of a long document come one after the other, and reading it for each
-/// would take longer than everything else.
+/// Texts that are in use, or were last: the parts of a document come one after the other, and reading it for each would
+/// take longer than everything else.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     state: Mutex<State>,
@@ -24,34 +24,43 @@ pub(crate) struct Texts {
     pub(super) readers: Readers,
 }
 
+/// A document, and where in it the text begins: a long one is read in segments.
+type Place = (u32, u64);
+
 #[derive(Debug, Default)]
 struct State {
-    last: Option<(u32, Arc<String>)>,
-    in_use: HashMap<u32, Weak<String>>,
+    last: Option<(Place, Arc<String>)>,
+    in_use: HashMap<Place, Weak<String>>,
     /// How many there may be before those that are let go of are looked for.
     in_use_swept_at: usize,
 }
 
 impl Texts {
-    /// The text of a document. Others wait meanwhile, and find it here if it is the same.
-    fn get(&self, view: &View, document: &DocEntry) -> Result<Arc<String>, SourceError> {
+    /// The text of a document or of a segment of it. Others wait meanwhile, and find it here if it is the same.
+    fn get(
+        &self,
+        view: &View,
+        document: &DocEntry,
+        segment: Option<&Segment>,
+    ) -> Result<Arc<String>, SourceError> {
+        let place: Place = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let at_hand = match &state.last {
-            Some((idx, text)) if *idx == document.idx => Some(Arc::clone(text)),
-            Some(_) | None => state.in_use.get(&document.idx).and_then(Weak::upgrade),
+            Some((last, text)) if *last == place => Some(Arc::clone(text)),
+            Some(_) | None => state.in_use.get(&place).and_then(Weak::upgrade),
         };
         if let Some(text) = at_hand {
             return Ok(text);
         }
         // What was last is let go of first, and the text is shared as it was read: one copy of it, and never two.
         state.last = None;
-        let text = Arc::new(view.read_owned(document)?);
+        let text = Arc::new(view.read_part(document, segment)?);
         if state.in_use.len() >= state.in_use_swept_at {
             state.in_use.retain(|_, text| text.strong_count() > 0);
             state.in_use_swept_at = (2 * state.in_use.len()).max(IN_USE_MIN);
         }
-        state.in_use.insert(document.idx, Arc::downgrade(&text));
-        state.last = Some((document.idx, Arc::clone(&text)));
+        state.in_use.insert(place, Arc::downgrade(&text));
+        state.last = Some((place, Arc::clone(&text)));
         Ok(text)
     }
 }
@@ -79,7 +88,8 @@ pub(super) fn read(texts: &Texts, view: &View, analysis: &Analysis) -> Result<Ma
         let Some(document) = view.find(&part.name) else {
             return Err(SourceError::Changed { name: part.name.to_string() });
         };
-        let text = texts.get(view, document)?;
+        let segment = part.chunk.as_ref().and_then(|chunk| chunk.segment.as_ref());
+        let text = texts.get(view, document, segment)?;
         let mut section = Section { name: part.name.to_string(), lines: String::new(), numbers: Vec::new() };
         match &part.chunk {
             Some(chunk) => section.add_chunk(chunk, &text),
@@ -188,5 +198,47 @@ impl Material {
             right.extend((!rest.numbers.is_empty()).then_some(rest));
         }
         Some((Self { sections: left }, Self { sections: right }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spelunk_context::{Analyst, Corpus, Detector, ScanOptions, SourceInput};
+    use spelunk_types::Focus;
+
+    use super::super::Part;
+    use super::*;
+    use crate::testing::chunk_of;
+
+    #[test]
+    fn each_segment_of_a_document_is_a_text_of_its_own() {
+        let source = SourceInput::Text { name: "a.log".into(), bytes: b"one\ntwo\n".to_vec() };
+        let corpus = Corpus::scan(&[source], &ScanOptions::default(), &mut |_| {}).unwrap();
+        let view = View::of(Arc::new(corpus));
+        let part = |chunk: Chunk| Part {
+            document_idx: 0,
+            name: "a.log".into(),
+            digest: view.digest(),
+            bytes: 4,
+            lines: chunk.lines.clone(),
+            chunk: Some(Box::new(chunk)),
+        };
+        let analysis = Analysis {
+            number: 1,
+            of: 1,
+            analyst: Analyst::General,
+            detected: Detector::default().detect("a.log", ""),
+            focus: Focus::General,
+            parts: [chunk_of(0..4, 1), chunk_of(4..8, 2), chunk_of(0..4, 1)].map(part).into(),
+            schema: None,
+        };
+        let texts = Texts::default();
+        let material = read(&texts, &view, &analysis).unwrap();
+        let shown: Vec<&str> = material.sections.iter().map(|section| section.lines.as_str()).collect();
+        assert_eq!(shown, ["1| one\n", "2| two\n", "1| one\n"]);
+        let held = texts.state.into_inner().unwrap();
+        let (place, text) = held.last.unwrap();
+        assert_eq!((place, text.as_str()), ((0, 0), "one\n"));
+        assert_eq!(held.in_use.get(&(0, 4)).and_then(Weak::upgrade), None, "it was let go of");
     }
 }

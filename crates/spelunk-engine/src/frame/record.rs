@@ -133,6 +133,13 @@ impl Frame {
             || replay.observed(self.id(), places.observed).is_some()
     }
 
+    /// Passes over the places of so many children that are not opened: those behind them keep theirs if a raised limit
+    /// opens these one day.
+    pub(crate) fn pass_over(&self, n_children: usize) {
+        let n_children = u32::try_from(n_children).unwrap_or(u32::MAX);
+        self.shared.n_children.fetch_add(n_children, Ordering::Relaxed);
+    }
+
     /// The places that this frame has taken so far, for the record of a cell.
     pub(crate) fn places(&self) -> Places {
         let count = |n: &AtomicU32| n.load(Ordering::Relaxed);

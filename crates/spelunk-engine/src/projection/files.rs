@@ -102,7 +102,9 @@ fn run_confidence(of: &Projection) -> Option<f64> {
     }
     let sum: f64 = of.confidences.iter().map(|(mean, tokens)| mean * whole(*tokens).max(1.0)).sum();
     let tasks = of.view.tasks.clone().unwrap_or_default();
-    let covered = whole(tasks.done) / whole(tasks.done + tasks.failed).max(1.0);
+    // A run that has ended begins no further task.
+    let ended = if of.view.outcome.is_some() { tasks.planned } else { tasks.done + tasks.failed };
+    let covered = whole(tasks.done) / whole(ended).max(1.0);
     Some(rounded(sum / weight * covered))
 }
 

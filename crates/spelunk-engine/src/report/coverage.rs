@@ -1,11 +1,14 @@
 //! Coverage: what was read and what was not, said in every report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spelunk_types::ErrorCode;
 
-/// Failed tasks that are named one by one.
+/// Failed tasks that are named one by one. Of more, those that failed in the same way are counted.
 const NAMED_MAX: usize = 20;
+
+/// Of those that are counted, how many are named.
+const NAMED_OF_MANY: usize = 3;
 
 /// What was read and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,11 +81,22 @@ impl Coverage {
         say(&mut lines, self.parts_passed_over, passed_over);
         say(&mut lines, self.unreadable.len() as u64, "Documents that could not be read");
         say(&mut lines, self.failed.len() as u64, "Failed and not covered");
-        let named = self.failed.iter().take(NAMED_MAX);
-        lines.extend(named.map(|(label, code)| format!("  - {label}: {}", code.meaning())));
-        if self.failed.len() > NAMED_MAX {
-            lines.push(format!("  - and {} more", self.failed.len() - NAMED_MAX));
+        if self.failed.len() <= NAMED_MAX {
+            lines.extend(self.failed.iter().map(|(label, code)| format!("  - {label}: {}", code.meaning())));
+            return lines;
         }
+        let mut by_code: BTreeMap<ErrorCode, Vec<&str>> = BTreeMap::new();
+        for (label, code) in &self.failed {
+            by_code.entry(*code).or_default().push(label);
+        }
+        lines.extend(by_code.into_iter().map(|(code, labels)| {
+            let named = labels[..labels.len().min(NAMED_OF_MANY)].join(", ");
+            let others = match labels.len().saturating_sub(NAMED_OF_MANY) {
+                0 => String::new(),
+                n => format!(" and {n} more"),
+            };
+            format!("  - {named}{others}: {}", code.meaning())
+        }));
         lines
     }
 }

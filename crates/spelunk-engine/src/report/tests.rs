@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use expect_test::expect;
-use spelunk_types::{AnalystReport, Finding, Found, Location, Severity, Unit};
+use spelunk_types::{AnalystReport, ErrorCode, Finding, Found, Location, Severity, Unit};
 
-use super::{Gathered, expand_names, findings_section, gather, in_order};
+use super::{Coverage, Gathered, expand_names, findings_section, gather, in_order};
 
 fn finding(file: &str, line: u64, summary: &str, severity: Option<Severity>) -> Finding {
     Finding {
@@ -158,4 +158,21 @@ fn the_parts_of_a_report_have_an_order() {
         "## Summary\n\nShort.\n\n## Per-File Findings\n\n- x\n\n## Analysis\n\nLong.\n\n## Coverage"
     );
     assert_eq!(in_order("Only prose.", "F", "C"), "Only prose.\n\nF\n\nC");
+}
+
+#[test]
+fn many_tasks_that_failed_are_counted_by_the_reason() {
+    let failed = |n: u64| (format!("a.log line {n}"), ErrorCode::CallsExhausted);
+    let broken = ("b.log".to_owned(), ErrorCode::ReportInvalid);
+    let few = Coverage { failed: (1..=2).map(failed).collect(), ..Coverage::default() };
+    let many = Coverage { failed: (1..=5000).map(failed).chain([broken]).collect(), ..Coverage::default() };
+    expect![[r"
+        - Failed and not covered: 2
+          - a.log line 1: The run has made all the calls it may.
+          - a.log line 2: The run has made all the calls it may.
+        - Failed and not covered: 5001
+          - a.log line 1, a.log line 2, a.log line 3 and 4997 more: The run has made all the calls it may.
+          - b.log: What a model reported about a part of the text cannot be used, after it was asked for again.
+    "]]
+    .assert_eq(&([few.gaps(), many.gaps()].concat().join("\n") + "\n"));
 }

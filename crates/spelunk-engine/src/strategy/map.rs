@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use futures_util::stream;
+use futures_util::stream::FuturesUnordered;
 use spelunk_context::{Mode, Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::recall::Recalled;
 use super::form::{self, Trust};
 use super::tally;
+use crate::again::is_about_spending;
 use crate::analyst::Analysis;
 use crate::planning::{is_counting, plan_analysis};
 use crate::report::{
@@ -29,6 +30,10 @@ use crate::{Answer, Frame, FrameError, Task};
 
 /// Citations that a report carries.
 const CITATIONS_MAX: usize = 50;
+
+/// How many parts behind the first that is not read yet are begun, and so how many at most fail one by one when a limit of
+/// the run is reached.
+const AHEAD_PARTS: usize = 256;
 
 /// Which parts are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +141,8 @@ fn planned(plan: &Plan, analyses: &[Analysis]) -> EventKind {
     EventKind::TasksPlanned { tasks: analyses.len() as u64, documents: plan.manifest.len() as u64, by_type }
 }
 
-/// One frame for each task, as many at once as calls may be in flight. Reports come back in the order of the tasks.
+/// One frame for each task, as many at once as calls may be in flight. Reports come back in the order of the tasks. Once a
+/// limit of the run is reached, tasks are not begun any more; which ones does not depend on how quick the others were.
 async fn analyse(
     frame: &Frame,
     task: &Task,
@@ -146,16 +152,26 @@ async fn analyse(
     // Half as many more than calls, so that the next prompts are ready, and their reasons on disk, when a place is free.
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
     let width = parallel.saturating_add(parallel / 2);
+    let ahead = AHEAD_PARTS.max(width);
     let mut reports: Vec<(usize, AnalystReport)> = Vec::new();
     let mut failed = Vec::new();
-    let mut running = stream::iter(analyses.into_iter().enumerate())
-        .map(|(idx, assigned)| {
+    let mut waiting = analyses.into_iter().enumerate().peekable();
+    let mut running = FuturesUnordered::new();
+    // Parts that are being read, and those that a limit of the run refused.
+    let mut unread: BTreeMap<usize, Option<ErrorCode>> = BTreeMap::new();
+    loop {
+        let first_unread = |unread: &BTreeMap<_, _>| unread.keys().next().copied();
+        while running.len() < width
+            && let Some((idx, assigned)) =
+                waiting.next_if(|(idx, _)| first_unread(&unread).is_none_or(|first| *idx < first + ahead))
+        {
             let assigned = Arc::new(assigned);
             let child = frame.delegate(analyst_task(task, &assigned));
-            async move { (idx, assigned, child.await) }
-        })
-        .buffer_unordered(width);
-    while let Some((idx, assigned, outcome)) = running.next().await {
+            unread.insert(idx, None);
+            running.push(async move { (idx, assigned, child.await) });
+        }
+        let Some((idx, assigned, outcome)) = running.next().await else { break };
+        unread.remove(&idx);
         match outcome {
             Ok(answer) => match serde_json::from_str::<AnalystReport>(&answer.text) {
                 Ok(report) => {
@@ -169,10 +185,20 @@ async fn analyse(
             Err(error @ FrameError::Stopped(_)) => return Err(error),
             // The next one would fail in the same way.
             Err(error) if is_hopeless(error.code()) => return Err(error),
-            Err(error) => failed.push((idx, assigned.label(), error.code())),
+            Err(error) => {
+                let code = error.code();
+                failed.push((idx, assigned.label(), code));
+                if is_about_spending(code) {
+                    unread.insert(idx, Some(code));
+                }
+            }
         }
     }
-    drop(running);
+    // The others would have failed in the same way.
+    if let Some(code) = unread.into_values().flatten().next() {
+        frame.pass_over(waiting.len());
+        failed.extend(waiting.map(|(idx, analysis)| (idx, analysis.label(), code)));
+    }
     reports.sort_by_key(|(idx, _)| *idx);
     failed.sort_by_key(|(idx, ..)| *idx);
     coverage.failed = failed.into_iter().map(|(_, label, code)| (label, code)).collect();

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use expect_test::expect;
 use spelunk_engine::{Engine, RunReport};
 use spelunk_testkit::{FaultDisk, Rule, on, status, when};
-use spelunk_types::{Found, Grounding, Strategy};
+use spelunk_types::{ErrorCode, Found, Grounding, RunOutcome, Strategy};
 
 use crate::stage::{Stage, engine_on, events, view};
 
@@ -63,6 +64,41 @@ async fn where_every_part_fails_nothing_was_read() {
     let stage = stage(&[("a.log", &a)], vec![on("0.*#0").always(status(500))]);
     let told = "0 of 1 document read whole, in 0 of 3 tasks";
     assert_eq!(covered(&stage).await, (told.into(), (0, 0, 0, 3)));
+}
+
+#[tokio::test]
+async fn what_a_limit_leaves_unread_is_counted_and_not_begun() {
+    const PARTS: usize = 600;
+    let lines: Vec<String> = (1..=PARTS).map(|n| format!("09:00 INFO step {n}.\n")).collect();
+    let finding = r#"[{"type": "error", "summary": "First", "line": 1, "evidence": "step 1."}]"#;
+    let rules = vec![
+        when(|prompt| prompt.contains("[F3]")).reply("## Summary\n\nThe first [F1]."),
+        when(|prompt| prompt.contains("1| 09:00 INFO step 1.")).reply(finding),
+        when(|_| true).reply("{\"relevant\": false}"),
+    ];
+    let mut stage = stage(&[("a.log", &lines.concat())], rules);
+    (stage.limits.chunk_log_lines, stage.limits.calls_max, stage.limits.calls_parallel_max) = (1, 3, 2);
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let stopped = stage.ask(&engine, "Review it").await;
+    assert_eq!(stopped.outcome, RunOutcome::Partial { stopped_by: ErrorCode::CallsExhausted });
+    let text = stopped.answer.unwrap().text;
+    let coverage = text.split("## Coverage\n\n").nth(1).unwrap();
+    expect![[r"
+        - 0 of 1 document read whole, in 3 of 600 tasks
+        - Failed and not covered: 598
+          - a.log line 4, a.log line 5, a.log line 6 and 595 more: The run has made all the calls it may."]]
+    .assert_eq(coverage);
+    let seen = view(&events(&engine, &stopped.run));
+    // The root, three parts that were read and 256 that were refused, and what puts the findings together.
+    let frames: Vec<String> = seen.frames.keys().map(ToString::to_string).collect();
+    assert_eq!((frames.len(), frames.last().unwrap().as_str()), (261, "0.600"));
+    // What was not begun has its place, and is read under a higher limit.
+    stage.limits.calls_max = 1000;
+    let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
+    assert_eq!(resumed.outcome, RunOutcome::Answered, "{:?}", resumed.error);
+    let tasks = view(&events(&engine, &stopped.run)).tasks.unwrap();
+    assert_eq!((tasks.planned, tasks.done, tasks.failed), (600, 600, 0));
+    assert_eq!(stage.server.requests().len(), PARTS + 1, "nothing is read twice");
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ fn a_private_key_over_several_pages_leaks_no_line() {
 
 #[test]
 fn ranges_are_found_again_in_what_is_shown() {
-    let left = Left::masked("ab SECRET cd", [(3..9, "r")].into_iter());
+    let left = Left::masked("ab SECRET cd".to_owned(), [(3..9, "r")].into_iter());
     assert_eq!(left.text, "ab [secret:r] cd");
     assert_eq!([left.shown(&(0..2)), left.shown(&(10..12)), left.shown(&(1..5))], [0..2, 14..16, 1..13]);
     assert_eq!([left.shown(&(4..5)), left.shown(&(3..3)), left.shown(&(12..12))], [3..13, 3..3, 16..16]);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use spelunk_context::{ManifestRow, Plan, Tier, compare_files};
+use spelunk_context::{Chunk, ManifestRow, Plan, Tier, compare_files};
 use spelunk_types::{AnalystReport, BlobId, FileOrder};
 
 use crate::analyst::{Analysis, Part, findings_max, system_prompt};
@@ -81,9 +81,7 @@ fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
         findings_max(frame.limits(), frame.reader()),
     );
     let Part { name, digest, lines, chunk, .. } = &analysis.parts[idx];
-    let place = chunk.as_ref().map_or_else(String::new, |chunk| {
-        format!("{}-{} {}-{}", chunk.span.start, chunk.span.end, chunk.overlap.start, chunk.overlap.end)
-    });
+    let place = chunk.as_deref().map(place_of).unwrap_or_default();
     let (first, last) = (lines.start(), lines.end());
     let schema = analysis.schema.as_ref().map(ToString::to_string).unwrap_or_default();
     let text = format!(
@@ -92,4 +90,23 @@ fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
         task.question
     );
     spelunk_journal::digest(text.as_bytes())
+}
+
+/// Where a chunk is in its document. Spans count in the segment, where there is one.
+fn place_of(Chunk { segment, span, overlap, .. }: &Chunk) -> String {
+    let segment = segment.as_ref().map_or_else(String::new, |segment| format!(" {:?}", segment.bytes));
+    format!("{}-{} {}-{}{segment}", span.start, span.end, overlap.start, overlap.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::chunk_of;
+
+    #[test]
+    fn parts_of_one_line_in_different_segments_are_not_taken_for_each_other() {
+        let (first, second) = (chunk_of(0..4, 1), chunk_of(4..8, 1));
+        assert_eq!((place_of(&first), place_of(&second)), ("0-4 0-0 0..4".into(), "0-4 0-0 4..8".into()));
+        assert_eq!(place_of(&Chunk { segment: None, ..first }), "0-4 0-0");
+    }
 }

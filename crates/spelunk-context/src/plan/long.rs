@@ -1,0 +1,202 @@
+//! Surveying a document that is too long to be held: segment by segment, each cut as if it were a document, and the chunks
+//! put in a row. Where the first segment has a prelude, the others are cut behind it: rows under their header.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use super::survey::{Surveyed, is_blank};
+use super::{ManifestRow, PlanOptions, Tier};
+use crate::kind::{ContentType, Detected};
+use crate::lines::count_newlines;
+use crate::segment::segment_end;
+use crate::split::{Chunk, Cutting, DocText, Partitioner, Prelude, Segment, Units, estimate_tokens, slice};
+use crate::{DocEntry, ReadError, Reader, SchemaSketch};
+
+/// Surveys a document in segments of at most so many bytes.
+pub(super) fn survey_long(
+    reader: &Reader,
+    document: &DocEntry,
+    options: &PlanOptions,
+    partitioner: Partitioner<'_>,
+    segment_bytes_max: u64,
+) -> Result<Surveyed, ReadError> {
+    let partitioner = partitioner.with_share(segment_bytes_max, reader.bytes());
+    let mut bytes = 0..segment_end(reader, 0, segment_bytes_max)?;
+    let first = bytes.clone();
+    let mut text = reader.slice(first.clone())?;
+    let detected = options.detector.detect(&document.name, &text);
+    let mut joined = Joined { document, detected: &detected, partitioner, sum: Sum::default() };
+    loop {
+        joined.add(bytes.clone(), text);
+        if bytes.end >= reader.bytes() {
+            break;
+        }
+        bytes = bytes.end..segment_end(reader, bytes.end, segment_bytes_max)?;
+        text = reader.slice(bytes.clone())?;
+    }
+    let mut sum = joined.sum;
+    let schema = sum.sketch(reader, detected.content_type, first, bytes)?;
+    let n_all = sum.n_all;
+    sum.chunks.iter_mut().for_each(|chunk| chunk.n_chunks = n_all);
+    let (lines, units) = (sum.lines(), sum.units());
+    let tier = Tier::of(lines, units.count(), estimate_tokens(sum.bytes), &options.limits).max(Tier::Medium);
+    let row = ManifestRow {
+        document_idx: document.idx,
+        name: document.name.clone(),
+        bytes: sum.bytes,
+        lines,
+        units,
+        detected,
+        tier,
+        partitions_expected: sum.partitions_expected,
+        n_chunks: sum.chunks.len() as u64,
+        schema: schema.map(Arc::new),
+    };
+    Ok(Surveyed { row, chunks: sum.chunks })
+}
+
+/// A document as far as it was read.
+struct Joined<'a> {
+    document: &'a DocEntry,
+    detected: &'a Detected,
+    partitioner: Partitioner<'a>,
+    sum: Sum,
+}
+
+/// What its segments come to.
+#[derive(Default)]
+struct Sum {
+    chunks: Vec<Chunk>,
+    /// Blank chunks among them.
+    n_all: u32,
+    bytes: u64,
+    newlines: u64,
+    ends_open: bool,
+    /// Rows of a table.
+    rows: Option<u64>,
+    partitions_expected: u64,
+    /// The text of the prelude, and its lines.
+    prelude: Option<(Arc<str>, RangeInclusive<u64>)>,
+    /// The chunks of the first segment.
+    first_chunks: Vec<Chunk>,
+}
+
+impl Joined<'_> {
+    /// Takes the next segment in.
+    fn add(&mut self, bytes: Range<u64>, mut text: String) {
+        let (is_first, own_bytes) = (bytes.start == 0, text.len() as u64);
+        let prelude = self.sum.prelude.clone();
+        let shown: Arc<str> = prelude.as_ref().map_or_else(|| "".into(), |(text, _)| Arc::clone(text));
+        text.insert_str(0, &shown);
+        let DocEntry { idx, name, .. } = self.document;
+        let document = DocText { idx: *idx, name, text: &text, detected: self.detected };
+        let cutting = self.partitioner.cut(document);
+        let sum = &mut self.sum;
+        if is_first {
+            sum.prelude = prelude_of(&text, &cutting);
+            sum.rows = matches!(cutting.units, Units::Rows(_)).then_some(0);
+            sum.first_chunks.clone_from(&cutting.chunks);
+        }
+        sum.rows = sum.rows.map(|rows| rows + cutting.units.count());
+        sum.partitions_expected += cutting.partitions_expected;
+        let lines = prelude.map(|(_, lines)| lines);
+        let segment = Segment { bytes, prelude: shown };
+        let place = Place { text: &text, lines_before: sum.newlines, prelude_lines: lines };
+        for chunk in cutting.chunks {
+            let Some(chunk) = place.of(Chunk { index: sum.n_all, segment: Some(segment.clone()), ..chunk })
+            else {
+                continue;
+            };
+            sum.n_all += 1;
+            // Nobody has to read what is blank.
+            if !is_blank(&text, &chunk) {
+                sum.chunks.push(chunk);
+            }
+        }
+        sum.bytes += own_bytes;
+        sum.newlines += count_newlines(&text.as_bytes()[segment.prelude.len()..]);
+        sum.ends_open = !text.ends_with('\n');
+    }
+}
+
+/// Where a segment stands in its document.
+struct Place<'t> {
+    /// The prelude and the segment.
+    text: &'t str,
+    lines_before: u64,
+    /// Nothing where there is no prelude before the segment.
+    prelude_lines: Option<RangeInclusive<u64>>,
+}
+
+impl Place<'_> {
+    /// The chunk with its lines counted in the document, and the prelude before it instead of in it. None where there is
+    /// nothing else in it.
+    fn of(&self, mut chunk: Chunk) -> Option<Chunk> {
+        let shown_bytes = chunk.segment.as_ref().map_or(0, |segment| segment.prelude.len() as u64);
+        let shown_lines = self.newlines(0..shown_bytes);
+        let own_start = chunk.span.start.max(shown_bytes);
+        if own_start >= chunk.span.end {
+            return None;
+        }
+        if let Units::Lines(lines) = &mut chunk.units {
+            *lines = lines.saturating_sub(self.newlines(chunk.span.start..own_start));
+        }
+        chunk.span.start = own_start;
+        chunk.overlap = chunk.overlap.start.clamp(shown_bytes, own_start)..own_start;
+        chunk.overlap_lines = self.newlines(chunk.overlap.clone());
+        let line = |line: u64| line.max(shown_lines + 1) - shown_lines + self.lines_before;
+        chunk.lines = line(*chunk.lines.start())..=line(*chunk.lines.end());
+        if let Some(lines) = &self.prelude_lines {
+            chunk.prelude = Some(Prelude { span: 0..shown_bytes, lines: lines.clone() });
+        }
+        chunk.tokens_estimate = estimate_tokens(chunk.rendered_bytes());
+        Some(chunk)
+    }
+
+    fn newlines(&self, span: Range<u64>) -> u64 {
+        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        count_newlines(slice(self.text, at(span.start)..at(span.end)).as_bytes())
+    }
+}
+
+/// What the chunks of the first segment are shown first. Only whole lines can stand before another segment.
+fn prelude_of(text: &str, cutting: &Cutting) -> Option<(Arc<str>, RangeInclusive<u64>)> {
+    let Prelude { span, lines } = cutting.chunks.iter().find_map(|chunk| chunk.prelude.clone())?;
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+    let shown = slice(text, at(span.start)..at(span.end));
+    shown.ends_with('\n').then(|| (shown.into(), lines))
+}
+
+impl Sum {
+    fn lines(&self) -> u64 {
+        self.newlines + u64::from(self.ends_open)
+    }
+
+    fn units(&self) -> Units {
+        self.rows.map_or_else(|| Units::Lines(self.lines()), Units::Rows)
+    }
+
+    /// What JSON looks like, by its first and its last segment.
+    fn sketch(
+        &mut self,
+        reader: &Reader,
+        content_type: ContentType,
+        first: Range<u64>,
+        last: Range<u64>,
+    ) -> Result<Option<SchemaSketch>, ReadError> {
+        if !matches!(content_type, ContentType::Json | ContentType::Jsonl) {
+            return Ok(None);
+        }
+        let mut text = reader.slice(first.clone())?;
+        if last != first {
+            text += &reader.slice(last)?;
+        }
+        let chunks = std::mem::take(&mut self.first_chunks);
+        let cutting = Cutting { lines: self.lines(), units: self.units(), partitions_expected: 0, chunks };
+        let sketch = SchemaSketch::of(content_type, &text, &cutting);
+        Ok(sketch.map(|sketch| SchemaSketch { bytes: self.bytes, ..sketch }))
+    }
+}
+
+#[cfg(test)]
+mod tests;
