@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use spelunk_types::{ErrorCode, Explain};
 
 mod model2vec;
-mod statics;
+mod static_embedder;
 mod wordpiece;
 
 pub(crate) use model2vec::quantise;
-pub use statics::StaticEmbedder;
+pub use static_embedder::StaticEmbedder;
 
 /// Turns texts into vectors.
 pub trait Embedder: Send + Sync {

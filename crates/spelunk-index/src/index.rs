@@ -15,10 +15,10 @@ use spelunk_fs::PrivateDir;
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
 use crate::query::Query;
-use crate::rows::Rows;
 use crate::search::{Found, search};
 use crate::texts::Texts;
 use crate::update::{Update, version_of, would_rebuild};
+use crate::vector_store::Rows;
 use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
 use crate::{EmbedError, Embedder, IndexError};
 

@@ -5,8 +5,8 @@ use spelunk_context::{ContentType, Detected, Detector, DocEntry, SourceError, Vi
 
 use crate::cut::{Cut, cut, detect, passage_limits, windows};
 use crate::index::embed_checked;
-use crate::known::Known;
-use crate::rows::{Key, Quantised, key_of};
+use crate::vector_cache::Known;
+use crate::vector_store::{Key, Quantised, key_of};
 use crate::words_index::Place;
 use crate::{EmbedError, Embedder};
 

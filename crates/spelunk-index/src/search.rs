@@ -11,17 +11,17 @@ use tantivy::{DocAddress, Searcher};
 use crate::IndexError;
 use crate::catalogue::DocumentRecord;
 use crate::fuse::{Ranking, fuse};
+use crate::fusion_weights::leaning;
+use crate::highlight::Mark;
 use crate::index::{Index, Snapshot, embed_checked, embedder_for, words_error};
-use crate::lean::leaning;
 use crate::lookup::words_query;
-use crate::mark::Mark;
 use crate::notice::Notice;
-use crate::present::{Described, Presenter};
 use crate::query::{Mode, Parsed, Query};
-use crate::refine::{Refined, refine};
-use crate::rows::Quantised;
+use crate::rerank::{Refined, refine};
+use crate::results::{Described, Presenter};
 use crate::texts::Texts;
 use crate::update::version_of;
+use crate::vector_store::Quantised;
 use crate::words_index::{Bits, StoredPassage, passages};
 
 /// Candidates of each kind, for a start and at most. More are looked at where many say the same.

@@ -17,9 +17,9 @@ use crate::index::{
     Index, IndexProgress, Rebuilt, State, UpdateOptions, UpdateReport, VECTORS_DIRECTORY, hold_commit,
     unusable, wipe, words_error, write_catalogue,
 };
-use crate::known::Known;
 use crate::prepare::{Prepared, Preparer, Vector};
-use crate::rows::{Appender, Rows};
+use crate::vector_cache::Known;
+use crate::vector_store::{Appender, Rows};
 use crate::words_index::{NewPassage, WORDS_DIRECTORY, WordsIndex, WordsWriter};
 use crate::{EmbedError, Embedder, IndexError, files};
 

@@ -1,12 +1,12 @@
 //! Blobs: immutable bytes under the name of their BLAKE3 hash, written once and shared by all runs of a workspace. Those
 //! that a run needs to go on are durable before anything names them. The texts of prompts are only looked at, so nobody
-//! waits for them: they lie in a [pack](crate::pack) of their run, and a power cut may take the last of them.
+//! waits for them: they lie in a [pack](crate::prompt_pack) of their run, and a power cut may take the last of them.
 
 use std::sync::Arc;
 
 use spelunk_types::{BlobId, RunId, Text};
 
-use crate::pack::Pack;
+use crate::prompt_pack::Pack;
 use crate::{Disk, JournalError};
 
 /// The name of these bytes.

@@ -4,9 +4,9 @@ use reqwest::RequestBuilder;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use spelunk_types::{CallId, ModelRef};
 
+use crate::error_mapping::Asked;
 use crate::http::{CALL_HEADER, Endpoint};
 use crate::price::price_of;
-use crate::refusal::Asked;
 use crate::reply::{Decode, Unsent, stream_reply};
 use crate::{ModelError, ModelOptions, ModelStream, Price, Prompt};
 

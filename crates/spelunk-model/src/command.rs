@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures_util::stream;
 use spelunk_types::{CallId, ModelRef};
 
+use crate::error_mapping::Asked;
 use crate::price::Price;
-use crate::refusal::Asked;
 use crate::tool::sorted;
 use crate::wire::command as wire;
 use crate::{Model, ModelError, ModelStream, Prompt, Speaker, Tool};

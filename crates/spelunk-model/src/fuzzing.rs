@@ -1,6 +1,6 @@
 //! Private readers, for the fuzz targets alone: nothing here is promised to anybody.
 
-use crate::frames::FrameParser;
+use crate::aws_event_stream::FrameParser;
 use crate::sse::SseParser;
 
 /// The events in these pieces of a stream, and the fault that ends it, if one does.

@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod aws;
+mod aws_event_stream;
 mod bedrock;
 mod caller;
 mod catalogue;
@@ -13,8 +14,8 @@ mod download;
 mod embedded;
 mod embedding;
 mod error;
+mod error_mapping;
 mod fallback;
-mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gemini;
@@ -31,13 +32,12 @@ mod post;
 mod price;
 mod prompt;
 mod rate;
-mod refusal;
+mod reasoning_tags;
 mod reply;
 mod responses;
 mod schema;
 mod secret;
 mod sse;
-mod think;
 mod time;
 mod tokens;
 mod tool;

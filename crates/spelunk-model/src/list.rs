@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::header::AUTHORIZATION;
 
 use crate::anthropic::API_VERSION;
+use crate::error_mapping::Asked;
 use crate::http::Endpoint;
-use crate::refusal::Asked;
 use crate::reply::{accept, content_type, read_text};
 use crate::wire::gemini::GeminiList;
 use crate::wire::openai::ModelList;

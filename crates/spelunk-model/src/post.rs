@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use reqwest::header::CONTENT_TYPE;
 
+use crate::error_mapping::Asked;
 use crate::http::Endpoint;
-use crate::refusal::Asked;
 use crate::reply::accept;
 use crate::{ModelError, Secret};
 

@@ -8,9 +8,9 @@ use futures_util::stream;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, Response};
 
-use crate::frames::{FrameFault, FrameParser};
+use crate::aws_event_stream::{FrameFault, FrameParser};
+use crate::error_mapping::{Asked, is_reply, retry_after};
 use crate::http::deepest_cause;
-use crate::refusal::{Asked, is_reply, retry_after};
 use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
 use crate::wire::error::ProviderError;
 use crate::{ModelDelta, ModelError, ModelStream, Price, Secret};

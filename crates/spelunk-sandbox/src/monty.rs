@@ -11,7 +11,7 @@ mod internal;
 mod names;
 mod prelude;
 mod rewrite;
-mod rope;
+mod source_map;
 mod start;
 mod system;
 mod trace;

@@ -2,9 +2,9 @@
 //! `host.rs` is our side of it, `serve.rs` the worker's; they speak the frames of `wire.rs` over the worker's standard
 //! input and output. `work.rs` has both sides of other work that is done so.
 
-mod confine;
 mod cpu_limit;
 mod host;
+mod lockdown;
 mod process;
 mod serve;
 mod spawner;

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::EmbedError;
-use super::statics::{Rows, Table, read};
+use super::static_embedder::{Rows, Table, read};
 use super::wordpiece::Vocabulary;
 
 /// The most tokens and the longest vectors that are believed.

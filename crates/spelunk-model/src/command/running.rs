@@ -11,8 +11,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::{CommandOptions, CommandOutput};
+use crate::error_mapping::Asked;
 use crate::price::Price;
-use crate::refusal::Asked;
 use crate::tool::Drafts;
 use crate::wire::command as wire;
 use crate::{ModelDelta, ModelError};

@@ -17,7 +17,7 @@ use super::sample::Chooser;
 use super::utf8::Utf8Joiner;
 use super::{Job, Work};
 use crate::chat::ChatPiece;
-use crate::think::ThinkTags;
+use crate::reasoning_tags::ThinkTags;
 use crate::{ModelDelta, ModelError};
 
 /// A prompt has to leave room for at least this many tokens, or for what the call asks for if that is less.

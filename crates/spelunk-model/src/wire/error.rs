@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::refusal::RETRY_AFTER_MAX;
+use crate::error_mapping::RETRY_AFTER_MAX;
 
 /// What a provider said about an error.
 #[derive(Debug, Clone, PartialEq, Eq)]

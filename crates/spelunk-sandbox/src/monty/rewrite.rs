@@ -32,7 +32,7 @@ use self::walk::Walk;
 use super::Refused;
 use super::names::RESERVED;
 use super::prelude;
-use super::rope::{Rewritten, Rope};
+use super::source_map::{Rewritten, Rope};
 use crate::Setup;
 
 /// One name of each part of the prelude that evaluated text may need: it cannot load them itself.

@@ -7,7 +7,7 @@ use monty_types::{CodeLoc, ExcType, MontyException, StackFrame, StringRepr};
 
 use super::hints::hint_for;
 use super::names::RESERVED;
-use super::rope::Rewritten;
+use super::source_map::Rewritten;
 use crate::Raised;
 
 /// What separates an exception of our own making from its message inside the interpreter. See `__sp_raise`.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::cpu_limit::CpuLimit;
-use super::{CLOCK_FACTOR, Task, confine, work};
+use super::{CLOCK_FACTOR, Task, lockdown, work};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
 use crate::{
     CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Setup, Step, Value,
@@ -30,7 +30,7 @@ const LOST: u8 = 70;
 /// The program should have [`crate::LimitedAllocator`] as its global allocator; without it a cell that takes too much
 /// memory ends the process where it would have got a `MemoryError`.
 pub fn serve_stdio(tasks: &'static [Task]) -> ExitCode {
-    confine::follow_parent();
+    lockdown::follow_parent();
     match serve_process(tasks) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(LOST),
@@ -44,21 +44,21 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
     let first = match wire::read(&mut input, REQUEST_BYTES_MAX)? {
         None => return Ok(()),
         Some(Request::Confine(bounds)) => {
-            let why = confine::exec(&bounds);
+            let why = lockdown::exec(&bounds);
             return wire::write(&mut output, &Response::Unconfined { why }, RESPONSE_BYTES_MAX);
         }
         Some(Request::Work(work)) => return work::serve(&work, tasks, input, output),
         Some(first) => first,
     };
     if let Request::Open { parent, setup } = &first {
-        if !confine::is_child_of(*parent) {
+        if !lockdown::is_child_of(*parent) {
             return Ok(());
         }
-        confine::limit_memory(setup.memory_bytes_max());
+        lockdown::limit_memory(setup.memory_bytes_max());
     }
     // The interpreter has no way to the outside; this is for the day that it has a bug.
-    confine::lock_down();
-    confine::end_with_input();
+    lockdown::lock_down();
+    lockdown::end_with_input();
     // Without the thread the clock decides.
     let cpu = output.try_clone().and_then(CpuLimit::start).ok();
     let work = move || serve_from(Some(first), &mut input, &mut output, cpu);

@@ -7,7 +7,7 @@ use spelunk_types::{WorkBounds, WorkError, WorkLine};
 
 use super::process::{Deadline, Process};
 use super::serve::{STACK_BYTES, arm};
-use super::{CLOCK_FACTOR, WorkerCommand, confine};
+use super::{CLOCK_FACTOR, WorkerCommand, lockdown};
 use crate::InterpreterError;
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, WireError, Work};
 
@@ -82,12 +82,12 @@ pub(super) fn serve(work: &Work, tasks: &'static [Task], input: File, output: Fi
     let Some(task) = tasks.iter().find(|task| task.name == work.task) else {
         return Err(std::io::Error::other("no such task").into());
     };
-    if !confine::is_child_of(work.parent) {
+    if !lockdown::is_child_of(work.parent) {
         return Ok(());
     }
-    confine::limit_work(work.memory_bytes_max, work.cpu_ms_max);
-    confine::lock_down();
-    confine::end_with_input();
+    lockdown::limit_work(work.memory_bytes_max, work.cpu_ms_max);
+    lockdown::lock_down();
+    lockdown::end_with_input();
     let memory_bytes_max = usize::try_from(work.memory_bytes_max).ok();
     let act = move || {
         arm(memory_bytes_max);

@@ -7,7 +7,7 @@ use super::plain::{has_foreign_call, is_named, is_plain_message, is_plain_value}
 use super::survey::is_gathering;
 use super::walk::Walk;
 use super::{new_text, range_of, tables};
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 
 /// Builtins that call a function of the caller for each item. Inside one the interpreter cannot wait for the host.
 const CALLBACKS: [&str; 5] = ["sorted", "min", "max", "map", "filter"];

@@ -8,7 +8,7 @@ use ruff_text_size::Ranged;
 use super::functions::yields;
 use super::walk::Walk;
 use super::{new_text, range_of};
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 
 impl<'a> Walk<'a> {
     pub(super) fn class(&mut self, class: &'a StmtClassDef) -> Option<Rope> {

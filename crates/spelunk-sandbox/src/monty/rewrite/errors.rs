@@ -7,7 +7,7 @@ use ruff_text_size::Ranged;
 
 use super::walk::Walk;
 use super::{range_of, tables};
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 
 impl<'a> Walk<'a> {
     pub(super) fn raise(&mut self, raise: &'a StmtRaise) -> Option<Rope> {

@@ -5,7 +5,7 @@ use ruff_python_ast::{Alias, Identifier, StmtImport, StmtImportFrom};
 use super::walk::Walk;
 use super::{new_text, range_of};
 use crate::monty::prelude;
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 
 impl Walk<'_> {
     pub(super) fn import(&mut self, import: &StmtImport) -> Option<Rope> {

@@ -7,7 +7,7 @@ use ruff_text_size::Ranged;
 
 use super::walk::Walk;
 use super::{new_text, range_of};
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 
 impl<'a> Walk<'a> {
     pub(super) fn for_loop(&mut self, for_: &'a StmtFor) -> Option<Rope> {

@@ -8,7 +8,7 @@ use ruff_text_size::Ranged;
 use super::plain::{is_named, is_number, is_plain_value};
 use super::walk::Walk;
 use super::{new_text, range_of, tables};
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 
 impl<'a> Walk<'a> {
     pub(super) fn compare(&mut self, compare: &'a ExprCompare) -> Option<Rope> {

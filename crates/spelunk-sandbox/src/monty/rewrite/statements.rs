@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::walk::Walk;
 use super::{new_text, range_of};
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 
 impl<'a> Walk<'a> {

@@ -14,7 +14,7 @@ use ruff_text_size::Ranged;
 
 use super::survey::Survey;
 use super::{Flags, Session, new_text, range_of, tables};
-use crate::monty::rope::Rope;
+use crate::monty::source_map::Rope;
 
 /// Expressions nested deeper are left alone: the walk is recursive, and what the interpreter says about them is enough.
 pub(super) const DEPTH_MAX: usize = 150;

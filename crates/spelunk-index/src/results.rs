@@ -7,8 +7,8 @@ use spelunk_context::{DocEntry, View};
 
 use crate::IndexError;
 use crate::cut::window_start;
-use crate::fold::Gist;
-use crate::mark::mark_text;
+use crate::highlight::mark_text;
+use crate::near_duplicates::Gist;
 use crate::query::{Parsed, Phrase};
 use crate::question::Question;
 use crate::search::{Candidate, Hit, Scope};

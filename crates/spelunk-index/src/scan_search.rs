@@ -7,7 +7,7 @@ use spelunk_context::{Detector, DocEntry, SourceError, View};
 
 use crate::catalogue::DocumentRecord;
 use crate::choose::Passage;
-use crate::mark::mark;
+use crate::highlight::mark;
 use crate::notice::Notice;
 use crate::query::{Mode, Parsed, Phrase, Query};
 use crate::rank::{RankOptions, rank};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use crate::rows::{Key, Quantised, Rows};
+use crate::vector_store::{Key, Quantised, Rows};
 
 /// Rows by the key of their text; shared by threads.
 #[derive(Debug, Default)]
