@@ -1,12 +1,12 @@
 //! Asking: the one place where a question, its text, its models, the sandbox and the settings become a run. The command
 //! line, the HTTP server, the MCP server and the library all go through here; what differs between them is who asks.
 
-mod along;
-mod asked;
+mod attachments;
+mod question_input;
 
-pub use along::last_messages;
-pub use along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError};
-pub use asked::{
+pub use attachments::last_messages;
+pub use attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError};
+pub use question_input::{
     Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema, redact_attachment,
 };
 

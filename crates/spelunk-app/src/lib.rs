@@ -8,28 +8,29 @@ pub mod arguments;
 pub mod asking;
 pub mod blocking;
 pub mod config;
+pub mod context_search;
 pub mod env;
 pub mod error_text;
 pub mod failure;
-pub mod finding;
 mod library;
 pub mod local;
 mod log;
+pub mod otel;
 pub mod planning;
 pub mod provider;
 pub mod pull;
 pub mod render;
 pub mod reports;
+pub mod result_details;
 pub mod runs;
 pub mod sandbox;
 pub mod sources;
-pub mod spans;
-pub mod told;
 pub mod trust;
 pub mod units;
 
 pub use config::StrategyChoice as Strategy;
 pub use library::{Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, serve_worker};
+pub use result_details::{Evidence, Metrics};
 pub use spelunk_engine::ReportError as RunError;
 /// The allocator of a program that serves as a worker: with it a cell that takes too much memory gets a `MemoryError`,
 /// without it the worker ends.
@@ -37,4 +38,3 @@ pub use spelunk_sandbox::LimitedAllocator;
 pub use spelunk_types::{
     Citation, ErrorCode, Event, EventKind, Focus, Found, Grounding, RunId, RunOutcome, Usage,
 };
-pub use told::{Evidence, Metrics};

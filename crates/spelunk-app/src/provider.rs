@@ -4,10 +4,10 @@
 mod bounded;
 mod embedding;
 mod keys;
+mod list;
 mod nobody;
 mod open;
-mod recorded;
-mod survey;
+mod reopen;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,11 @@ use spelunk_types::{ErrorCode, Explain};
 pub use self::bounded::BoundedModel;
 pub use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
 pub use self::keys::{Place, place, probe};
+use self::list::usual;
+pub use self::list::{KeyState, LocalServer, Surveyed, local_servers, survey};
 pub use self::nobody::Nobody;
 pub use self::open::open;
-pub use self::recorded::{OF_CLIENT, is_at_base_url, recorded};
-use self::survey::usual;
-pub use self::survey::{KeyState, LocalServer, Surveyed, local_servers, survey};
+pub use self::reopen::{OF_CLIENT, is_at_base_url, recorded};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings, at_provider};
 use crate::env::Environment;
 use crate::local::BUILD_COMMAND;

@@ -2,7 +2,6 @@
 //! no decision about a run is made here. `app` is the router, apart from any socket.
 
 mod about;
-mod agents;
 mod auth;
 mod compat;
 mod contexts;
@@ -10,6 +9,7 @@ mod extract;
 mod guard;
 mod health;
 mod listen;
+mod mcp_endpoint;
 mod metrics;
 mod openapi;
 mod page;
@@ -37,8 +37,8 @@ pub(crate) use runs::receive_form;
 use spelunk_app::app::App;
 
 use crate::mcp;
-use agents::Agents;
 use guard::Needs;
+use mcp_endpoint::Agents;
 use metrics::Metrics;
 use route::Route;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
@@ -122,7 +122,7 @@ fn routes() -> Vec<Route> {
     routes.extend(openapi::routes());
     routes.extend(about::routes());
     routes.extend(runs::routes());
-    routes.extend(agents::routes());
+    routes.extend(mcp_endpoint::routes());
     routes.extend(contexts::routes());
     routes.extend(compat::routes());
     routes

@@ -2,13 +2,11 @@
 //! for every transport and for both eras of the protocol: 2025-11-25 and earlier, and 2026-07-28, which has neither a
 //! handshake nor requests of the server's own. Nothing here decides about a run; it converts and calls.
 
+mod agent_tasks;
 mod answer;
-mod board;
-mod bound;
 mod catalogue;
 mod cells;
 mod contexts;
-mod later;
 mod lines;
 mod material;
 mod models;
@@ -17,14 +15,16 @@ mod plan;
 mod prompts;
 mod query;
 mod resources;
-mod rounds;
+mod run_tools;
 mod runs;
 mod sampling;
 mod schema;
 mod service;
+mod session_log;
 mod state;
 mod tasks;
-mod thoughts;
+mod tool_wait;
+mod truncate;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use spelunk_engine::{ReportError, RunResult, RunView};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{Citation, Grounding, RunId, RunOutcome};
 
-use crate::told::{self, Evidence, Metrics};
+use crate::result_details::{self, Evidence, Metrics};
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +46,7 @@ impl Answer {
             citations,
             grounding,
             metrics: Metrics::of(view),
-            errors: told::errors(view),
+            errors: result_details::errors(view),
             outcome: result.outcome,
             warnings: view.warnings.iter().map(|(message, _)| message.clone()).collect(),
         })

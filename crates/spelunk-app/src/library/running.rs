@@ -12,8 +12,8 @@ use super::{Answer, Error};
 use crate::app::App;
 use crate::blocking::blocking;
 use crate::failure::Failure;
+use crate::otel;
 use crate::runs::files_incomplete;
-use crate::spans;
 
 /// A run on its way. Dropping it stops the run where it is, as a crash would; it can be resumed.
 pub struct Running {
@@ -67,7 +67,7 @@ impl Running {
         }
         let Self { app, handle, view, projector } = self;
         let result = handle.join().await;
-        spans::export(&app, &result.run).await;
+        otel::export(&app, &result.run).await;
         let answer = blocking(move || {
             // The journal is the truth, and it is whole: files beside it can be made again.
             let written: Result<(), JournalError> = projector.map_or(Ok(()), Projector::finish);

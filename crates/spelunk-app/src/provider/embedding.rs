@@ -11,7 +11,7 @@ use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_model::{EmbeddingClient, EmbeddingModel as _, ModelError, ModelOptions, embedding_batches};
 
 use super::keys::{Place, place};
-use super::survey::usual;
+use super::list::usual;
 use super::{ProviderError, of_alias};
 use crate::config::{ModelSettings, ProviderChoice, RoleModel, Settings};
 use crate::env::Environment;

@@ -9,7 +9,7 @@ use spelunk_types::{Citation, Found, Grounding, RunId};
 
 use super::markdown::for_terminal;
 use crate::error_text::{Paint, error_json};
-use crate::told::{self, Evidence, Metrics};
+use crate::result_details::{self, Evidence, Metrics};
 use crate::units::{bytes, count, dollars, head, listed, safe, time, tokens};
 
 const QUOTE_CHARS_MAX: usize = 100;
@@ -126,7 +126,7 @@ pub fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> Value {
         "success": answer.is_some_and(|answer| !answer.text.trim().is_empty()),
         "evidence": evidence.iter().map(Evidence::json).collect::<Vec<_>>(),
         "metrics": Metrics::of(view).json(),
-        "errors": told::errors(view).iter().map(told::error_json).collect::<Vec<_>>(),
+        "errors": result_details::errors(view).iter().map(result_details::error_json).collect::<Vec<_>>(),
         "error": result.error.as_ref().map(|error| error_json(error)),
         "model": view.model.as_ref().map(ToString::to_string),
         "documents": view.n_documents,

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use spelunk_index::Notice;
 
 use super::passages::highlighted;
+use crate::context_search::{ContextHit, FoundInContexts};
 use crate::error_text::Paint;
-use crate::finding::{ContextHit, FoundInContexts};
 use crate::units::{count, head};
 
 /// How much of a passage is shown.

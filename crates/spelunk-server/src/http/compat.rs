@@ -2,10 +2,10 @@
 //! in a conversation is read as documents by a run, and its answer comes back in the shape of that API. While the run is
 //! under way a stream says so, and a client that goes away stops it.
 
-mod asked;
 mod chat;
 mod conversation;
 mod messages;
+mod question_input;
 mod reply;
 mod responses;
 mod wrong;
@@ -30,7 +30,7 @@ use super::extract::{Part, read_json};
 use super::problem::Problem;
 use super::route::{Route, get, post};
 use super::runs::{Came, Whole};
-use asked::{Asked, Progress, models};
+use question_input::{Asked, Progress, models};
 use reply::{Head, Reply, comment, data, event};
 use wrong::{Answered, Wrong, reshape};
 

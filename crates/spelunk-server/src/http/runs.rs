@@ -4,19 +4,19 @@ mod blobs;
 mod events;
 mod files;
 mod find;
-mod keep;
+mod follow_up;
 mod lines;
 mod list;
-mod more;
 mod plan;
 mod queue;
 mod request;
 mod results;
+mod run_to_completion;
 mod service;
 mod source;
+mod supervisor;
 mod tickets;
 mod watcher;
-mod whole;
 
 use std::sync::Arc;
 
@@ -46,13 +46,13 @@ use super::route::{Route, delete, post};
 use crate::mcp::read_limits;
 
 pub(crate) use blobs::NamedBlobs;
-pub(crate) use keep::model;
 pub(crate) use list::Rows;
 pub(crate) use request::receive_form;
+pub(crate) use run_to_completion::{Came, Ended, Whole};
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
+pub(crate) use supervisor::model;
 pub(crate) use tickets::Tickets;
-pub(crate) use whole::{Came, Ended, Whole};
 
 const KEY_CHARS_MAX: usize = 255;
 
@@ -102,7 +102,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_nothing(204, "It is gone")
             .problems(&[404, 409]),
     ]);
-    routes.extend(more::routes());
+    routes.extend(follow_up::routes());
     routes.extend(events::routes());
     routes.extend(results::routes());
     routes.extend(files::routes());
@@ -285,7 +285,7 @@ fn go_on(
     };
     let view = read_view(&workspace, &run)?;
     view.check_resumable(&run, limits).map_err(|error| not_resumable(server, error))?;
-    keep::resume_request(server, &run, &view, Some(limits.clone()))?;
+    supervisor::resume_request(server, &run, &view, Some(limits.clone()))?;
     let ticket = Ticket {
         run: run.clone(),
         client: client.name,

@@ -8,7 +8,7 @@ use spelunk_app::failure::Failure;
 use spelunk_app::units::safe;
 use spelunk_types::Explain;
 
-use super::bound::{bound, cut};
+use super::truncate::{bound, cut};
 
 /// An answer before it is bounded.
 #[derive(Debug)]

@@ -22,9 +22,9 @@ use tokio::sync::{mpsc, oneshot};
 use super::answer::Said;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
-use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live};
 use super::state::State;
+use super::tool_wait::{Past, Wait, Work};
 
 const CODE_CHARS_MAX: usize = 200_000;
 const SESSION_CHARS_MAX: usize = 100;
@@ -55,7 +55,7 @@ impl Consoles {
         let mut open = self.open();
         open.retain(|_, console| !console.cells.is_closed());
         open.get(session).cloned().ok_or_else(|| Usage {
-            message: format!("there is no open session `{}`", super::bound::cut(session, 60).0),
+            message: format!("there is no open session `{}`", super::truncate::cut(session, 60).0),
             hint: "leave `session` out and name `paths` or `contexts` to open one".into(),
         })
     }

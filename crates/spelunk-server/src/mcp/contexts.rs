@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, whole_number, wrong};
+use spelunk_app::context_search::{Finder, FoundInContexts, Wanted};
 use spelunk_app::error_text::{Paint, error_json};
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::finding::{Finder, FoundInContexts, Wanted};
 use spelunk_app::render::contexts as render;
 use spelunk_app::render::found::{found_json, found_text};
 use spelunk_app::render::passages::{passages_json, passages_text};
@@ -19,9 +19,9 @@ use spelunk_context::{
 use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
 use super::answer::Said;
-use super::bound::cut;
 use super::material::Material;
 use super::state::State;
+use super::truncate::cut;
 
 const ID_CHARS_MAX: usize = 1000;
 const PATTERN_CHARS_MAX: usize = 10_000;

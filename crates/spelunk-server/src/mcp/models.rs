@@ -13,7 +13,7 @@ use spelunk_engine::RunSettings;
 use spelunk_model::Model;
 use spelunk_types::Limits;
 
-use super::board::{self, Board, BoardModel};
+use super::agent_tasks::{self, Board, BoardModel};
 use super::runs::Asked;
 use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
@@ -70,7 +70,7 @@ impl Models {
         let board = Arc::new(Board::default());
         let root: Arc<dyn Model> = Arc::new(BoardModel::new(Arc::clone(&board)));
         let asked = Asked { questions: None, board: Some(board) };
-        Self { asked, patience_ms: board::CALL_MS_MAX, ..Self::of(root) }
+        Self { asked, patience_ms: agent_tasks::CALL_MS_MAX, ..Self::of(root) }
     }
 
     /// Limits for them: the person at a client may take their time.

@@ -9,8 +9,8 @@ use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::count;
 
 use super::answer::Said;
-use super::bound::cut;
 use super::state::State;
+use super::truncate::cut;
 
 const NAME_CHARS_MAX: usize = 200;
 const PREVIEW_CHARS: usize = 100;

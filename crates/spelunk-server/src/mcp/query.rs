@@ -20,14 +20,14 @@ use spelunk_engine::{EngineError, RunHandle, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{Focus, Limits, RunOutcome};
 
+use super::agent_tasks::Board;
 use super::answer::Said;
-use super::board::Board;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
-use super::rounds::{Past, Wait, Work};
 use super::runs::{Ended, Live, Then};
 use super::state::State;
-use super::{later, thoughts};
+use super::tool_wait::{Past, Wait, Work};
+use super::{run_tools, session_log};
 
 const SCHEMA_CHARS_MAX: usize = 200_000;
 pub(super) const RUN_CHARS_MAX: usize = 100;
@@ -100,7 +100,7 @@ fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure>
     arguments.finish()?;
     let mut thought = None;
     if with_thoughts {
-        let (given, number) = thoughts::sources(state)?;
+        let (given, number) = session_log::sources(state)?;
         along.extend(given);
         thought = Some(number);
     }
@@ -161,7 +161,7 @@ async fn begin(
 ) -> Result<Begun, Failure> {
     state.runs.require_room()?;
     if arguments.has("run") {
-        return later::ask_more(state, context, arguments).await;
+        return run_tools::ask_more(state, context, arguments).await;
     }
     let query = read_query(state, arguments)?;
     let models = models(state, context, query.model).await?;
@@ -206,7 +206,7 @@ fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
     let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
     Box::new(move |ended| {
         Box::pin(async move {
-            if let Err(failure) = blocking(move || thoughts::answered(&state, number, &ended)).await {
+            if let Err(failure) = blocking(move || session_log::answered(&state, number, &ended)).await {
                 app.say(&format!("warning: the answer is not kept with its thought: {}", failure.0));
             }
         })

@@ -5,9 +5,9 @@ use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceCon
 use spelunk_app::failure::Failure;
 use spelunk_app::units::head;
 
-use super::bound::cut;
-use super::later;
+use super::run_tools;
 use super::state::State;
+use super::truncate::cut;
 
 const CONTEXT: &str = "spelunk://context/";
 const RUN: &str = "spelunk://run/";
@@ -89,7 +89,7 @@ pub(super) fn read(state: &State, uri: &str) -> Result<ReadResourceResult, Error
             let loaded = state.navigator.load(&id).map_err(|error| of_failure(error.into()))?;
             (cut(&loaded.text, state.output_chars_max).0, "text/plain")
         }
-        Meant::Run(run) => (later::summary(state, &run).map_err(of_failure)?, "application/json"),
+        Meant::Run(run) => (run_tools::summary(state, &run).map_err(of_failure)?, "application/json"),
         Meant::Variable(name) => {
             let notes = state.notes();
             let value = notes.var(&name).ok_or_else(|| not_found("there is no such variable".to_owned()))?;

@@ -14,7 +14,7 @@ use spelunk_types::{EventKind, FrameId, RunId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::board::Board;
+use super::agent_tasks::Board;
 use super::sampling::Questions;
 
 /// Runs and sessions at once.

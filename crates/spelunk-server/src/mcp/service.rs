@@ -18,7 +18,7 @@ use spelunk_app::config::nearest;
 use super::answer::Said;
 use super::catalogue::{Action, Entry, Waiting, entries};
 use super::state::State;
-use super::{cells, later, prompts, query, resources, rounds, tasks};
+use super::{cells, prompts, query, resources, run_tools, tasks, tool_wait};
 
 const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Explore with the context \
     tools (list, peek, grep, chunk, search), run code over it with rlm_repl, and start a whole run with rlm_query only \
@@ -74,7 +74,7 @@ impl ServerHandler for Service {
         let entry = self.entry(&request.name)?;
         if let Some(handle) = &request.request_state {
             let replies = request.input_responses.unwrap_or_default();
-            return rounds::go_on(&self.state, &context, entry.name, handle, replies).await;
+            return tool_wait::go_on(&self.state, &context, entry.name, handle, replies).await;
         }
         let (state, arguments) = (&self.state, Arguments::new(request.arguments));
         match entry.action {
@@ -94,9 +94,9 @@ impl ServerHandler for Service {
                 Ok(Said::from(said).into_result(chars_max).into())
             }
             Action::Waiting(Waiting::Query) => query::query(state, &context, arguments).await,
-            Action::Waiting(Waiting::Resume) => later::resume(state, &context, arguments).await,
-            Action::Waiting(Waiting::Result) => later::result(state, &context, arguments).await,
-            Action::Waiting(Waiting::Cancel) => later::cancel(state, &context, arguments).await,
+            Action::Waiting(Waiting::Resume) => run_tools::resume(state, &context, arguments).await,
+            Action::Waiting(Waiting::Result) => run_tools::result(state, &context, arguments).await,
+            Action::Waiting(Waiting::Cancel) => run_tools::cancel(state, &context, arguments).await,
             Action::Waiting(Waiting::Repl) => cells::repl(state, &context, arguments).await,
             Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await,
             Action::Waiting(Waiting::Submit) => tasks::submit(state, arguments).await,

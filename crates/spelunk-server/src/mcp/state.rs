@@ -16,9 +16,9 @@ use tokio::sync::Semaphore;
 
 use super::cells::Consoles;
 use super::notes::Notes;
-use super::rounds::Rounds;
 use super::runs::Runs;
-use super::thoughts::Session;
+use super::session_log::Session;
+use super::tool_wait::Rounds;
 
 /// The longest path that is looked at.
 const PATH_BYTES_MAX: usize = 4096;

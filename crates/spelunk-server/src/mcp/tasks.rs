@@ -16,8 +16,8 @@ use spelunk_model::{Prompt, Speaker};
 use spelunk_types::{CallId, FrameId};
 use tokio::time::{Instant, timeout_at};
 
+use super::agent_tasks::{Board, Shown};
 use super::answer::Said;
-use super::board::{Board, Shown};
 use super::query;
 use super::runs::Live;
 use super::state::State;

@@ -1,7 +1,7 @@
 //! `spelunk ask`: a question, some text, an answer. Without a model it shows the passages that fit best, and says so.
 
-mod along;
-mod more;
+mod attachments;
+mod follow_up;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -81,10 +81,10 @@ pub(crate) struct AskArgs {
 }
 
 pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, Failure> {
-    let Asked { question, along } = along::asked(app, &mut args)?;
+    let Asked { question, along } = attachments::asked(app, &mut args)?;
     require_question(&question)?;
-    if let Some(going_on) = more::of_agent(app, &args)? {
-        return more::ask(app, &args, &question, going_on).await;
+    if let Some(going_on) = follow_up::of_agent(app, &args)? {
+        return follow_up::ask(app, &args, &question, going_on).await;
     }
     let strategy = strategy(app, args.strategy.as_deref())?;
     let focus = focus(args.focus.as_deref())?;

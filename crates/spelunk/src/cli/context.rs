@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use spelunk_app::app::App;
+use spelunk_app::context_search::{Finder, FoundInContexts, Wanted};
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::finding::{Finder, FoundInContexts, Wanted};
 use spelunk_app::render::contexts::{self as render, Reader};
 use spelunk_app::render::found::{found_json, found_text};
 use spelunk_app::render::progress::IndexingLine;

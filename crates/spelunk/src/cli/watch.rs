@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use spelunk_app::app::App;
 use spelunk_app::error_text::exit_code;
 use spelunk_app::failure::Failure;
+use spelunk_app::otel;
 use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
 use spelunk_app::render::progress::{Progress, loading_status, run_status, task_line};
 use spelunk_app::runs::files_incomplete;
-use spelunk_app::spans;
 use spelunk_engine::{Projector, RunHandle, RunResult, RunView, raising_flag};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
@@ -23,7 +23,7 @@ const PARTIAL: u8 = 3;
 /// Waits for a run to end and shows what came of it.
 pub(crate) async fn finish(app: &App, handle: RunHandle, print_events: bool) -> Result<ExitCode, Failure> {
     let (result, view) = follow(app, handle, print_events).await?;
-    spans::export(app, &result.run).await;
+    otel::export(app, &result.run).await;
     show_result(app, &result, &view, print_events)
 }
 

@@ -115,7 +115,7 @@ fn every_code_of_the_server_is_on_the_page() {
         ["contexts", "compat", "tests"].contains(&name)
     };
     let code = regex::Regex::new(r#"(?:Problem|Self)::new\(\s*[\w:]+,\s*"([a-z-]+)""#).unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spelunk-server/src");
     let mut paths = vec![source.join("http.rs"), source.join("http")];
     let mut used = std::collections::BTreeSet::new();
     while let Some(path) = paths.pop() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Common, Members, Progress, messages, schema, tokens_max};
+use super::question_input::{Asked, Common, Members, Progress, messages, schema, tokens_max};
 use super::reply::{Finish, Head, Reply, comment, data};
 use super::wrong::{Answered, Wrong};
 

@@ -8,7 +8,7 @@ use spelunk_types::{Blame, ErrorCode, Explain, RunId, RunOutcome, Usage};
 
 use super::super::problem::Problem;
 use super::super::runs::Ended;
-use super::asked::Asked;
+use super::question_input::Asked;
 use super::wrong::{Answered, Wrong};
 
 /// What is known when a reply begins.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Common, Members, messages, parts, schema, tokens_max};
 use super::conversation::{Message, Part, Speaker};
+use super::question_input::{Asked, Common, Members, messages, parts, schema, tokens_max};
 use super::reply::{Finish, Head, Reply, event};
 use super::wrong::Answered;
 

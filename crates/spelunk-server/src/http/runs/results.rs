@@ -7,8 +7,8 @@ use axum::response::IntoResponse as _;
 use serde_json::{Value, json};
 use spelunk_app::render::answer::result_json;
 use spelunk_app::reports::{Format, render_report};
+use spelunk_app::result_details::Evidence;
 use spelunk_app::runs::{read_view, recorded_result};
-use spelunk_app::told::Evidence;
 use spelunk_journal::Workspace;
 use spelunk_types::{RunId, RunOutcome};
 
@@ -17,7 +17,7 @@ use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, get};
 use super::super::{Server, Shared};
 use super::find::{Found, find, word};
-use super::keep::require_roots;
+use super::supervisor::require_roots;
 
 pub(super) fn routes() -> Vec<Route> {
     let text = json!({ "type": "string" });

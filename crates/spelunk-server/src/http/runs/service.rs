@@ -19,8 +19,8 @@ use tokio::task::JoinSet;
 use super::super::Shared;
 use super::super::metrics::Counts;
 use super::super::problem::Problem;
-use super::keep;
 use super::queue::FairQueue;
+use super::supervisor;
 use super::tickets::{Key, Progress, Ticket, Tickets};
 
 /// Pieces of replies that a watcher may be behind; who is further behind misses them. Recorded events are never missed.
@@ -292,7 +292,7 @@ impl RunService {
             job.live.phase.send_replace(Phase::Running { seq: 0 });
             let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
             while keepers.try_join_next().is_some() {}
-            keepers.spawn(keep::keep(Arc::clone(server), job));
+            keepers.spawn(supervisor::keep(Arc::clone(server), job));
         }
     }
 

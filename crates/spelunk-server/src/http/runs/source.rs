@@ -19,8 +19,8 @@ use super::super::extract::{Params, Part};
 use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, get};
 use super::super::{Server, Shared};
-use super::keep::require_roots;
 use super::results::with_journal;
+use super::supervisor::require_roots;
 
 const CONTEXT: u64 = 10;
 const CONTEXT_MAX: u64 = 200;

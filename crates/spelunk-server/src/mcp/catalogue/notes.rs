@@ -2,7 +2,7 @@
 
 use super::{Action, Effect, Entry};
 use crate::mcp::schema::{input, objects, or_null, output, text, whole};
-use crate::mcp::{notes, thoughts as thinking};
+use crate::mcp::{notes, session_log as thinking};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = state();

@@ -9,7 +9,7 @@ use super::{Action, Effect, Entry, Waiting};
 use crate::mcp::models::ModelChoice;
 use crate::mcp::query::LIMITS;
 use crate::mcp::schema::{choice, flag, input, object, objects, or_null, output, text, texts, whole};
-use crate::mcp::{later, plan};
+use crate::mcp::{plan, run_tools};
 
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = vec![ask(), resume(), result()];
@@ -184,7 +184,7 @@ fn others() -> Vec<Entry> {
                     ("runs", objects("The newest runs")),
                 ],
             ),
-            action: Action::Local(later::status),
+            action: Action::Local(run_tools::status),
         },
         Entry {
             name: "rlm_cancel",

@@ -10,10 +10,10 @@ use spelunk_app::arguments::Arguments;
 use spelunk_app::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
+use spelunk_app::otel;
 use spelunk_app::provider::{self, Chosen};
 use spelunk_app::render::progress::run_status;
 use spelunk_app::runs::{files_incomplete, read_view};
-use spelunk_app::spans;
 use spelunk_context::SourceInput;
 use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunView};
 use spelunk_journal::{JournalError, Record};
@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 use super::super::problem::Problem;
 use super::super::{Server, Shared};
-use super::more::More;
+use super::follow_up::More;
 use super::request::Wanted;
 use super::service::{Job, JobKind, Live, Phase, Piece};
 use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
@@ -65,7 +65,7 @@ pub(super) async fn keep(server: Shared, job: Job) {
         Ok(handle) => match follow(&server, &live, handle, &mut ticket, &mut stop).await {
             Some(view) => {
                 ended(&server, &view);
-                spans::export(&server.app, &live.run).await;
+                otel::export(&server.app, &live.run).await;
                 ticket.progress = Progress::Ended;
                 None
             }

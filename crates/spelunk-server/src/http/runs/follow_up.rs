@@ -23,7 +23,7 @@ use super::request::request_without_secrets;
 use super::results::{Begun, with_journal};
 use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
-use super::{keep, promised_answer, request};
+use super::{promised_answer, request, supervisor};
 use crate::mcp::read_limits;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -83,7 +83,7 @@ fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<
     // What is asked makes sense; it is the run that cannot be asked.
     let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
     check_more(&run, &view, &question).map_err(conflict)?;
-    keep::resume_request(server, &run, &view, Some(limits))?;
+    supervisor::resume_request(server, &run, &view, Some(limits))?;
     let ticket = Ticket {
         run: run.clone(),
         client: client.name,

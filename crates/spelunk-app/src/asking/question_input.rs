@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use spelunk_context::{ScanOptions, SourceInput, given_text};
 use spelunk_engine::Conversation;
 
-use super::along::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along};
+use super::attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along};
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Usage;
 

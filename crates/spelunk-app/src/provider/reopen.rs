@@ -8,8 +8,8 @@ use spelunk_model::{CommandModel, Model, ModelOptions, is_on_this_machine};
 use spelunk_types::ModelRef;
 
 use super::keys::{Commands, OPENROUTER_URL, place, place_unasked};
+use super::list::usual;
 use super::open::open;
-use super::survey::usual;
 use super::{ProviderError, find_named, found};
 use crate::config::{ModelSettings, ProviderChoice, Settings};
 use crate::env::{self, Environment};

@@ -12,9 +12,9 @@ use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::RunId;
 
 use super::answer::Said;
-use super::bound::cut;
 use super::runs::Ended;
 use super::state::State;
+use super::truncate::cut;
 
 /// What the ids of sessions begin with.
 const PREFIX: &str = "thoughts/";

@@ -19,8 +19,8 @@ use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::{Limits, ModelRef, RunId, SourceSpec};
 
+use super::agent_tasks;
 use super::answer::Said;
-use super::board;
 use super::models::{Models, of_client};
 use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, strategy, wait_for};
 use super::runs::{Ended, Live};
@@ -71,7 +71,7 @@ pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
     let result = recorded_result(&workspace, run, &view)?;
     let mut data = result_json(&result, &view, &workspace.blobs());
     (data["outcome"], data["state"]) = (json!(view.outcome), json!(state_of(&view)));
-    Ok(super::bound::bound(data, state.output_chars_max).0.to_string())
+    Ok(super::truncate::bound(data, state.output_chars_max).0.to_string())
 }
 
 fn list(state: &State) -> Result<Said, Failure> {
@@ -286,7 +286,7 @@ fn same_models(
     run: &RunId,
     view: &RunView,
 ) -> Result<Models, Failure> {
-    if root.provider == provider::OF_CLIENT && root.name == board::MODEL {
+    if root.provider == provider::OF_CLIENT && root.name == agent_tasks::MODEL {
         return Ok(Models::of_agents());
     }
     if root.provider == provider::OF_CLIENT {
