@@ -6,9 +6,11 @@ mod apart;
 mod commands;
 mod files;
 mod limits;
+mod list;
 mod quick;
 mod remote;
 mod script;
+mod temporary;
 mod wire;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -17,7 +17,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("shuf", "chance would make the run differ each time; use awk with srand(1)"),
     ("uuidgen", "chance would make the run differ each time"),
     ("openssl", "chance would make the run differ each time; use sha256sum for a hash"),
-    ("mktemp", "chance would make the run differ each time; name a file under /tmp"),
     ("dd", "use head -c and tail -c"),
     ("mkfifo", "use a file under /tmp"),
     ("curl", "there is no network"),
@@ -29,6 +28,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("history", "there is none"),
     ("fc", "there is none"),
     ("sudo", "there is only one user"),
+    ("jq", "use RunScript with `import json`"),
     ("python", "use RunScript"),
     ("python3", "use RunScript"),
 ];
@@ -75,7 +75,7 @@ impl Guard {
     /// Lets a command run, or stops it.
     pub(super) fn check(&self, event: ToolEvent) -> HookAction<ToolEvent> {
         match self.objection(&event) {
-            None => HookAction::Continue(event),
+            None => HookAction::Continue(with_escapes(event)),
             Some(reason) => {
                 self.reasons.lock().unwrap_or_else(PoisonError::into_inner).insert(reason);
                 HookAction::Cancel(reason.to_owned())
@@ -119,6 +119,54 @@ fn has_large_number(argument: &str) -> bool {
         && argument.chars().all(|c| c.is_ascii_alphanumeric() || c == ',');
     (is_option || is_number)
         && argument.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > FILLING_DIGITS_MAX)
+}
+
+/// The event with the escapes in the text of sed's `a`, `i` and `c` written out. The interpreter would drop their
+/// backslashes, and `sed -i '7c\    if x:\n        y'` would put an `n` into somebody's program.
+fn with_escapes(mut event: ToolEvent) -> ToolEvent {
+    if event.name == "sed" {
+        for argument in &mut event.args {
+            if let Some(written) = written_out(argument) {
+                *argument = written;
+            }
+        }
+    }
+    event
+}
+
+/// A script of one line that is one such command, with its escapes written out; nothing for anything else.
+fn written_out(script: &str) -> Option<String> {
+    if script.contains('\n') {
+        return None;
+    }
+    let mut rest = script;
+    // Addresses: numbers, `$` and patterns between slashes.
+    while let Some(pattern) =
+        rest.trim_start_matches(|c: char| "0123456789$,~+! ".contains(c)).strip_prefix('/')
+    {
+        let end = pattern
+            .match_indices('/')
+            .find(|(at, _)| !pattern.get(..*at).is_some_and(|s| s.ends_with('\\')))?;
+        rest = pattern.get(end.0 + 1..)?;
+    }
+    let command =
+        rest.trim_start_matches(|c: char| "0123456789$,~+!I ".contains(c)).strip_prefix(['a', 'i', 'c'])?;
+    let text = command.trim_start();
+    // This one only keeps the blanks behind it.
+    let text = text.strip_prefix('\\').unwrap_or(text);
+    let mut written = script.strip_suffix(text)?.to_owned();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, if letter == '\\' { letters.next() } else { None }) {
+            ('\\', Some('n')) => written.push_str("\\\n"),
+            ('\\', Some('t')) => written.push('\t'),
+            (letter, next) => {
+                written.push(letter);
+                written.extend(next);
+            }
+        }
+    }
+    Some(written)
 }
 
 /// About where the stack of this thread is now.

@@ -11,6 +11,8 @@ use bashkit::{
 
 use super::ShellLimits;
 use super::commands::{self, Guard};
+use super::list::List;
+use super::temporary::Temporary;
 use crate::{DeskError, show};
 
 /// The stack of a script. Nearly all nesting is counted; what is not is bounded by the steps of reading a script
@@ -196,6 +198,7 @@ fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Gua
     for name in commands::refused_names() {
         builder = builder.builtin(name, Box::new(Absent(name)));
     }
+    builder = builder.builtin("ls", Box::new(List)).builtin("mktemp", Box::new(Temporary));
     builder.build()
 }
 

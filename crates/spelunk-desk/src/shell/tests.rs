@@ -96,18 +96,171 @@ fn the_usual_tools_are_there() {
             scratch
             state
             tools
-            scratch:
-            drwxr-xr-x        0 2026-01-01 00:00 scripts
-            drwxr-xr-x        0 2026-01-01 00:00 tmp
-            -rw-r--r--       31 2026-01-01 00:00 words.txt
-
             input:
-            dr-xr-xr-x        0 2026-01-01 00:00 attachments
-            dr-xr-xr-x        0 2026-01-01 00:00 contexts
-            -r--r--r--       24 2026-01-01 00:00 prompt.md
+            total 1
+            dr-xr-xr-x 1 model model  0 Jan  1 00:00 attachments
+            dr-xr-xr-x 1 model model  0 Jan  1 00:00 contexts
+            -r--r--r-- 1 model model 24 Jan  1 00:00 prompt.md
+
+            scratch:
+            total 1
+            drwxr-xr-x 1 model model  0 Jan  1 00:00 scripts
+            drwxr-xr-x 1 model model  0 Jan  1 00:00 tmp
+            -rw-r--r-- 1 model model 31 Jan  1 00:00 words.txt
             $ for f in scratch/*.txt; do echo "$f: $(wc -l < "$f")"; done; [ -f nothing ] || echo none
             scratch/words.txt: 6
             none
+        "#]],
+    );
+}
+
+#[test]
+fn a_listing_has_the_columns_of_the_gnu_tool() {
+    check_all(
+        &[
+            "ls -la scratch | awk '{print NF, $5, $NF}'",
+            "ls -l scratch/words.txt input/prompt.md",
+            "ls scratch/words.txt nothing input/prompt.md; ls -d scratch input",
+            "head -c 1500 /dev/null > scratch/b.sh; seq 500 > scratch/c; ls -lhS scratch; ls -F scratch; ls -1rp scratch",
+            "mkdir -p output/a/b output/.c; echo x > output/a/b/d; ls -R output; ls -A output",
+            "ls -Z; ls --color=never state; ls -- -x",
+        ],
+        &expect![[r#"
+            $ ls -la scratch | awk '{print NF, $5, $NF}'
+            2  1
+            9 0 .
+            9 0 ..
+            9 0 scripts
+            9 0 tmp
+            9 31 words.txt
+            $ ls -l scratch/words.txt input/prompt.md
+            -r--r--r-- 1 model model 24 Jan  1 00:00 input/prompt.md
+            -rw-r--r-- 1 model model 31 Jan  1 00:00 scratch/words.txt
+            $ ls scratch/words.txt nothing input/prompt.md; ls -d scratch input
+            input/prompt.md
+            scratch/words.txt
+            input
+            scratch
+            [stderr]
+            ls: cannot access 'nothing': No such file or directory
+            $ head -c 1500 /dev/null > scratch/b.sh; seq 500 > scratch/c; ls -lhS scratch; ls -F scratch; ls -1rp scratch
+            total 3.0K
+            -rw-r--r-- 1 model model 1.9K Jan  1 00:00 c
+            -rw-r--r-- 1 model model   31 Jan  1 00:00 words.txt
+            -rwxr-xr-x 1 model model    0 Jan  1 00:00 b.sh
+            drwxr-xr-x 1 model model    0 Jan  1 00:00 scripts
+            drwxr-xr-x 1 model model    0 Jan  1 00:00 tmp
+            b.sh*
+            c
+            scripts/
+            tmp/
+            words.txt
+            words.txt
+            tmp/
+            scripts/
+            c
+            b.sh
+            changed: scratch/b.sh scratch/c
+            $ mkdir -p output/a/b output/.c; echo x > output/a/b/d; ls -R output; ls -A output
+            output:
+            a
+
+            output/a:
+            b
+
+            output/a/b:
+            d
+            .c
+            a
+            changed: output/a/b/d
+            $ ls -Z; ls --color=never state; ls -- -x
+            buffers
+            job.json
+            [stderr]
+            ls: there is no option `-Z` on this desk; there are -1aAdFhlprRSt
+            ls: cannot access '-x': No such file or directory
+            [exit code 2]
+        "#]],
+    );
+}
+
+#[test]
+fn the_text_that_sed_adds_may_have_escapes() {
+    check_all(
+        &[
+            r"sed '2c\    if x:\n        y\tz' scratch/words.txt | head -4",
+            r"sed -e '/f.g/a one\n\ttwo' -e '$i\\tlast' scratch/words.txt | tail -6",
+            r"sed '1,/fig/c gone\\nwhere' scratch/words.txt; echo 'a\nb' | sed 's/\\n/ /'; echo ab | sed 's/a/\n/'",
+            "sed '2i\\\n  kept\\\n  too' scratch/words.txt | head -4",
+        ],
+        &expect![[r#"
+            $ sed '2c\    if x:\n        y\tz' scratch/words.txt | head -4
+            pear
+                if x:
+                    y	z
+            pear
+            $ sed -e '/f.g/a one\n\ttwo' -e '$i\\tlast' scratch/words.txt | tail -6
+            fig
+            one
+            	two
+            apple
+            	last
+            pear
+            $ sed '1,/fig/c gone\\nwhere' scratch/words.txt; echo 'a\nb' | sed 's/\\n/ /'; echo ab | sed 's/a/\n/'
+            gone\nwhere
+            apple
+            pear
+            a b
+
+            b
+            $ sed '2i\
+              kept\
+              too' scratch/words.txt | head -4
+            pear
+              kept
+              too
+            apple
+        "#]],
+    );
+}
+
+#[test]
+fn a_temporary_name_is_the_first_that_is_free() {
+    check_all(
+        &[
+            "t=$(mktemp); echo one > $t; mktemp; cat $t; mktemp -d; ls /tmp",
+            "mktemp scratch/run.XXXX; mktemp -d /tmp/work.XXX; mktemp input/a.XXX; mktemp short.XX; mktemp -q",
+        ],
+        &expect![[r#"
+            $ t=$(mktemp); echo one > $t; mktemp; cat $t; mktemp -d; ls /tmp
+            /tmp/tmp.0000000001
+            one
+            /tmp/tmp.0000000002
+            tmp.0000000000
+            tmp.0000000001
+            tmp.0000000002
+            changed: scratch/tmp/tmp.0000000000 scratch/tmp/tmp.0000000001
+            $ mktemp scratch/run.XXXX; mktemp -d /tmp/work.XXX; mktemp input/a.XXX; mktemp short.XX; mktemp -q
+            scratch/run.0000
+            /tmp/work.000
+            [stderr]
+            mktemp: 'input/a.000' could not be made: io error: Read-only file system
+            mktemp: too few X's in template 'short.XX'
+            mktemp: on this desk it is `mktemp [-d] [TEMPLATE]`
+            [exit code 1]
+            changed: scratch/run.0000
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_there_says_what_to_use() {
+    check(
+        "jq . state/job.json",
+        &expect![[r#"
+            [stderr]
+            jq: not on this desk: use RunScript with `import json`
+            [exit code 127]
         "#]],
     );
 }
@@ -257,7 +410,7 @@ fn dates_and_chance_are_the_same_each_time() {
             1767225600
             16838 5758 3
             0.291066 0.152208
-            -r--r--r--       24 2026-01-01 00:00 input/prompt.md
+            -r--r--r-- 1 model model 24 Jan  1 00:00 input/prompt.md
         "#]],
     );
     check(
@@ -267,13 +420,12 @@ fn dates_and_chance_are_the_same_each_time() {
     "#]],
     );
     check(
-        "sort -R scratch/words.txt; shuf scratch/words.txt; uuidgen; mktemp; sleep 100; openssl rand 4",
+        "sort -R scratch/words.txt; shuf scratch/words.txt; uuidgen; sleep 100; openssl rand 4",
         &expect![[r#"
             [stderr]
             bash: line 1: sort: cancelled by before_tool hook
             shuf: not on this desk: chance would make the run differ each time; use awk with srand(1)
             uuidgen: not on this desk: chance would make the run differ each time
-            mktemp: not on this desk: chance would make the run differ each time; name a file under /tmp
             sleep: not on this desk: nothing happens while you wait
             openssl: not on this desk: chance would make the run differ each time; use sha256sum for a hash
             [refused: sort: chance would make the run differ each time]

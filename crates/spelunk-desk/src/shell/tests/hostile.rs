@@ -8,12 +8,20 @@ fn there_is_no_host() {
     check(
         "cat /etc/passwd ../../../etc/passwd; ls .. /proc /home; cd ../..; pwd",
         &expect![[r#"
-        /
-        [stderr]
-        cat: /etc/passwd: No such file or directory
-        cat: ../../../etc/passwd: No such file or directory
-        ls: cannot access '/proc': No such file or directory
-    "#]],
+            ..:
+            cache
+            input
+            output
+            scratch
+            state
+            tools
+            /
+            [stderr]
+            cat: /etc/passwd: No such file or directory
+            cat: ../../../etc/passwd: No such file or directory
+            ls: cannot access '/proc': No such file or directory
+            ls: cannot access '/home': No such file or directory
+        "#]],
     );
     check(
         "env; echo $PATH; echo ~; whoami; hostname; uname -a",

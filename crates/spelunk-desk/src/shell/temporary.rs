@@ -1,0 +1,54 @@
+//! `mktemp` without chance: of the names that a template allows it takes the first that is free, so the same desk gives
+//! the same name.
+
+use bashkit::{Builtin, BuiltinContext, ExecResult, async_trait};
+
+/// What is made where no template is given.
+const TEMPLATE: &str = "/tmp/tmp.XXXXXXXXXX";
+/// How many `X` a template needs.
+const PLACES_MIN: usize = 3;
+/// The names that are tried. A script may run as many commands, and a desk holds fewer files.
+const NAMES_MAX: u32 = 10_000;
+
+/// `mktemp [-d] [TEMPLATE]` as a command of the interpreter.
+pub(super) struct Temporary;
+
+#[async_trait]
+impl Builtin for Temporary {
+    async fn execute(&self, context: BuiltinContext<'_>) -> bashkit::Result<ExecResult> {
+        let words: Vec<&str> = context.args.iter().map(String::as_str).collect();
+        let (is_directory, template) = match words.as_slice() {
+            [] => (false, TEMPLATE),
+            ["-d"] => (true, TEMPLATE),
+            ["-d", template] => (true, *template),
+            [template] if !template.starts_with('-') => (false, *template),
+            _ => return Ok(failed("on this desk it is `mktemp [-d] [TEMPLATE]`")),
+        };
+        let stem = template.trim_end_matches('X');
+        let n_places = template.len() - stem.len();
+        if n_places < PLACES_MIN {
+            return Ok(failed(&format!("too few X's in template '{template}'")));
+        }
+        for n in 0..NAMES_MAX {
+            let name = format!("{stem}{n:0n_places$}");
+            let path = context.cwd.join(&name);
+            if context.fs.exists(&path).await? {
+                continue;
+            }
+            let made = if is_directory {
+                context.fs.mkdir(&path, false).await
+            } else {
+                context.fs.write_file(&path, &[]).await
+            };
+            return Ok(match made {
+                Ok(()) => ExecResult::ok(format!("{name}\n")),
+                Err(error) => failed(&format!("'{name}' could not be made: {error}")),
+            });
+        }
+        Ok(failed(&format!("every name of '{template}' is taken")))
+    }
+}
+
+fn failed(why: &str) -> ExecResult {
+    ExecResult::err(format!("mktemp: {why}\n"), 1)
+}
