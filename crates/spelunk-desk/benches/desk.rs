@@ -18,7 +18,8 @@ use spelunk_context::{Corpus, GrepQuery, ScanOptions, SourceInput, View, grep_vi
 use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf, run_tool};
 
 const FILE_TOOL_MAX: Duration = Duration::from_millis(1);
-const PIPELINE_MAX: Duration = Duration::from_millis(3);
+const CHUNK_MAX: Duration = Duration::from_millis(3);
+const SCRIPT_MAX: Duration = Duration::from_millis(250);
 const N_CALLS: usize = 200;
 
 fn main() {
@@ -57,7 +58,7 @@ fn main() {
             host.as_ref().filter(|_| !peer.is_empty()).map(|host| host.time(peer)),
         );
     }
-    measure(&desk, "Chunk", &json!({"path": "scratch/log.txt"}), PIPELINE_MAX, None);
+    measure(&desk, "Chunk", &json!({"path": "scratch/log.txt"}), CHUNK_MAX, None);
     let scripts = [
         "true",
         "ls -R | wc -l",
@@ -77,7 +78,7 @@ fn main() {
     ];
     for script in scripts {
         let peer = host.as_ref().map(|host| host.time(script));
-        measure(&desk, "Shell", &json!({ "command": script }), PIPELINE_MAX, peer);
+        measure(&desk, "Shell", &json!({ "command": script }), SCRIPT_MAX, peer);
     }
     contexts();
 }

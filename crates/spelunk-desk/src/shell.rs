@@ -7,7 +7,6 @@ mod commands;
 mod files;
 mod limits;
 mod list;
-mod quick;
 mod remote;
 mod script;
 mod temporary;
@@ -26,15 +25,9 @@ use crate::{Desk, DeskError, Outcome, show};
 pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Outcome, DeskError> {
     let before = desk.clone();
     let mut after = desk.clone();
-    let ended = match quick::run(&mut after, script, stdin) {
-        Some(ended) => ended,
-        None => {
-            after = desk.clone();
-            match spelunk_types::workers() {
-                Some(workers) => apart::run(&*workers, &mut after, script, stdin)?,
-                None => run_here(&mut after, script, stdin)?,
-            }
-        }
+    let ended = match spelunk_types::workers() {
+        Some(workers) => apart::run(&*workers, &mut after, script, stdin)?,
+        None => run_here(&mut after, script, stdin)?,
     };
     let changed = after.changed_since(&before);
     *desk = after;

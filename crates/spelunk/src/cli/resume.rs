@@ -8,11 +8,11 @@ use spelunk_app::asking::{begun, go_on, same_models};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::render::progress::Progress;
-use spelunk_app::runs::recorded_result;
-use spelunk_app::runs::{find_run, read_view};
+use spelunk_app::runs::{files_incomplete, find_run, read_view, recorded_result};
 use spelunk_app::sources::scan_status;
 use spelunk_app::units::count;
-use spelunk_engine::{EngineError, ResumeRequest, RunView};
+use spelunk_engine::{EngineError, Projection, ResumeRequest, RunView};
+use spelunk_journal::DerivedFiles;
 use spelunk_types::{Explain as _, RunId};
 
 use super::limits::LimitFlags;
@@ -41,6 +41,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     let resumable = view.check_resumable(&run, &app.settings.limits);
     if view.has_whole_answer() {
         app.say(&format!("run {} has its answer already", run.short()));
+        complete_files(app, &run);
         let result = recorded_result(&workspace, run, &view)?;
         return watch::show_result(app, &result, &view, false);
     }
@@ -68,6 +69,16 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     };
     app.say(&format!("resuming run {} after event {}: {settled}", run.short(), view.seq_last));
     watch::finish(app, handle, args.events).await
+}
+
+/// A run that was killed right after its last event may lack files beside its journal. A workspace that may not be changed is
+/// left as it is.
+fn complete_files(app: &App, run: &RunId) {
+    let Ok(Some(workspace)) = app.own_workspace() else { return };
+    let Some(files) = DerivedFiles::of_run(&workspace, run) else { return };
+    if let Err(error) = Projection::rebuild(&workspace, run, files) {
+        app.say(&format!("warning: {}", files_incomplete(run, &error)));
+    }
 }
 
 /// What the run goes on with: its own models, unless others are named, which the engine then refuses. An address alone
