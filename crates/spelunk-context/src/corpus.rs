@@ -14,8 +14,8 @@ use std::time::SystemTime;
 use spelunk_types::BlobId;
 pub use spelunk_types::ScanOptions;
 
-use crate::digest::{Reading, ScanProgress, digest_of, read_through};
 use crate::extract::ExtractKind;
+use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room, extract_kind};
 use crate::{Outline, ScanReport, SkipReason, SourceError, name};

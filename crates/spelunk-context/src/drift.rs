@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::corpus::Origin;
-use crate::digest::{begins_as_scanned, open_regular};
+use crate::scan_read::{begins_as_scanned, open_regular};
 use crate::{DocEntry, View, error};
 
 /// What became of a file.

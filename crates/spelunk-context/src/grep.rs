@@ -6,9 +6,9 @@ mod memory;
 mod merge;
 mod pattern;
 mod scan;
+mod secret_mask;
 mod show;
 mod units;
-mod veil;
 mod view;
 
 use std::ops::{ControlFlow, Range};

@@ -5,12 +5,10 @@ mod archive;
 mod cite;
 mod corpus;
 mod decode;
-mod digest;
 mod drift;
 mod error;
 mod extract;
 mod grep;
-mod grid;
 mod kind;
 mod line_index;
 mod lines;
@@ -21,6 +19,7 @@ mod plan;
 mod reader;
 mod report;
 mod sample;
+mod scan_read;
 mod schema;
 mod scratch;
 mod secrets;
@@ -29,6 +28,7 @@ mod source;
 mod split;
 mod store;
 mod structure;
+mod table;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -36,7 +36,6 @@ mod view;
 
 pub use cite::{Shown, check_citation, check_citations};
 pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput, compare_files};
-pub use digest::ScanProgress;
 pub use drift::Drift;
 pub use error::{Nearest, NotText, SourceError};
 pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};
@@ -44,7 +43,6 @@ pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport,
     grep_view,
 };
-pub use grid::Grid;
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use outline::{ExtensionShare, Outline};
 pub use pack::{Boundary, Span, Strength, pack};
@@ -54,6 +52,7 @@ pub use plan::{
 };
 pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
 pub use report::{ScanReport, SkipReason};
+pub use scan_read::ScanProgress;
 pub use schema::{Field, FieldClass, JsonType, Recipe, Records, SchemaSketch};
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
 pub use source::given_text;
@@ -73,6 +72,7 @@ pub use store::{
     parse_collection,
 };
 pub use structure::{Landmark, Landmarks};
+pub use table::Grid;
 pub use text::{
     FindAll, Flags, Found, Group, JsonRecords, LazyText, Lines, MatchCursor, Matches, PatternFault, PyMatch,
     PyPattern, RecordShape, Replacement, SplitPart, Splits, TextError, TextParts,

@@ -4,10 +4,10 @@
 
 mod derived;
 mod error;
-mod leave;
 mod page;
 mod peek;
 mod raw;
+mod redact;
 mod seek;
 
 use std::num::NonZeroUsize;

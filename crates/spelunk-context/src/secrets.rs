@@ -4,11 +4,11 @@
 mod assigned;
 mod find;
 mod grams;
-mod judge;
 mod line;
 mod names;
 mod redact;
 mod rules;
+mod secret_filters;
 mod watch;
 mod words;
 

@@ -1,7 +1,7 @@
 //! Segments: the parts in which a long document is planned and read, so that what is held does not grow with it. A segment
 //! ends behind the last line end in it, and between two characters where it has none.
 
-use crate::digest::is_as_scanned;
+use crate::scan_read::is_as_scanned;
 use crate::{DocEntry, ReadError, Reader, Segment, SourceError, View};
 
 /// Longer documents are not held whole.

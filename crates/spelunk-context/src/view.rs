@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spelunk_types::BlobId;
 
-use crate::digest::{digest_of, read_text};
+use crate::scan_read::{digest_of, read_text};
 use crate::{Corpus, DocEntry, Outline, SourceError};
 
 /// Part of a corpus. Cloning is cheap.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use spelunk_types::BlobId;
 
 use self::body::Body;
-use crate::shelf::Mounted;
+use crate::mounts::Mounted;
 use crate::{Area, DeskError, DeskPath, Shelf, ShellLimits};
 
 /// How much a desk holds, and how much of it one tool shows.

@@ -2,19 +2,19 @@
 //! Synchronous and pure: the same desk and the same arguments give the same outcome. Paths, arguments, scripts and
 //! documents are hostile input.
 
-mod area;
 mod desk;
 mod error;
+mod mounts;
 mod path;
-mod shelf;
+mod permissions;
 mod shell;
 mod show;
 mod tools;
 
-pub use area::{Area, Rights};
 pub use desk::{Desk, DeskLimits, Entry};
 pub use error::{DeskError, PathFault};
+pub use mounts::{Shelf, ShelfDocument, ShelfLines, ShelfMatches, ShelfReport, ViewShelf};
 pub use path::{DeskPath, sanitised_name};
-pub use shelf::{Shelf, ShelfDocument, ShelfLines, ShelfMatches, ShelfReport, ViewShelf};
+pub use permissions::{Area, Rights};
 pub use shell::{SHELL_TASK, ShellLimits, serve_shell};
 pub use tools::{Outcome, TOOLS, Tool, run_tool, tool};

@@ -1,11 +1,11 @@
 //! Analysts: who reads a part of the text, what it is told, and what it must report. An analyst sees one part and
 //! nothing else: a fresh call each, so that no part colours what is said about another.
 
-mod form;
 mod material;
 mod place;
 mod readers;
 mod reply;
+mod reply_schema;
 mod task;
 
 use std::sync::Arc;
@@ -166,9 +166,9 @@ impl Words {
         let findings_max = findings_max(limits, reader);
         let system = system_prompt(analysis, limits.evidence_chars_max, findings_max);
         let (tokens_max, schema) = if reader.is_small() {
-            (SMALL_OUTPUT_TOKENS_MAX, form::schema_of_few(analysis.analyst, findings_max))
+            (SMALL_OUTPUT_TOKENS_MAX, reply_schema::schema_of_few(analysis.analyst, findings_max))
         } else {
-            (u64::MAX, form::schema(analysis.analyst))
+            (u64::MAX, reply_schema::schema(analysis.analyst))
         };
         Self { system, schema, output_tokens_max: limits.analyst_output_tokens_max.min(tokens_max) }
     }

@@ -17,12 +17,12 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::finder::{Finder, OpenEmbedder, index_folder};
-use crate::flights::Flights;
-use crate::gate::Gate;
+use crate::concurrency::Gate;
+use crate::in_flight::Flights;
+use crate::journal_writer::{Desk, Scribe};
 use crate::replay::Replay;
+use crate::retrieval::{Finder, OpenEmbedder, index_folder};
 use crate::run::{Models, Run, drive};
-use crate::scribe::{Desk, Scribe};
 use crate::start::Start;
 use crate::watch::EventStream;
 use crate::words::Words;

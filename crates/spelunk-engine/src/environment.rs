@@ -5,8 +5,8 @@
 pub(crate) mod arguments;
 mod describe;
 mod json;
-mod look;
 mod objects;
+mod text_functions;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) use self::arguments::{Arguments, Refusal};
 pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 use crate::Task;
-use crate::finder::FrameFinder;
+use crate::retrieval::FrameFinder;
 
 /// Python that stands before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -154,7 +154,7 @@ impl Environment {
         clock_ms: u64,
     ) -> Setup {
         let limits = &self.limits;
-        let functions: Vec<HostFunction> = functions.into_iter().chain(look::functions()).collect();
+        let functions: Vec<HostFunction> = functions.into_iter().chain(text_functions::functions()).collect();
         let names = variables.iter().map(|(name, _)| name.as_str());
         let names = names.chain(functions.iter().map(|function| function.name.as_str()));
         let prelude = prelude(names.chain(EXCEPTIONS));
@@ -178,13 +178,13 @@ impl Environment {
 
     /// Whether a host call looks at text: then [`Self::serve`] answers it.
     pub(crate) fn serves(call: &HostCall) -> bool {
-        call.receiver.is_some() || look::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
+        call.receiver.is_some() || text_functions::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
     }
 
     /// Whether a host call searches through the index. What that finds depends on more than the text: on how far the
     /// index is, and on the model that embeds the query.
     pub(crate) fn asks_index(&self, call: &HostCall) -> bool {
-        self.finder.is_some() && call.receiver.is_none() && look::asks_index(call)
+        self.finder.is_some() && call.receiver.is_none() && text_functions::asks_index(call)
     }
 
     /// Answers a host call that looks at text. Blocking.
@@ -192,7 +192,7 @@ impl Environment {
         if call.receiver.is_some() {
             return self.objects.serve(&mut call);
         }
-        look::serve(self, &mut call)
+        text_functions::serve(self, &mut call)
     }
 
     /// The part of the view that a child is given: a document, or several by name. Text is a note.

@@ -8,7 +8,7 @@ use spelunk_sandbox::InterpreterError;
 use spelunk_types::{CallId, ErrorCode, Explain, FrameId, ModelRef, RunId, Strategy};
 
 use crate::again::raising_flag;
-use crate::purse::{BudgetExceeded, code_of};
+use crate::budget::{BudgetExceeded, code_of};
 use crate::schema::SchemaError;
 
 /// Why a frame got no answer from outside. A strategy may go on after `Call`, `Child` and `Refused`; the others end the run.

@@ -6,11 +6,11 @@
 
 mod budget;
 mod call;
-mod chain;
 mod recall;
 mod record;
-mod sent;
+mod retry;
 mod tool;
+mod wasted_request;
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -28,12 +28,12 @@ use spelunk_types::{
 };
 
 use crate::analyst::Texts;
-use crate::finder::Finder;
 use crate::frame::call::{Ask, Purpose};
 pub(crate) use crate::frame::record::{CellRecord, REPLAY_TIME_FACTOR};
 pub(crate) use crate::frame::tool::{ChangedFile, ToolRecord};
+use crate::journal_writer::Receipt;
+use crate::retrieval::Finder;
 use crate::run::{Role, Run};
-use crate::scribe::Receipt;
 use crate::{Answer, FrameError, Program, Reader, Roster, Stop, Task, strategy};
 
 /// One recursive invocation inside a run. Cloning gives another handle on the same frame.

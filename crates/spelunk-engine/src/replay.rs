@@ -11,7 +11,7 @@ use spelunk_types::{
 
 use crate::Task;
 use crate::again::{Aside, still_counts};
-use crate::purse::code_of;
+use crate::budget::code_of;
 
 /// What the journal already knows.
 #[derive(Debug, Default)]

@@ -17,12 +17,12 @@ use spelunk_types::{
 use tokio::time::{Instant, timeout};
 
 use crate::analyst::Texts;
-use crate::finder::Finder;
-use crate::flights::Flights;
-use crate::gate::Gate;
-use crate::purse::Kept;
+use crate::budget::Kept;
+use crate::concurrency::Gate;
+use crate::in_flight::Flights;
+use crate::journal_writer::Scribe;
 use crate::replay::Replay;
-use crate::scribe::Scribe;
+use crate::retrieval::Finder;
 use crate::{
     Answer, BudgetExceeded, Cancel, EngineError, Frame, FrameError, Paces, Program, Purse, Roster, Stop,
     Task, estimate, wire,

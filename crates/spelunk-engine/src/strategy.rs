@@ -1,25 +1,25 @@
 //! Strategies: how a frame answers. A closed set and one function each; this is the whole dispatch.
 
 mod agent;
-mod asked;
-mod close;
 mod direct;
-mod form;
+mod empty_reply;
 mod map;
+mod multi_hop;
+mod name_hops;
 mod names;
-mod path;
+mod overflow;
+mod question_text;
 mod repeats;
 mod repl;
+mod row_labels;
 mod search;
-mod shorter;
-mod silence;
-mod tally;
-mod trail;
+mod sentence_qa;
+mod table_query;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
+pub(crate) use name_hops::sentences;
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
-pub(crate) use trail::sentences;
 
 use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
@@ -71,9 +71,9 @@ pub(crate) fn prompts_digest() -> BlobId {
         &direct::PROMPTS[..],
         &repl::PROMPTS[..],
         &search::PROMPTS[..],
-        &close::PROMPTS[..],
-        &form::PROMPTS[..],
-        &tally::PROMPTS[..],
+        &sentence_qa::PROMPTS[..],
+        &table_query::PROMPTS[..],
+        &row_labels::PROMPTS[..],
         &analyst::PROMPTS[..],
         &synthesis::PROMPTS[..],
         &agent::PROMPTS[..],

@@ -6,8 +6,8 @@
 use std::ops::{ControlFlow, Range};
 
 use super::pattern::{Choice, Pattern, without_end};
+use super::secret_mask::{Secrets, Veiled, secrets_of_piece};
 use super::units::Sizes;
-use super::veil::{Secrets, Veiled, secrets_of_piece};
 use crate::{ReadError, Reader};
 
 /// What one range holds.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::GrepMatch;
 use super::pattern::Pattern;
 use super::scan::Place;
-use super::veil::Veiled;
+use super::secret_mask::Veiled;
 use crate::{ReadError, Reader};
 
 /// The most that is shown of a line, in bytes.

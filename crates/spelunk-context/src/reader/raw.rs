@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use spelunk_types::BlobId;
 
 use super::ReadError;
-use crate::digest::{begins_as_scanned, open_regular};
+use crate::scan_read::{begins_as_scanned, open_regular};
 use crate::{DocEntry, sample};
 
 /// What a file was when it was opened. Two revisions that are equal are taken for the same content.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use name::{Name, Strength};
 use value::{Written, value_at};
 
-use super::judge::{is_label, is_placeholder};
+use super::secret_filters::{is_label, is_placeholder};
 use super::words::is_wordlike;
 
 /// How far before a keyword its name may begin.

@@ -9,8 +9,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::assigned;
 use super::grams::Grams;
-use super::judge::{is_cookie, is_placeholder, is_random};
 use super::rules::{After, Before, Judge, RULES, Rule};
+use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
 
 /// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, look at as

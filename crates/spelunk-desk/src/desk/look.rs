@@ -7,7 +7,7 @@ use std::ops::{Bound, Range};
 use memchr::memchr_iter;
 
 use super::{Desk, Entry};
-use crate::shelf::{Mounted, ShelfLines};
+use crate::mounts::{Mounted, ShelfLines};
 use crate::{Area, DeskError, DeskPath};
 
 impl Desk {

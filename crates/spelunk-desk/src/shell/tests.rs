@@ -6,7 +6,7 @@ mod hostile;
 
 use expect_test::{Expect, expect};
 
-use crate::shelf::tests::view_desk;
+use crate::mounts::tests::view_desk;
 use crate::{Desk, DeskLimits, DeskPath};
 
 fn path(path: &str) -> DeskPath {

@@ -6,11 +6,11 @@ use spelunk_journal::JournalError;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
-use super::chain::Unsettled;
+use super::retry::Unsettled;
 use super::{Failure, Frame};
-use crate::purse::{BudgetExceeded, Reservation};
+use crate::budget::{BudgetExceeded, Reservation};
+use crate::journal_writer::{Draft, Mark, Receipt};
 use crate::run::is_kept;
-use crate::scribe::{Draft, Mark, Receipt};
 use crate::{FrameError, Stop, estimate, wire};
 
 /// What is asked of whom.

@@ -2,8 +2,8 @@
 //! The desk is a pure function of the journal: every call of a tool is recorded, and a resumed run makes the same calls
 //! again on the same files.
 
+mod agent_state;
 mod ask;
-mod bench;
 mod conclude;
 mod finish;
 mod first;
@@ -15,14 +15,14 @@ mod work;
 use spelunk_model::{Message, Prompt, Reply, Speaker};
 use spelunk_types::{ErrorCode, Explain};
 
-pub(in crate::strategy) use self::bench::Bench;
+pub(in crate::strategy) use self::agent_state::Bench;
 pub use self::finish::written_answer;
 pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
 pub(in crate::strategy) use self::script::{begin, functions};
 use self::work::{Told, Turn, Work};
 use super::repeats::{self, Novelty, Repeats};
-use super::{shorter, silence};
+use super::{empty_reply, overflow};
 use crate::frame::prompt_tokens;
 use crate::plain_answer::{self, CodeAlone, NoAnswer};
 use crate::transcript::{Transcript, TranscriptLimits};
@@ -89,7 +89,7 @@ impl<'a> Job<'a> {
             if let Some(code) = self.frame.must_conclude(&self.prompt()).await? {
                 return self.conclude(code).await;
             }
-            let reply = silence::said(self.ask().await)?;
+            let reply = empty_reply::said(self.ask().await)?;
             let (calls, reply) = reply.map(protocol::read).unwrap_or_default();
             self.protocol.push_reply(&mut self.transcript, &reply, &calls);
             n_silent = if calls.is_empty() { n_silent + 1 } else { 0 };
@@ -136,7 +136,7 @@ impl<'a> Job<'a> {
     async fn compact(&mut self) -> Result<(), FrameError> {
         match self.frame.ask(self.asking(SUMMARY)).await {
             Ok(summary) => self.transcript.compact(&summary.text),
-            Err(error) if shorter::halved_unsummed(self.frame, &mut self.transcript, &error).await? => {}
+            Err(error) if overflow::halved_unsummed(self.frame, &mut self.transcript, &error).await? => {}
             Err(error) => return Err(error),
         }
         Ok(())
@@ -145,7 +145,7 @@ impl<'a> Job<'a> {
     /// Asks for the next step, and where that is too long, once more with half of the conversation.
     async fn ask(&mut self) -> Result<Reply, FrameError> {
         match self.ask_once().await {
-            Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {
+            Err(error) if overflow::halved(self.frame, &mut self.transcript, &error).await? => {
                 self.ask_once().await
             }
             asked => asked,
@@ -220,7 +220,7 @@ impl<'a> Job<'a> {
 
     async fn ask_to_conclude(&mut self, said: String) -> Result<Reply, FrameError> {
         let reply = match self.frame.ask(self.concluding(&said)).await {
-            Err(error) if shorter::halved(self.frame, &mut self.transcript, &error).await? => {
+            Err(error) if overflow::halved(self.frame, &mut self.transcript, &error).await? => {
                 self.frame.ask(self.concluding(&said)).await?
             }
             asked => asked?,

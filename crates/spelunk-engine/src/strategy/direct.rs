@@ -9,8 +9,8 @@ use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, EventKind, Explain, StopReason};
 
 use super::names::names_in;
-use crate::finder::FoundPassage;
 use crate::plain_answer::{self, CodeAlone};
+use crate::retrieval::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");

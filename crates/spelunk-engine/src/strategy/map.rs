@@ -4,7 +4,7 @@
 //! Parts are the same for every question, but that they share no lines where something is counted; and every part gets
 //! the same question. A part that fails is named in the report and never ends the run.
 
-mod likely;
+mod prefilter;
 mod recall;
 
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ use spelunk_context::{Mode, Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::recall::Recalled;
-use super::form::{self, Trust};
-use super::tally;
+use super::row_labels;
+use super::table_query::{self, Trust};
 use crate::again::is_about_spending;
 use crate::analyst::Analysis;
 use crate::planning::{is_counting, plan_analysis};
@@ -49,10 +49,10 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
     if is_whole && frame.reader().is_small() && is_counting(&task.question) {
         // A small model reads rows, not pages.
-        if let Some(answer) = form::solve(frame, task, Trust::Kinds).await? {
+        if let Some(answer) = table_query::solve(frame, task, Trust::Kinds).await? {
             return Ok(answer);
         }
-        if let Some(answer) = tally::solve(frame, task).await? {
+        if let Some(answer) = row_labels::solve(frame, task).await? {
             return Ok(answer);
         }
     }
@@ -113,7 +113,7 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, Frame
     let options = PlanOptions { limits, detector, mode: Mode::ByType, files_left_out: 0 };
     let likely = match reach {
         Reach::All => None,
-        Reach::Likely => Some(likely::find(frame, task).await?),
+        Reach::Likely => Some(prefilter::find(frame, task).await?),
     };
     let (view, question, reader) = (task.view.clone(), task.question.clone(), frame.reader());
     // Cutting a large view keeps the cores busy; the executor has other calls to serve.

@@ -4,7 +4,7 @@
 mod answer;
 mod conclude;
 mod console;
-mod habits;
+mod loop_guard;
 mod serve;
 mod session;
 
@@ -17,14 +17,14 @@ use spelunk_types::ErrorCode;
 use self::answer::Given;
 pub(in crate::strategy) use self::answer::read_typed;
 pub use self::console::{ConsoleCell, console};
-use self::habits::Habits;
+use self::loop_guard::Habits;
 pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
-use super::form::{self, Trust};
 use super::names::{first_block, first_program};
-use super::{shorter, silence};
+use super::table_query::{self, Trust};
+use super::{empty_reply, overflow};
 use crate::environment::{Environment, Opened, PRELUDE};
-use crate::finder::FrameFinder;
+use crate::retrieval::FrameFinder;
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Stop, Task};
 
@@ -44,7 +44,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     if frame.reader().is_small()
         && task.schema.is_none()
         && task.note.is_none()
-        && let Some(answer) = form::solve(frame, task, Trust::Any).await?
+        && let Some(answer) = table_query::solve(frame, task, Trust::Any).await?
     {
         return Ok(answer);
     }
@@ -57,14 +57,14 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         if transcript.needs_compaction() {
             match frame.ask(asking(frame, &transcript, SUMMARY)).await {
                 Ok(summary) => transcript.compact(&summary.text),
-                Err(error) if shorter::halved_unsummed(frame, &mut transcript, &error).await? => {}
+                Err(error) if overflow::halved_unsummed(frame, &mut transcript, &error).await? => {}
                 Err(error) => return Err(error),
             }
         }
         if let Some(code) = frame.must_conclude(&next(frame, &transcript)).await? {
             return conclude::conclude(frame, task, &mut transcript, code).await;
         }
-        let reply = silence::said(ask(frame, &mut transcript, next).await)?;
+        let reply = empty_reply::said(ask(frame, &mut transcript, next).await)?;
         let reply = reply.map(|reply| reply.text).unwrap_or_default();
         transcript.push_reply(&reply);
         let turned = if is_example(frame, task, &reply) {
@@ -147,7 +147,7 @@ async fn ask(
     prompt: impl Fn(&Frame, &Transcript) -> Prompt,
 ) -> Result<Reply, FrameError> {
     match frame.ask(prompt(frame, transcript)).await {
-        Err(error) if shorter::halved(frame, transcript, &error).await? => {
+        Err(error) if overflow::halved(frame, transcript, &error).await? => {
             frame.ask(prompt(frame, transcript)).await
         }
         asked => asked,

@@ -10,8 +10,8 @@ use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::direct::{self, Material};
-use super::{close, trail};
-use crate::finder::{FoundPassage, by_reading};
+use super::{name_hops, sentence_qa};
+use crate::retrieval::{FoundPassage, by_reading};
 use crate::{Answer, Frame, FrameError, Task};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
@@ -37,7 +37,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     }
     let passages = Arc::new(passages);
     if frame.reader().is_small() {
-        return close::solve(frame, task, &passages).await;
+        return sentence_qa::solve(frame, task, &passages).await;
     }
     let passages = with_trail(task, passages).await;
     let material = gather(task, &passages, direct::bytes_max(frame)).await;
@@ -59,7 +59,8 @@ async fn with_trail(task: &Task, passages: Arc<Vec<FoundPassage>>) -> Arc<Vec<Fo
     let (view, question) = (task.view.clone(), task.question.clone());
     let following = tokio::task::spawn_blocking(move || {
         let mut all = Vec::new();
-        for trail::Sentence { document, line, text } in trail::follow(&view, &question, TRAIL_ROUNDS) {
+        for name_hops::Sentence { document, line, text } in name_hops::follow(&view, &question, TRAIL_ROUNDS)
+        {
             let is_there = passages.iter().any(|passage| {
                 let lines = passage.line_start..passage.line_start + passage.text.lines().count() as u64;
                 passage.document == document && lines.contains(&line)

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::engine::{How, Slots};
-use super::feed::{Ahead, Feed, First, Masks, Order, Spawn};
+use super::read_ahead::{Ahead, Feed, First, Masks, Order, Spawn};
 use super::stream::Stepper;
 use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
 use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};

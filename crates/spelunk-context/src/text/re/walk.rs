@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::PyPattern;
 use super::engine::How;
 use super::expand::Replacement;
-use super::feed::Spawn;
 use super::functions::{FindAll, Found, Group, Matches, PyMatch, Splits};
+use super::read_ahead::Spawn;
 use super::search::Hunt;
 use crate::text::{LazyText, TextError};
 

@@ -1,7 +1,7 @@
 //! Read, Grep, Glob and Chunk.
 
 use super::*;
-use crate::shelf::tests::view_desk;
+use crate::mounts::tests::view_desk;
 
 #[test]
 fn read_shows_numbers_and_how_to_go_on() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use spelunk_desk::Desk;
 use spelunk_types::Citation;
 
-use super::bench::{file, path};
+use super::agent_state::{file, path};
 use super::work::{Done, Work};
 use crate::plain_answer::{self, CodeAlone};
 use crate::strategy::repl::read_typed;

@@ -9,7 +9,7 @@ use spelunk_context::{DocEntry, Origin, SourceError, View};
 use spelunk_desk::{Desk, DeskError, DeskLimits, ViewShelf};
 use spelunk_types::Limits;
 
-use super::bench::{Counts, path};
+use super::agent_state::{Counts, path};
 use super::protocol::Protocol;
 use super::script;
 use crate::{Frame, FrameError, Stop, Task};

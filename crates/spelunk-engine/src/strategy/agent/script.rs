@@ -11,7 +11,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 use spelunk_desk::{Desk, DeskPath};
 
-use super::bench::{file, path};
+use super::agent_state::{file, path};
 use super::work::{Done, Work};
 use crate::FrameError;
 use crate::strategy::repl::{self, Ran, Session};

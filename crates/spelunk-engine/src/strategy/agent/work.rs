@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use spelunk_model::ToolCall;
 
-use super::bench::{Bench, changes};
+use super::agent_state::{Bench, changes};
 use super::finish::{Gate, Given};
 use super::first::First;
 use super::tools;

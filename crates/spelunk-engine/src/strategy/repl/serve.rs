@@ -12,7 +12,7 @@ use spelunk_types::{Blame, ErrorCode, Explain};
 
 use super::session::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
-use crate::roster::Unlisted;
+use crate::named_models::Unlisted;
 use crate::schema::extract_json;
 use crate::strategy::agent;
 use crate::{Answer, FrameError, Schema, Stop, Task};

@@ -5,7 +5,7 @@ use spelunk_types::Citation;
 
 use super::answer::Gate;
 use super::find_cells;
-use super::habits::Habits;
+use super::loop_guard::Habits;
 use super::{ErrorCode, Turn};
 use crate::Schema;
 use crate::plain_answer::CodeAlone;

@@ -4,7 +4,7 @@
 use spelunk_context::Grid;
 
 use super::KINDS_MAX;
-use crate::strategy::trail::holds;
+use crate::strategy::name_hops::holds;
 
 const LINKS_MAX: usize = 12;
 

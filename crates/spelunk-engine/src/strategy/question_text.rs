@@ -1,7 +1,7 @@
 //! The sentences of a question: those that ask, and those that say what is meant. What a question says about the form of
 //! the reply is for the model to follow; nothing here reads it.
 
-use super::trail::sentences;
+use super::name_hops::sentences;
 
 /// The sentences that ask; all of them where none has a question mark.
 pub(super) fn questions(question: &str) -> String {

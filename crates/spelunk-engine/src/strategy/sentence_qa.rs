@@ -9,12 +9,12 @@ use spelunk_context::{Shown, View};
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, EventKind, Grounding};
 
+use super::multi_hop::path;
+use super::name_hops::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with, sentences};
 use super::names::identifiers_in;
-use super::path::path;
-use super::trail::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with, sentences};
-use super::{asked, silence};
-use crate::finder::FoundPassage;
+use super::{empty_reply, question_text};
 use crate::plain_answer::{self, CodeAlone};
+use crate::retrieval::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/close-system.md");
@@ -70,7 +70,7 @@ pub(super) async fn solve(
     } else if is_doubtful && let Some(doubts) = doubts(question, &first) {
         let user =
             format!("Question: {question}\n\nThe answer was: {}\nIt was taken from:\n{doubts}", text.trim());
-        if let Some(checked) = silence::said(frame.ask(Prompt::single(CHECK, user, tokens_max)).await)?
+        if let Some(checked) = empty_reply::said(frame.ask(Prompt::single(CHECK, user, tokens_max)).await)?
             && plain_answer::fault_of(&checked, code).is_none()
         {
             text = checked.text;
@@ -221,7 +221,7 @@ async fn speaks_of_another(
             return Ok(None);
         };
         let user = format!("A: {asked}\nB: {there}\n\nAre A and B the same thing?");
-        let reply = silence::said(frame.ask(Prompt::single(SAME, user, SAME_TOKENS_MAX)).await)?;
+        let reply = empty_reply::said(frame.ask(Prompt::single(SAME, user, SAME_TOKENS_MAX)).await)?;
         if !reply.is_some_and(|reply| reply.text.trim_start().to_lowercase().starts_with("no")) {
             return Ok(None);
         }
@@ -240,7 +240,7 @@ struct Instead {
 /// The words of the question that a sentence lacks, and what it has before the words that follow them.
 fn instead(question: &str, asked: &[String], text: &str) -> Option<Instead> {
     let held = held(asked, text);
-    let question: Vec<String> = words(&asked::questions(question)).collect();
+    let question: Vec<String> = words(&question_text::questions(question)).collect();
     let there: Vec<String> = words(text).collect();
     let is_plain = |word: &String| PLAIN.contains(&word.as_str());
     let is_lacking =
@@ -279,7 +279,7 @@ fn doubts(question: &str, basis: &[&Sentence]) -> Option<String> {
 /// The words of what is asked.
 pub(super) fn asked_words(question: &str) -> Vec<String> {
     let mut asked: Vec<String> = Vec::new();
-    for word in words(&asked::questions(question)) {
+    for word in words(&question_text::questions(question)) {
         if !PLAIN.contains(&word.as_str()) && !asked.contains(&word) {
             asked.push(word);
         }

@@ -12,7 +12,7 @@ use spelunk_model::{Model, ModelError, Rate, RateBucket};
 use spelunk_types::BlobId;
 use tokio::time::{Instant, sleep};
 
-use crate::gate::{Gate, Pass};
+use crate::concurrency::{Gate, Pass};
 
 /// More calls of one model at once than any provider takes from one machine.
 const WIDTH_MAX: u64 = 4096;

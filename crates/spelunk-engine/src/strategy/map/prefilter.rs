@@ -8,7 +8,7 @@ use spelunk_context::{Plan, View, Work};
 use spelunk_index::{IndexError, Mode, Notice, RankOptions, Texts};
 use spelunk_types::Explain;
 
-use crate::finder::rank_readable;
+use crate::retrieval::rank_readable;
 use crate::{Frame, FrameError, Task};
 
 /// Passages that are looked for by words.

@@ -21,8 +21,8 @@ use self::link::{Link, links};
 use self::operation::{NONE, OPERATIONS, operations};
 use self::query::{Query, RELATIONS};
 use self::value::Moment;
-use super::tally::object_in;
-use super::{asked, silence};
+use super::row_labels::object_in;
+use super::{empty_reply, question_text};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/form-system.md");
@@ -65,14 +65,14 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => return Ok(None),
         asked => asked,
     };
-    let Some(reply) = silence::said(asked)? else { return Ok(None) };
+    let Some(reply) = empty_reply::said(asked)? else { return Ok(None) };
     let mut read = read(&sheet, &reply.text, trust).await;
     if let Err(fault) = &read
         && fault.is_mendable
     {
         let said = format!("This form cannot be used: {}. Fill it in again.", fault.message);
         prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
-        let Some(reply) = silence::said(frame.ask(prompt).await)? else { return Ok(None) };
+        let Some(reply) = empty_reply::said(frame.ask(prompt).await)? else { return Ok(None) };
         read = self::read(&sheet, &reply.text, trust).await;
     }
     let Ok((query, computed)) = read else { return Ok(None) };
@@ -119,7 +119,7 @@ struct Sheet {
 
 impl Sheet {
     fn new(grid: Grid, question: String) -> Self {
-        let asking = asked::questions(&question);
+        let asking = question_text::questions(&question);
         let links = links(&grid, &asking);
         Self { grid, question, asking, links }
     }

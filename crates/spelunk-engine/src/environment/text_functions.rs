@@ -13,7 +13,7 @@ use spelunk_sandbox::{HostCall, HostFunction, Value};
 
 use super::objects::Part;
 use super::{Arguments, Environment, Refusal};
-use crate::finder::FrameFinder;
+use crate::retrieval::FrameFinder;
 
 /// Every function with its documentation, the signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 6] = [

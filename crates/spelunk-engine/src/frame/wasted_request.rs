@@ -9,8 +9,8 @@ use spelunk_types::{CallId, EventKind, Usage};
 
 use super::Frame;
 use crate::attempt::{Seen, may_cost};
+use crate::budget::Reservation;
 use crate::estimate;
-use crate::purse::Reservation;
 
 /// A request on its way. Dropped, it was given up.
 pub(super) struct Sent<'a> {

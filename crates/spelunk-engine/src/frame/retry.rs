@@ -11,10 +11,10 @@ use tokio::time::Instant;
 
 use super::Frame;
 use super::call::Paying;
-use super::sent::Sent;
+use super::wasted_request::Sent;
 use crate::attempt::{self, Seen, Wait};
-use crate::pace::{Pace, Paces};
-use crate::purse::BudgetExceeded;
+use crate::budget::BudgetExceeded;
+use crate::rate_limit::{Pace, Paces};
 use crate::{FrameError, estimate};
 
 /// One model of a chain, and how fast it may be asked.

@@ -10,7 +10,7 @@ use spelunk_context::{Grid, View};
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 
-use super::{asked, silence};
+use super::{empty_reply, question_text};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const KINDS: &str = include_str!("../prompts/tally-kinds.md");
@@ -136,7 +136,7 @@ async fn ask_wanted(frame: &Frame, question: &str) -> Result<Option<Wanted>, Fra
         "required": ["do", "kinds", "of"],
         "additionalProperties": false,
     })));
-    let reply = silence::said(frame.ask(prompt).await)?;
+    let reply = empty_reply::said(frame.ask(prompt).await)?;
     Ok(reply.and_then(|reply| Wanted::read(&reply.text, question)))
 }
 
@@ -243,7 +243,7 @@ impl Tally {
 
 async fn read_all(frame: &Frame, question: &str, wanted: &Wanted, rows: &Rows) -> Result<Tally, FrameError> {
     // What is asked at the end would be on the model's mind.
-    let told = asked::told(question);
+    let told = question_text::told(question);
     let system = READ.replace("{question}", if told.is_empty() { question } else { &told });
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
     let batches: Vec<(usize, Prompt)> =
@@ -287,7 +287,7 @@ pub(super) fn object_in(reply: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::trail::tests::view;
+    use crate::strategy::name_hops::tests::view;
 
     const QUESTION: &str = "Each message is praise, size or a defect. How many are a defect?";
 

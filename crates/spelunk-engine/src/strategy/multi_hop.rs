@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use spelunk_context::View;
 
-use super::close::{asked_words, held};
+use super::name_hops::{Sentence, VIEW_BYTES_MAX, holds, lines_with, names_on};
 use super::names::names_in;
-use super::trail::{Sentence, VIEW_BYTES_MAX, holds, lines_with, names_on};
+use super::sentence_qa::{asked_words, held};
 
 /// Sentences in which a name may stand; one that stands in more tells nothing apart.
 const LINES_MAX: usize = 40;
@@ -108,7 +108,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::strategy::trail::tests::view;
+    use crate::strategy::name_hops::tests::view;
 
     const TRAVELS: &str = "The concert in Selewick of 1876 was conducted by Rosa Berg.\n\
         It rained. The concert in Selewick of 1882 was conducted by Simon Ravum. Nobody minded.\n\
