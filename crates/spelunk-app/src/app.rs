@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use spelunk_context::ScanOptions;
-use spelunk_engine::{Engine, Paces, RunSettings, SystemClock};
+use spelunk_engine::{Engine, RateLimits, RunSettings, SystemClock};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, Workspace};
@@ -28,7 +28,7 @@ pub struct App {
     pub environment: Environment,
     pub current_dir: PathBuf,
     /// How fast models may be asked, over all runs of the process.
-    paces: Paces,
+    paces: RateLimits,
     /// Which program runs the code of models.
     worker: WorkerPlace,
     /// What makes the vectors of every index.
@@ -60,7 +60,7 @@ impl App {
         worker: WorkerPlace,
     ) -> Self {
         let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
-        let (paces, user) = (Paces::default(), UserState::of(&environment));
+        let (paces, user) = (RateLimits::default(), UserState::of(&environment));
         spelunk_types::employ(Arc::new(worker.clone()));
         Self {
             settings,
@@ -175,7 +175,7 @@ impl App {
     pub fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Engine {
         let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let roster = provider::roster(&self.settings, &self.environment);
-        let engine = engine.with_roster(roster).with_paces(self.paces.clone());
+        let engine = engine.with_named_models(roster).with_rate_limits(self.paces.clone());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let embedder = self.embedder.clone();
         let engine = engine.with_embedder(move || embedder.open(&settings, &environment));

@@ -5,17 +5,18 @@ mod attachments;
 mod question_input;
 
 pub use attachments::last_messages;
-pub use attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError};
+pub use attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, AttachmentError, Attachments};
 pub use question_input::{
-    Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema, redact_attachment,
+    QUESTION_CHARS_MAX, QuestionInput, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
+    redact_attachment,
 };
 
 use std::sync::Arc;
 
 use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
 use spelunk_engine::{
-    Choice, Conversation, Engine, EngineError, Reader, ResumeRequest, RunHandle, RunRequest, RunSettings,
-    RunView, choose,
+    Choice, Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest,
+    RunSettings, RunView, choose,
 };
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
@@ -219,7 +220,7 @@ pub fn decide(
     let strategy = match choice {
         StrategyChoice::Auto => {
             let limits = &app.settings.limits;
-            let reader = Reader::of(model.reference(), limits);
+            let reader = ModelCapacity::of(model.reference(), limits);
             let Choice { strategy, why } = choose(question, outline, limits, reader, is_typed);
             // One call over everything is nothing to explain.
             return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));

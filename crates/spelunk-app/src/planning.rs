@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use spelunk_context::{Corpus, Detector, Mode, Plan, PlanOptions, View};
-use spelunk_engine::{Forecast, Reader, forecast, plan_analysis};
+use spelunk_engine::{Forecast, ModelCapacity, forecast, plan_analysis};
 use spelunk_model::Price;
 use spelunk_types::{Limits, ModelRef};
 
@@ -55,6 +55,6 @@ fn models(app: &App) -> [Option<PlanModel>; 3] {
     })
 }
 
-fn reader_of(model: Option<&PlanModel>, limits: &Limits) -> Reader {
-    model.map_or(Reader::LARGE, |model| Reader::of(&model.reference, limits))
+fn reader_of(model: Option<&PlanModel>, limits: &Limits) -> ModelCapacity {
+    model.map_or(ModelCapacity::LARGE, |model| ModelCapacity::of(&model.reference, limits))
 }

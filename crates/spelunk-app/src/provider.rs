@@ -12,7 +12,7 @@ mod reopen;
 use std::sync::Arc;
 use std::time::Duration;
 
-use spelunk_engine::Roster;
+use spelunk_engine::NamedModels;
 use spelunk_model::{
     FallbackModel, GgufError, ListShape, Model, ModelError, ModelOptions, list_models, list_models_as,
 };
@@ -22,7 +22,7 @@ pub use self::bounded::BoundedModel;
 pub use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
 pub use self::keys::{Place, place, probe};
 use self::list::usual;
-pub use self::list::{KeyState, LocalServer, Surveyed, local_servers, survey};
+pub use self::list::{KeyState, ListedModel, LocalServer, local_servers, survey};
 pub use self::nobody::Nobody;
 pub use self::open::open;
 pub use self::reopen::{OF_CLIENT, is_at_base_url, recorded};
@@ -326,10 +326,10 @@ fn find_at(
 
 /// The models that code of a session may name. Each is opened when it is first asked: a key that nobody needs is not
 /// looked for.
-pub(crate) fn roster(settings: &Settings, environment: &Environment) -> Roster {
+pub(crate) fn roster(settings: &Settings, environment: &Environment) -> NamedModels {
     let names = settings.models.keys().cloned().collect();
     let (settings, environment) = (settings.clone(), environment.clone());
-    Roster::new(names, move |alias| {
+    NamedModels::new(names, move |alias| {
         let found = find_named(&settings, &environment, alias, String::new());
         found.map(|found| found.model).map_err(|error| match error.hint() {
             Some(hint) => format!("{error}: {hint}"),

@@ -72,7 +72,7 @@ pub use store::{
     parse_collection,
 };
 pub use structure::{Landmark, Landmarks};
-pub use table::Grid;
+pub use table::RowTable;
 pub use text::{
     FindAll, Flags, Found, Group, JsonRecords, LazyText, Lines, MatchCursor, Matches, PatternFault, PyMatch,
     PyPattern, RecordShape, Replacement, SplitPart, Splits, TextError, TextParts,

@@ -15,7 +15,7 @@ const ROWS_MAX: usize = 1_000_000;
 
 /// Rows with named columns.
 #[derive(Debug, Default)]
-pub struct Grid {
+pub struct RowTable {
     columns: Vec<String>,
     by_name: HashMap<String, u16>,
     /// The texts of all cells, one behind the other.
@@ -41,7 +41,7 @@ struct Row {
     cells: usize,
 }
 
-impl Grid {
+impl RowTable {
     /// The column that names the document, where there are several.
     pub const FILE: &'static str = "file";
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use spelunk_context::{Corpus, GrepQuery, ScanOptions, SourceInput, View, grep_view};
-use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf, run_tool};
+use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewMount, run_tool};
 
 const FILE_TOOL_MAX: Duration = Duration::from_millis(1);
 const CHUNK_MAX: Duration = Duration::from_millis(3);
@@ -126,7 +126,7 @@ fn contexts() {
     let view = View::of(Arc::new(corpus));
     let mut desk = Desk::new(DeskLimits::default());
     let never = Arc::new(AtomicBool::new(false));
-    desk.mount(Arc::new(ViewShelf::new(view.clone(), Arc::clone(&never))));
+    desk.mount(Arc::new(ViewMount::new(view.clone(), Arc::clone(&never))));
     let pattern = "status=500";
     let query =
         GrepQuery { case_sensitive: true, context_lines: 0, matches_max: 100, ..GrepQuery::new(pattern) };

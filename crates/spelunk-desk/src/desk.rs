@@ -13,7 +13,7 @@ use spelunk_types::BlobId;
 
 use self::body::Body;
 use crate::mounts::Mounted;
-use crate::{Area, DeskError, DeskPath, Shelf, ShellLimits};
+use crate::{DeskError, DeskPath, Mount, ShellLimits, Zone};
 
 /// How much a desk holds, and how much of it one tool shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Desk {
     }
 
     /// Shows the documents of a shelf under `input/contexts`, in place of what was there. Nothing is read.
-    pub fn mount(&mut self, documents: Arc<dyn Shelf>) {
+    pub fn mount(&mut self, documents: Arc<dyn Mount>) {
         self.mounted = Some(Arc::new(Mounted::new(documents)));
     }
 
@@ -158,7 +158,7 @@ impl Desk {
 
     fn require_outside_shelf(&self, path: &DeskPath) -> Result<(), DeskError> {
         // Files of the engine may lie beside documents, but never in the place of one.
-        match self.mounted.as_ref().filter(|_| path.is_within(&DeskPath::of(Area::CONTEXTS))) {
+        match self.mounted.as_ref().filter(|_| path.is_within(&DeskPath::of(Zone::CONTEXTS))) {
             Some(_) => Err(DeskError::ReadOnly { path: path.clone() }),
             None => Ok(()),
         }

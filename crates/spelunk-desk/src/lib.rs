@@ -13,8 +13,8 @@ mod tools;
 
 pub use desk::{Desk, DeskLimits, Entry};
 pub use error::{DeskError, PathFault};
-pub use mounts::{Shelf, ShelfDocument, ShelfLines, ShelfMatches, ShelfReport, ViewShelf};
+pub use mounts::{Mount, MountReport, MountedDocument, MountedLines, MountedMatches, ViewMount};
 pub use path::{DeskPath, sanitised_name};
-pub use permissions::{Area, Rights};
+pub use permissions::{Rights, Zone};
 pub use shell::{SHELL_TASK, ShellLimits, serve_shell};
 pub use tools::{Outcome, TOOLS, Tool, run_tool, tool};

@@ -10,11 +10,11 @@ use std::ops::Range;
 use spelunk_context::{GrepQuery, ReadError};
 
 pub(crate) use self::mounted::Mounted;
-pub use self::view::ViewShelf;
+pub use self::view::ViewMount;
 
 /// A document on a shelf.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShelfDocument {
+pub struct MountedDocument {
     /// A relative path, as its owner calls it. It need not be a path on a desk: that is made from it.
     pub name: String,
     /// Its size at its origin.
@@ -23,7 +23,7 @@ pub struct ShelfDocument {
 
 /// Some lines of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ShelfLines {
+pub struct MountedLines {
     /// The lines without their ends; none where the text is shorter than was asked.
     pub lines: Vec<String>,
     /// How many the whole text has.
@@ -32,7 +32,7 @@ pub struct ShelfLines {
 
 /// What a search found in one document.
 #[derive(Debug)]
-pub struct ShelfMatches {
+pub struct MountedMatches {
     /// Which document.
     pub document: usize,
     /// Its first matches; fewer than `n_matches`, or none, where others have filled the report.
@@ -43,20 +43,20 @@ pub struct ShelfMatches {
 
 /// What a search of a shelf found.
 #[derive(Debug, Default)]
-pub struct ShelfReport {
+pub struct MountReport {
     /// The documents with matches, in their order.
-    pub documents: Vec<ShelfMatches>,
+    pub documents: Vec<MountedMatches>,
     /// Documents that could not be read, and why.
     pub unreadable: Vec<(usize, ReadError)>,
 }
 
 /// Documents that stay where they are. They are named by their position, which does not change. Methods block.
-pub trait Shelf: fmt::Debug + Send + Sync {
+pub trait Mount: fmt::Debug + Send + Sync {
     /// Every document, in the order of their positions.
-    fn documents(&self) -> Vec<ShelfDocument>;
+    fn documents(&self) -> Vec<MountedDocument>;
 
     /// Lines counted from 1. A range beyond the end gives no lines, and says how many there are.
-    fn read_lines(&self, document: usize, first: u64, n_max: u64) -> Result<ShelfLines, ReadError>;
+    fn read_lines(&self, document: usize, first: u64, n_max: u64) -> Result<MountedLines, ReadError>;
 
     /// The text between two offsets, cut inwards to whole characters and to the end.
     fn read_bytes(&self, document: usize, range: Range<u64>) -> Result<String, ReadError>;
@@ -65,7 +65,7 @@ pub trait Shelf: fmt::Debug + Send + Sync {
     fn read_all(&self, document: usize, bytes_max: u64) -> Result<String, ReadError>;
 
     /// Searches these documents. `matches_max` of the query counts over all of them.
-    fn grep(&self, query: &GrepQuery, documents: &[usize]) -> Result<ShelfReport, ReadError>;
+    fn grep(&self, query: &GrepQuery, documents: &[usize]) -> Result<MountReport, ReadError>;
 }
 
 #[cfg(test)]

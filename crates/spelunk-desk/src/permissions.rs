@@ -15,7 +15,7 @@ pub enum Rights {
 
 /// A part of the desk with rights of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Area {
+pub struct Zone {
     /// A directory, or a file.
     pub path: &'static str,
     /// Whether it is a directory that is always there.
@@ -24,7 +24,7 @@ pub struct Area {
     pub rights: Rights,
 }
 
-impl Area {
+impl Zone {
     /// Where contexts are mounted.
     pub const CONTEXTS: &str = "input/contexts";
     /// Where evidence is kept.

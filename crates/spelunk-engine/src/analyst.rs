@@ -20,7 +20,7 @@ pub(crate) use self::material::Texts;
 use self::material::{Material, read};
 use self::reply::{Reading, parse};
 pub(crate) use self::task::{Analysis, Part};
-use crate::{Answer, Frame, FrameError, Reader, Task, transcript};
+use crate::{Answer, Frame, FrameError, ModelCapacity, Task, transcript};
 
 const CODE: &str = include_str!("prompts/analyst-code.md");
 const DATA: &str = include_str!("prompts/analyst-data.md");
@@ -59,7 +59,7 @@ const SMALL_FINDINGS_MAX: u64 = 3;
 const SMALL_OUTPUT_TOKENS_MAX: u64 = 600;
 
 /// How many findings the model may report of one part.
-pub(crate) fn findings_max(limits: &Limits, reader: Reader) -> u64 {
+pub(crate) fn findings_max(limits: &Limits, reader: ModelCapacity) -> u64 {
     if reader.is_small() { limits.findings_max.min(SMALL_FINDINGS_MAX) } else { limits.findings_max }
 }
 
@@ -145,7 +145,7 @@ fn worded(
     analysis: &Analysis,
     question: &str,
     limits: &Limits,
-    reader: Reader,
+    reader: ModelCapacity,
 ) -> Prompt {
     let Words { system, schema, output_tokens_max } = Words::of(analysis, limits, reader);
     let user = material.render(&analysis.assignment(), question);
@@ -162,7 +162,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    pub(crate) fn of(analysis: &Analysis, limits: &Limits, reader: Reader) -> Self {
+    pub(crate) fn of(analysis: &Analysis, limits: &Limits, reader: ModelCapacity) -> Self {
         let findings_max = findings_max(limits, reader);
         let system = system_prompt(analysis, limits.evidence_chars_max, findings_max);
         let (tokens_max, schema) = if reader.is_small() {

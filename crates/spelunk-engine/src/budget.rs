@@ -43,7 +43,7 @@ pub(crate) fn code_of(limit: &str) -> ErrorCode {
 
 /// What is spent and what is reserved.
 #[derive(Debug)]
-pub struct Purse {
+pub struct Budget {
     calls_max: u64,
     tokens_max: u64,
     cost_microusd_max: u64,
@@ -69,7 +69,7 @@ struct Held {
     refused: Option<BudgetExceeded>,
 }
 
-impl Purse {
+impl Budget {
     /// A purse from which `n_calls` calls with this usage have been paid already.
     pub fn new(limits: &Limits, n_calls: u64, spent: Usage) -> Arc<Self> {
         let held = Held {
@@ -175,7 +175,7 @@ impl Purse {
 /// Money set aside for the next request of one call.
 #[derive(Debug)]
 pub struct Reservation {
-    purse: Arc<Purse>,
+    purse: Arc<Budget>,
     estimate: Usage,
     /// What it has to leave untouched.
     kept: Option<Kept>,

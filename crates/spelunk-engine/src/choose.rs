@@ -4,7 +4,7 @@
 use spelunk_context::{Outline, estimate_tokens};
 use spelunk_types::{Limits, Strategy};
 
-use crate::Reader;
+use crate::ModelCapacity;
 
 /// What a question is after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,13 @@ pub struct Choice {
 }
 
 /// The strategy that fits. `is_typed`: the answer must fit a schema.
-pub fn choose(question: &str, outline: &Outline, limits: &Limits, reader: Reader, is_typed: bool) -> Choice {
+pub fn choose(
+    question: &str,
+    outline: &Outline,
+    limits: &Limits,
+    reader: ModelCapacity,
+    is_typed: bool,
+) -> Choice {
     let (tokens, max) = (estimate_tokens(outline.bytes), reader.span(limits.direct_tokens_max));
     let chosen = |strategy, why: String| Choice { strategy, why };
     if is_typed {

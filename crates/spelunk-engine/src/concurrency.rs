@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// Lets calls through.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct ConcurrencyLimit {
     permits: Semaphore,
     state: Mutex<State>,
 }
@@ -31,11 +31,11 @@ struct State {
 /// The right to have one call in flight.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
-    gate: &'a Gate,
+    gate: &'a ConcurrencyLimit,
     permit: Option<SemaphorePermit<'a>>,
 }
 
-impl Gate {
+impl ConcurrencyLimit {
     pub(crate) fn new(width_max: u64) -> Self {
         let width_max = usize::try_from(width_max).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
         let state = State { width: width_max, width_max, owed: 0, n_successes: 0, closed_until: None };

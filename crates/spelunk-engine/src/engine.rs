@@ -17,18 +17,18 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::concurrency::Gate;
-use crate::in_flight::Flights;
-use crate::journal_writer::{Desk, Scribe};
+use crate::concurrency::ConcurrencyLimit;
+use crate::in_flight::InFlight;
+use crate::journal_writer::{Desk, JournalWriter};
 use crate::replay::Replay;
-use crate::retrieval::{Finder, OpenEmbedder, index_folder};
+use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
 use crate::run::{Models, Run, drive};
 use crate::start::Start;
 use crate::watch::EventStream;
 use crate::words::Words;
 use crate::{
-    Cancel, Clock, EngineError, FrameError, Paces, Program, Purse, Roster, RunResult, RunSettings, RunView,
-    Schema, Stop, Task,
+    Budget, Cancel, Clock, EngineError, FrameError, NamedModels, Program, RateLimits, RunResult, RunSettings,
+    RunView, Schema, Stop, Task,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -40,9 +40,9 @@ pub struct Engine {
     /// Where cells run.
     sandbox: Sandbox,
     /// Models that code may name.
-    roster: Roster,
+    roster: NamedModels,
     /// How fast models may be asked.
-    paces: Paces,
+    paces: RateLimits,
     /// What turns texts into vectors, for the index.
     embedder: OpenEmbedder,
     /// Tells the types of documents.
@@ -57,7 +57,7 @@ pub struct Engine {
 
 #[derive(Clone)]
 struct Live {
-    scribe: Scribe,
+    scribe: JournalWriter,
     cancel: Cancel,
 }
 
@@ -166,8 +166,8 @@ impl Engine {
             clock,
             scan,
             sandbox: Sandbox::in_process(),
-            roster: Roster::default(),
-            paces: Paces::default(),
+            roster: NamedModels::default(),
+            paces: RateLimits::default(),
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
             detector: Detector::default(),
             detector_key: String::new(),
@@ -184,13 +184,13 @@ impl Engine {
 
     /// The same engine, with models that code may ask by name.
     #[must_use]
-    pub fn with_roster(self, roster: Roster) -> Self {
+    pub fn with_named_models(self, roster: NamedModels) -> Self {
         Self { roster, ..self }
     }
 
     /// The same engine, keeping pace with others that ask the same models.
     #[must_use]
-    pub fn with_paces(self, paces: Paces) -> Self {
+    pub fn with_rate_limits(self, paces: RateLimits) -> Self {
         Self { paces, ..self }
     }
 
@@ -406,8 +406,8 @@ impl Engine {
     }
 
     /// The finder of a corpus.
-    fn finder(&self, whole: &View) -> Finder {
-        Finder {
+    fn finder(&self, whole: &View) -> Retrieval {
+        Retrieval {
             directory: self.workspace.dir().map(|dir| (dir.clone(), index_folder(whole))),
             embedder: Arc::clone(&self.embedder),
             detector: self.detector.clone(),
@@ -421,7 +421,7 @@ impl Engine {
         let Launch { run: id, desk, events, view, task, models, settings, program } = launch;
         let replay = Replay::from_events(&events);
         let (blobs, replies) = (desk.blobs.clone(), desk.replies.clone());
-        let (scribe, written) = Scribe::start(desk);
+        let (scribe, written) = JournalWriter::start(desk);
         let stream = EventStream::live(self.workspace.clone(), id.clone(), events, scribe.subscribe());
         let (cancel, cut_off) = (Cancel::new(), CutOff(Arc::default()));
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
@@ -435,12 +435,12 @@ impl Engine {
             finder: Arc::new(self.finder(&task.view)),
             ends_at: Instant::now() + Duration::from_millis(time_left),
             limits_at_start: view.limits.clone().unwrap_or_else(|| settings.limits.clone()),
-            purse: Purse::new(&settings.limits, view.n_paid_calls(), view.spent),
+            purse: Budget::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
             scribe: scribe.clone(),
-            gate: Gate::new(settings.limits.calls_parallel_max),
+            gate: ConcurrencyLimit::new(settings.limits.calls_parallel_max),
             paces: self.paces.clone(),
-            flights: Flights::default(),
+            flights: InFlight::default(),
             limits_told: Mutex::default(),
             stand_ins_told: Mutex::default(),
             is_cut_off: Arc::clone(&cut_off.0),

@@ -19,7 +19,7 @@ pub(crate) use self::arguments::{Arguments, Refusal};
 pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 use crate::Task;
-use crate::retrieval::FrameFinder;
+use crate::retrieval::FrameRetrieval;
 
 /// Python that stands before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -56,7 +56,7 @@ pub(crate) struct Environment {
     limits: Limits,
     objects: Arc<Objects>,
     /// Finds by meaning, where somebody gave it.
-    finder: Option<FrameFinder>,
+    finder: Option<FrameRetrieval>,
 }
 
 /// What `context` is.
@@ -87,7 +87,7 @@ impl Environment {
     pub(crate) fn open(
         task: &Task,
         limits: &Limits,
-        finder: Option<FrameFinder>,
+        finder: Option<FrameRetrieval>,
     ) -> Result<Opened, SourceError> {
         let mut environment = Self {
             view: task.view.clone(),
@@ -105,7 +105,7 @@ impl Environment {
 
     /// What the user should know about searches by now.
     pub(crate) fn take_untold(&self) -> Vec<Notice> {
-        self.finder.as_ref().map(FrameFinder::take_untold).unwrap_or_default()
+        self.finder.as_ref().map(FrameRetrieval::take_untold).unwrap_or_default()
     }
 
     fn bind(&self) -> Result<(Shape, Vec<(String, Value)>), SourceError> {

@@ -32,9 +32,9 @@ use crate::frame::call::{Ask, Purpose};
 pub(crate) use crate::frame::record::{CellRecord, REPLAY_TIME_FACTOR};
 pub(crate) use crate::frame::tool::{ChangedFile, ToolRecord};
 use crate::journal_writer::Receipt;
-use crate::retrieval::Finder;
+use crate::retrieval::Retrieval;
 use crate::run::{Role, Run};
-use crate::{Answer, FrameError, Program, Reader, Roster, Stop, Task, strategy};
+use crate::{Answer, FrameError, ModelCapacity, NamedModels, Program, Stop, Task, strategy};
 
 /// One recursive invocation inside a run. Cloning gives another handle on the same frame.
 #[derive(Clone)]
@@ -111,8 +111,8 @@ impl Frame {
     }
 
     /// How much the model of this frame takes in at once.
-    pub(crate) fn reader(&self) -> Reader {
-        Reader::of(self.model().reference(), self.limits())
+    pub(crate) fn reader(&self) -> ModelCapacity {
+        ModelCapacity::of(self.model().reference(), self.limits())
     }
 
     /// The caller's own strategy, if the run has one.
@@ -130,7 +130,7 @@ impl Frame {
     }
 
     /// Finds passages of the run's text.
-    pub(crate) fn finder(&self) -> &Arc<Finder> {
+    pub(crate) fn finder(&self) -> &Arc<Retrieval> {
         &self.run().finder
     }
 
@@ -209,7 +209,7 @@ impl Frame {
     }
 
     /// The models that code may name.
-    pub(crate) fn roster(&self) -> &Roster {
+    pub(crate) fn roster(&self) -> &NamedModels {
         &self.run().models.roster
     }
 

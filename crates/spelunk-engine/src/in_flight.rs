@@ -1,4 +1,4 @@
-//! Flights: questions that are being asked right now. Two identical questions of one tree are one request: the second
+//! InFlight: questions that are being asked right now. Two identical questions of one tree are one request: the second
 //! waits for the first and takes its reply.
 
 use std::collections::HashMap;
@@ -11,17 +11,17 @@ use spelunk_types::BlobId;
 const KEPT_MAX: usize = 1000;
 
 /// One question: whoever holds its lock asks, the others wait, and find the reply here.
-pub(crate) type Flight = Arc<tokio::sync::Mutex<Option<Reply>>>;
+pub(crate) type SharedCall = Arc<tokio::sync::Mutex<Option<Reply>>>;
 
 /// The questions of one tree.
 #[derive(Debug, Default)]
-pub(crate) struct Flights {
-    flights: Mutex<HashMap<BlobId, Flight>>,
+pub(crate) struct InFlight {
+    flights: Mutex<HashMap<BlobId, SharedCall>>,
 }
 
-impl Flights {
+impl InFlight {
     /// The flight of this question, new or on its way.
-    pub(crate) fn of(&self, key: &BlobId) -> Flight {
+    pub(crate) fn of(&self, key: &BlobId) -> SharedCall {
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
         if flights.len() >= KEPT_MAX && !flights.contains_key(key) {
             // Only those that nobody waits for.

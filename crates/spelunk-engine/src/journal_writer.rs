@@ -5,21 +5,21 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use spelunk_journal::{Blobs, Journal, JournalError, Replies, RunLock};
+use spelunk_journal::{Blobs, Journal, JournalError, ReplyCache, RunLock};
 use spelunk_types::{Durability, Event, EventKind, FrameId};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::Clock;
 
 const BATCH_ENTRIES_MAX: usize = 512;
-/// Replies whose places are remembered.
+/// ReplyCache whose places are remembered.
 const REPLIES_MAX: usize = 4096;
 /// Watchers that fall further behind catch up from the journal.
 const WATCHER_EVENTS_MAX: usize = 8192;
 
 /// Makes an event once its long texts are kept; runs on the scribe's thread.
 pub(crate) type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
-type Chore = Box<dyn FnOnce(&Replies) + Send>;
+type Chore = Box<dyn FnOnce(&ReplyCache) + Send>;
 type Broken = Arc<OnceLock<Arc<JournalError>>>;
 type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
 
@@ -30,7 +30,7 @@ enum Entry {
 
 /// The strategy's side of the queue.
 #[derive(Clone)]
-pub(crate) struct Scribe {
+pub(crate) struct JournalWriter {
     /// Not bounded by itself: every call waits for its own facts, so the calls in flight bound it.
     queue: mpsc::UnboundedSender<Entry>,
     events: broadcast::Sender<Event>,
@@ -49,13 +49,13 @@ pub(crate) struct Scribe {
 pub(crate) struct Desk {
     pub(crate) journal: Journal,
     pub(crate) blobs: Blobs,
-    pub(crate) replies: Replies,
+    pub(crate) replies: ReplyCache,
     pub(crate) clock: Arc<dyn Clock>,
     /// Held until the last fact is written.
     pub(crate) lock: Option<RunLock>,
 }
 
-impl Scribe {
+impl JournalWriter {
     /// Starts the thread. The receiver resolves when the last fact is written and the lock is free.
     pub(crate) fn start(desk: Desk) -> (Self, oneshot::Receiver<()>) {
         let (queue, entries) = mpsc::unbounded_channel();

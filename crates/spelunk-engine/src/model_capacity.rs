@@ -15,12 +15,12 @@ const LARGE_SPAN_TOKENS_MIN: u64 = 6_000;
 
 /// How much a model takes in at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reader {
+pub struct ModelCapacity {
     /// Tokens; none where only the window bounds them.
     span_tokens: Option<u64>,
 }
 
-impl Reader {
+impl ModelCapacity {
     /// A model that reads whatever its window holds.
     pub const LARGE: Self = Self { span_tokens: None };
 
@@ -72,9 +72,9 @@ fn millions(word: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn reader(name: &str, reader_tokens_max: u64) -> Reader {
+    fn reader(name: &str, reader_tokens_max: u64) -> ModelCapacity {
         let model = ModelRef { provider: "openai".into(), name: name.into(), base_url: String::new() };
-        Reader::of(&model, &Limits { reader_tokens_max, ..Limits::default() })
+        ModelCapacity::of(&model, &Limits { reader_tokens_max, ..Limits::default() })
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         let reader = |provider: &str, base_url: &str| {
             let model =
                 ModelRef { provider: provider.into(), name: "mine".into(), base_url: base_url.into() };
-            Reader::of(&model, &Limits::default())
+            ModelCapacity::of(&model, &Limits::default())
         };
         assert!(reader("local", "local:mine#1117320768-1.5B").is_small());
         assert!(!reader("local", "local:mine#1117320768-7B").is_small());
@@ -127,6 +127,6 @@ mod tests {
         assert!(!reader("coder-1.5b", 100_000).is_small());
         assert_eq!(reader("coder-1.5b", 0).span(10_000), SMALL_SPAN_TOKENS);
         assert_eq!(reader("coder-1.5b", 0).span(500), 500);
-        assert_eq!(Reader::LARGE.span(10_000), 10_000);
+        assert_eq!(ModelCapacity::LARGE.span(10_000), 10_000);
     }
 }

@@ -16,13 +16,13 @@ type Open = dyn Fn(&str) -> Opened + Send + Sync;
 
 /// Models by name. Cloning gives another handle on the same models.
 #[derive(Clone)]
-pub struct Roster {
+pub struct NamedModels {
     names: Arc<[String]>,
     open: Arc<Open>,
     opened: Arc<Mutex<HashMap<String, Opened>>>,
 }
 
-impl Roster {
+impl NamedModels {
     /// Models of these names, each opened by `open` when it is first asked; its error says in words why it cannot be.
     pub fn new(
         names: Vec<String>,
@@ -72,15 +72,15 @@ impl Roster {
     }
 }
 
-impl Default for Roster {
+impl Default for NamedModels {
     fn default() -> Self {
         Self::of(BTreeMap::new())
     }
 }
 
-impl fmt::Debug for Roster {
+impl fmt::Debug for NamedModels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Roster").field(&self.names).finish()
+        f.debug_tuple("NamedModels").field(&self.names).finish()
     }
 }
 

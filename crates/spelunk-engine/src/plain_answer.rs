@@ -106,7 +106,7 @@ where
     ask_again(frame, prompt, reply, code, send).await
 }
 
-/// The same where the first reply is there already. Replies of several prompts are taken one by one in the order of the
+/// The same where the first reply is there already. ReplyCache of several prompts are taken one by one in the order of the
 /// prompts: the places of these calls follow the program, not the network.
 pub(crate) async fn ask_again<F>(
     frame: &Frame,

@@ -10,10 +10,10 @@ use spelunk_types::{Focus, Limits};
 
 pub use self::forecast::{Forecast, Range, forecast};
 use crate::analyst::Analysis;
-use crate::{QuestionKind, Reader};
+use crate::{ModelCapacity, QuestionKind};
 
 /// Cuts a view into tasks for a question and for the model that begins the run.
-pub fn plan_analysis(view: &View, question: &str, reader: Reader, mut options: PlanOptions) -> Plan {
+pub fn plan_analysis(view: &View, question: &str, reader: ModelCapacity, mut options: PlanOptions) -> Plan {
     let limits = &mut options.limits;
     limits.chunk_tokens_max = reader.span(limits.chunk_tokens_max);
     if is_counting(question) {

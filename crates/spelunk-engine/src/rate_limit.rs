@@ -1,4 +1,4 @@
-//! Pace: how fast one model may be asked, shared by all runs of an engine. It keeps to the requests and tokens per minute
+//! RateLimit: how fast one model may be asked, shared by all runs of an engine. It keeps to the requests and tokens per minute
 //! that the user states, and finds out by itself how many calls at once the provider likes: fewer after a refusal or when
 //! first words come much later than they did, one more after each full round of successes. A model that was out rests for
 //! a while: where another can stand in for it, that one is asked first.
@@ -12,7 +12,7 @@ use spelunk_model::{Model, ModelError, Rate, RateBucket};
 use spelunk_types::BlobId;
 use tokio::time::{Instant, sleep};
 
-use crate::concurrency::{Gate, Pass};
+use crate::concurrency::{ConcurrencyLimit, Pass};
 
 /// More calls of one model at once than any provider takes from one machine.
 const WIDTH_MAX: u64 = 4096;
@@ -37,8 +37,8 @@ const SCHEMAS_MAX: usize = 1000;
 
 /// How fast one model may be asked.
 #[derive(Debug)]
-pub(crate) struct Pace {
-    gate: Gate,
+pub(crate) struct RateLimit {
+    gate: ConcurrencyLimit,
     bucket: Option<Mutex<RateBucket>>,
     /// Where calls wait for the bucket, in the order in which they came: a large one is not overtaken for ever by small
     /// ones.
@@ -70,17 +70,17 @@ struct Outages {
 /// The right to have one call in flight with this model.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
-    pace: &'a Pace,
+    pace: &'a RateLimit,
     tokens_taken: u64,
     taken_at_ms: u64,
     _pass: Pass<'a>,
 }
 
-impl Pace {
+impl RateLimit {
     pub(crate) fn new(rate: Rate) -> Self {
         let is_rated = rate != Rate::default();
         Self {
-            gate: Gate::new(WIDTH_MAX),
+            gate: ConcurrencyLimit::new(WIDTH_MAX),
             bucket: is_rated.then(|| Mutex::new(RateBucket::new(rate, 0))),
             line: tokio::sync::Mutex::default(),
             waits: Mutex::default(),
@@ -210,13 +210,13 @@ impl Turn<'_> {
 /// How fast each model may be asked. Engines that share one keep to it together. Cloning gives another handle on the
 /// same paces.
 #[derive(Debug, Clone, Default)]
-pub struct Paces {
-    paces: Arc<Mutex<HashMap<String, Arc<Pace>>>>,
+pub struct RateLimits {
+    paces: Arc<Mutex<HashMap<String, Arc<RateLimit>>>>,
 }
 
-impl Paces {
+impl RateLimits {
     /// The pace of a model: the same for all runs.
-    pub(crate) fn of(&self, model: &dyn Model) -> Arc<Pace> {
+    pub(crate) fn of(&self, model: &dyn Model) -> Arc<RateLimit> {
         let reference = model.reference();
         let rate = model.rate();
         let key = format!("{reference} {} {rate:?}", reference.base_url);
@@ -224,7 +224,7 @@ impl Paces {
         if paces.len() >= PACES_MAX && !paces.contains_key(&key) {
             paces.retain(|_, pace| Arc::strong_count(pace) > 1);
         }
-        Arc::clone(paces.entry(key).or_insert_with(|| Arc::new(Pace::new(rate))))
+        Arc::clone(paces.entry(key).or_insert_with(|| Arc::new(RateLimit::new(rate))))
     }
 }
 

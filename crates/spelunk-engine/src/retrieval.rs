@@ -51,7 +51,7 @@ pub(crate) struct FoundPassages {
 }
 
 /// Finds passages of one corpus.
-pub(crate) struct Finder {
+pub(crate) struct Retrieval {
     /// Where its index is kept, if there is a place for it.
     pub(crate) directory: Option<(PrivateDir, String)>,
     /// What turns texts into vectors, opened when it is needed.
@@ -76,7 +76,7 @@ pub(crate) enum Opened {
     Without(Notice),
 }
 
-impl Finder {
+impl Retrieval {
     /// The best passages of a view. Brings the index level first; `progress` is told how far that is. Where meaning
     /// cannot be asked for and need not be, words are looked for, and a notice says so. `texts` are what searches of the
     /// same view have read before.
@@ -138,12 +138,12 @@ impl From<Hit> for FoundPassage {
 /// A finder for the code of a frame, which looks without waiting: what the user should know is kept until somebody can
 /// say it.
 #[derive(Clone)]
-pub(crate) struct FrameFinder {
+pub(crate) struct FrameRetrieval {
     frame: Frame,
     untold: Arc<Mutex<Vec<Notice>>>,
 }
 
-impl FrameFinder {
+impl FrameRetrieval {
     pub(crate) fn new(frame: &Frame) -> Self {
         Self { frame: frame.clone(), untold: Arc::default() }
     }
@@ -175,7 +175,7 @@ impl FrameFinder {
 const POLL: Duration = Duration::from_millis(50);
 const POLLS_MAX: u32 = 1200;
 
-impl Finder {
+impl Retrieval {
     /// The index of the corpus, brought level. Another run over the same documents may be at that: what it does need not
     /// be done again, so it is waited for. Nothing if that takes too long.
     fn open_level(

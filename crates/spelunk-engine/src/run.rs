@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use spelunk_context::{Detector, DocEntry, Drift};
-use spelunk_journal::{Blobs, JournalError, Replies};
+use spelunk_journal::{Blobs, JournalError, ReplyCache};
 use spelunk_model::{Model, Reply};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
@@ -18,14 +18,14 @@ use tokio::time::{Instant, timeout};
 
 use crate::analyst::Texts;
 use crate::budget::Kept;
-use crate::concurrency::Gate;
-use crate::in_flight::Flights;
-use crate::journal_writer::Scribe;
+use crate::concurrency::ConcurrencyLimit;
+use crate::in_flight::InFlight;
+use crate::journal_writer::JournalWriter;
 use crate::replay::Replay;
-use crate::retrieval::Finder;
+use crate::retrieval::Retrieval;
 use crate::{
-    Answer, BudgetExceeded, Cancel, EngineError, Frame, FrameError, Paces, Program, Purse, Roster, Stop,
-    Task, estimate, wire,
+    Answer, Budget, BudgetExceeded, Cancel, EngineError, Frame, FrameError, NamedModels, Program, RateLimits,
+    Stop, Task, estimate, wire,
 };
 
 /// What a run is held to.
@@ -81,7 +81,7 @@ pub(crate) struct Models {
     /// The same as the root's, unless another was named.
     pub(crate) synthesis: Arc<dyn Model>,
     /// Those that code may name.
-    pub(crate) roster: Roster,
+    pub(crate) roster: NamedModels,
 }
 
 impl Models {
@@ -118,18 +118,18 @@ pub(crate) struct Run {
     pub(crate) sandbox: Sandbox,
     pub(crate) detector: Detector,
     pub(crate) texts: Arc<Texts>,
-    pub(crate) finder: Arc<Finder>,
+    pub(crate) finder: Arc<Retrieval>,
     /// When the run is out of time.
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
     /// What it was held to when it was started: the same for every process that works on it.
     pub(crate) limits_at_start: Limits,
-    pub(crate) purse: Arc<Purse>,
+    pub(crate) purse: Arc<Budget>,
     pub(crate) replay: Replay,
-    pub(crate) scribe: Scribe,
-    pub(crate) gate: Gate,
-    pub(crate) paces: Paces,
-    pub(crate) flights: Flights,
+    pub(crate) scribe: JournalWriter,
+    pub(crate) gate: ConcurrencyLimit,
+    pub(crate) paces: RateLimits,
+    pub(crate) flights: InFlight,
     /// Limits that were said to be reached.
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,
     /// What was said about models that stand in for others.
@@ -137,7 +137,7 @@ pub(crate) struct Run {
     /// Whether the run was left as a crash would leave it.
     pub(crate) is_cut_off: Arc<AtomicBool>,
     pub(crate) blobs: Blobs,
-    pub(crate) replies: Replies,
+    pub(crate) replies: ReplyCache,
     pub(crate) program: Option<Program>,
 }
 

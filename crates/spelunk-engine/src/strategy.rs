@@ -44,7 +44,7 @@ async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
         Strategy::Map => map::solve(&frame, &task, map::Reach::All).await,
         // Its state is large, and few frames have it.
         Strategy::Agent => Box::pin(agent::solve(&frame, &task)).await,
-        Strategy::Hybrid => map::solve(&frame, &task, map::Reach::Likely).await,
+        Strategy::Hybrid => map::solve(&frame, &task, map::Reach::Prefilter).await,
         Strategy::Analyst | Strategy::Synthesis => {
             match task.assignment.as_ref().map(|assignment| &assignment.0) {
                 Some(Assigned::Analysis(analysis)) => analyst::solve(&frame, &task, analysis).await,

@@ -52,7 +52,7 @@ impl TranscriptLimits {
 pub(crate) struct Transcript {
     system: String,
     first_user: Message,
-    /// Replies and what was said to them, in turn.
+    /// ReplyCache and what was said to them, in turn.
     turns: Vec<Message>,
     /// Whether the first turn is a summary.
     is_compacted: bool,

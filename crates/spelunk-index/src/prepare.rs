@@ -5,7 +5,7 @@ use spelunk_context::{ContentType, Detected, Detector, DocEntry, SourceError, Vi
 
 use crate::cut::{Cut, cut, detect, passage_limits, windows};
 use crate::index::embed_checked;
-use crate::vector_cache::Known;
+use crate::vector_cache::VectorCache;
 use crate::vector_store::{Key, Quantised, key_of};
 use crate::words_index::Place;
 use crate::{EmbedError, Embedder};
@@ -31,7 +31,7 @@ pub(crate) enum Vector {
     /// There is no model.
     None,
     /// The text was embedded before.
-    Known(u32),
+    VectorCache(u32),
     /// The same, in an index that this one replaces.
     Old(Key, Quantised),
     New(Key, Quantised),
@@ -50,7 +50,7 @@ impl Preparer<'_> {
     pub(crate) fn prepare(
         &self,
         document: &DocEntry,
-        known: &Known,
+        known: &VectorCache,
         on_passages: &mut dyn FnMut(Result<Vec<Prepared>, EmbedError>) -> bool,
     ) -> Result<(Option<Detected>, bool), SourceError> {
         let limits = passage_limits();
@@ -77,7 +77,7 @@ impl Preparer<'_> {
         window: u64,
         text: &str,
         cuts: Vec<Cut>,
-        known: &Known,
+        known: &VectorCache,
     ) -> Result<Vec<Prepared>, EmbedError> {
         let mut prepared = Vec::with_capacity(cuts.len());
         for Cut { span, line_start, line_end, scope } in cuts {
@@ -99,7 +99,7 @@ fn embed(
     embedder: &dyn Embedder,
     content_type: ContentType,
     passages: &mut [Prepared],
-    known: &Known,
+    known: &VectorCache,
 ) -> Result<(), EmbedError> {
     for batch in passages.chunks_mut(BATCH_TEXTS) {
         let mut unknown: Vec<(usize, Key, String)> = Vec::new();
@@ -107,7 +107,7 @@ fn embed(
             let text = meaning_text(content_type, passage.scope.as_deref(), &passage.text);
             let key = key_of(embedder.id(), &text);
             if let Some(row) = known.row(&key) {
-                passage.vector = Vector::Known(row);
+                passage.vector = Vector::VectorCache(row);
             } else if let Some(vector) = known.old_vector(&key) {
                 passage.vector = Vector::Old(key, vector);
             } else {

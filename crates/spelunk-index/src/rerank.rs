@@ -19,7 +19,7 @@ const LOOKED_AT: usize = 5;
 
 /// A ranking by words.
 #[derive(Debug, Default)]
-pub(crate) struct Refined {
+pub(crate) struct Reranked {
     /// The best first.
     pub(crate) scored: Vec<(f32, DocAddress)>,
     /// The share of the query that one of the best candidates holds, by the weight of its words: 1 if all.
@@ -32,7 +32,7 @@ pub(crate) fn refine(
     searcher: &Searcher,
     field: Field,
     ranked: Vec<(f32, DocAddress)>,
-) -> tantivy::Result<Refined> {
+) -> tantivy::Result<Reranked> {
     let words: Vec<&QueryTerm> = parsed.terms.iter().filter(|term| term.form == Form::Plain).collect();
     let mut weights = Vec::with_capacity(words.len());
     for word in &words {
@@ -71,7 +71,7 @@ pub(crate) fn refine(
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let covered = scored.iter().take(LOOKED_AT).map(|(_, _, share)| *share).fold(0.0, f32::max);
-    Ok(Refined { scored: scored.into_iter().map(|(score, at, _)| (score, at)).collect(), covered })
+    Ok(Reranked { scored: scored.into_iter().map(|(score, at, _)| (score, at)).collect(), covered })
 }
 
 struct Candidate {

@@ -28,7 +28,7 @@ pub(crate) struct Described {
 }
 
 /// Makes hits of candidates.
-pub(crate) struct Presenter<'a> {
+pub(crate) struct ResultBuilder<'a> {
     view: &'a View,
     parsed: &'a Parsed,
     scope: &'a Scope<'a>,
@@ -44,7 +44,7 @@ pub(crate) struct Presenter<'a> {
     pub(crate) unreadable: Vec<String>,
 }
 
-impl<'a> Presenter<'a> {
+impl<'a> ResultBuilder<'a> {
     pub(crate) fn new(
         view: &'a View,
         parsed: &'a Parsed,

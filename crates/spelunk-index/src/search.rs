@@ -17,8 +17,8 @@ use crate::index::{Index, Snapshot, embed_checked, embedder_for, words_error};
 use crate::lookup::words_query;
 use crate::notice::Notice;
 use crate::query::{Mode, Parsed, Query};
-use crate::rerank::{Refined, refine};
-use crate::results::{Described, Presenter};
+use crate::rerank::{Reranked, refine};
+use crate::results::{Described, ResultBuilder};
 use crate::texts::Texts;
 use crate::update::version_of;
 use crate::vector_store::Quantised;
@@ -146,7 +146,7 @@ pub(crate) fn search(
     loop {
         let candidates = looking.candidates(found.mode, n_candidates)?;
         let n_found = candidates.len();
-        let mut presenter = Presenter::new(view, &parsed, &scope, hits_max, texts);
+        let mut presenter = ResultBuilder::new(view, &parsed, &scope, hits_max, texts);
         presenter.take(candidates, |candidate| looking.describe(candidate))?;
         let is_short = presenter.hits.len() < hits_max && presenter.n_folded > 0 && n_found >= n_candidates;
         if !is_short || n_candidates >= CANDIDATES_MAX {
@@ -217,9 +217,9 @@ impl Looking<'_> {
     /// The best candidates, in an order that depends on nothing but the corpus.
     fn candidates(&self, mode: Mode, n_max: usize) -> Result<Vec<Candidate>, IndexError> {
         let searcher = self.snapshot.words.searcher();
-        let Refined { scored: words, covered } = match mode {
+        let Reranked { scored: words, covered } = match mode {
             Mode::Words | Mode::Hybrid => self.by_words(&searcher, n_max)?,
-            Mode::Meaning => Refined::default(),
+            Mode::Meaning => Reranked::default(),
         };
         let meaning = match mode {
             Mode::Meaning | Mode::Hybrid => self.by_meaning(n_max)?,
@@ -241,7 +241,7 @@ impl Looking<'_> {
         self.place(&searcher, &scores, &similarities)
     }
 
-    fn by_words(&self, searcher: &Searcher, n_max: usize) -> Result<Refined, IndexError> {
+    fn by_words(&self, searcher: &Searcher, n_max: usize) -> Result<Reranked, IndexError> {
         let words = &self.snapshot.words;
         let query = words_query(self.parsed, words.fields);
         words

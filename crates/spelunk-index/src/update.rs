@@ -18,7 +18,7 @@ use crate::index::{
     unusable, wipe, words_error, write_catalogue,
 };
 use crate::prepare::{Prepared, Preparer, Vector};
-use crate::vector_cache::Known;
+use crate::vector_cache::VectorCache;
 use crate::vector_store::{Appender, Rows};
 use crate::words_index::{NewPassage, WORDS_DIRECTORY, WordsIndex, WordsWriter};
 use crate::{EmbedError, Embedder, IndexError, files};
@@ -249,20 +249,20 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     /// Texts that have a vector already.
-    fn load_known(&self) -> Result<Known, IndexError> {
+    fn load_known(&self) -> Result<VectorCache, IndexError> {
         let (Some(open), false) = (&self.vectors, self.update.todo.is_empty()) else {
-            return Ok(Known::default());
+            return Ok(VectorCache::default());
         };
         let dimensions = self.update.catalogue.vectors.as_ref().map_or(0, |vectors| vectors.dimensions);
         let old = self.update.directory.join(OLD_VECTORS_DIRECTORY);
-        let known = Known::load(open.appender.rows(), &old, dimensions);
+        let known = VectorCache::load(open.appender.rows(), &old, dimensions);
         known.map_err(|source| unusable(&self.update.directory, source))
     }
 
     fn write_all(
         &mut self,
         n_threads: usize,
-        known: &Known,
+        known: &VectorCache,
         progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<(), IndexError> {
         let stop = AtomicBool::new(progress(self.progress).is_break());
@@ -293,7 +293,7 @@ impl Writing<'_> {
     fn receive(
         &mut self,
         receiver: &Receiver<Message>,
-        known: &Known,
+        known: &VectorCache,
         stop: &AtomicBool,
         progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<(), IndexError> {
@@ -316,7 +316,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn add(&mut self, idx: usize, passages: Vec<Prepared>, known: &Known) -> Result<(), IndexError> {
+    fn add(&mut self, idx: usize, passages: Vec<Prepared>, known: &VectorCache) -> Result<(), IndexError> {
         self.partial.insert(idx);
         *self.n_passages.entry(idx).or_default() += passages.len() as u64;
         self.progress.passages += passages.len() as u64;
@@ -331,10 +331,10 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn row_of(&mut self, vector: Vector, known: &Known) -> Result<Option<u32>, IndexError> {
+    fn row_of(&mut self, vector: Vector, known: &VectorCache) -> Result<Option<u32>, IndexError> {
         let (key, vector) = match vector {
             Vector::None => return Ok(None),
-            Vector::Known(row) => return Ok(Some(row)),
+            Vector::VectorCache(row) => return Ok(Some(row)),
             Vector::Old(key, vector) => (key, vector),
             Vector::New(key, vector) => {
                 self.update.report.embedded += 1;
@@ -458,7 +458,7 @@ fn read_share(
     todo: &[&DocEntry],
     next: &AtomicUsize,
     stop: &AtomicBool,
-    known: &Known,
+    known: &VectorCache,
     preparer: &Preparer<'_>,
     sender: &SyncSender<Message>,
 ) {

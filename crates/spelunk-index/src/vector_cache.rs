@@ -9,12 +9,12 @@ use crate::vector_store::{Key, Quantised, Rows};
 
 /// Rows by the key of their text; shared by threads.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct VectorCache {
     rows: RwLock<HashMap<Key, u32>>,
     old: Option<(Rows, HashMap<Key, u32>)>,
 }
 
-impl Known {
+impl VectorCache {
     /// The rows of an index, and those in the directory of the one before.
     pub(crate) fn load(rows: &Rows, old_directory: &Path, dimensions: usize) -> io::Result<Self> {
         let old = match Rows::found_in(old_directory, dimensions)? {

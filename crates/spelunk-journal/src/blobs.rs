@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use spelunk_types::{BlobId, RunId, Text};
 
-use crate::prompt_pack::Pack;
+use crate::prompt_pack::PromptPack;
 use crate::{Disk, JournalError};
 
 /// The name of these bytes.
@@ -19,7 +19,7 @@ pub fn digest(bytes: &[u8]) -> BlobId {
 pub struct Blobs {
     disk: Arc<dyn Disk>,
     /// The prompts of the run.
-    pack: Option<Arc<Pack>>,
+    pack: Option<Arc<PromptPack>>,
 }
 
 impl Blobs {
@@ -30,7 +30,7 @@ impl Blobs {
 
     /// Those, and the prompts of one run.
     pub fn of_run(disk: Arc<dyn Disk>, run: &RunId) -> Self {
-        Self { pack: Some(Arc::new(Pack::new(Arc::clone(&disk), run))), disk }
+        Self { pack: Some(Arc::new(PromptPack::new(Arc::clone(&disk), run))), disk }
     }
 
     /// Keeps the bytes durably. A blob that is there and whole is not written again.

@@ -29,6 +29,6 @@ pub use journal::{Journal, Opened, Record};
 pub use lock::{RunLock, WorkspaceHold, is_locked};
 pub use removal::{archive_bytes, remove_archive, remove_run, run_bytes};
 pub use repair::{RepairReport, repair};
-pub use reply_cache::Replies;
+pub use reply_cache::ReplyCache;
 pub use tail::JournalTail;
 pub use workspace::Workspace;

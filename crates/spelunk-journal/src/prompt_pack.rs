@@ -27,7 +27,7 @@ const HEAD_BYTES_MAX: usize = 64 + 1 + 20 + 1;
 /// Longer than any file. Sums of places stay in range.
 const FILE_BYTES_MAX: u64 = 1 << 60;
 
-pub(crate) struct Pack {
+pub(crate) struct PromptPack {
     disk: Arc<dyn Disk>,
     name: String,
     writer: Mutex<Writer>,
@@ -53,7 +53,7 @@ struct Index {
     end: u64,
 }
 
-impl Pack {
+impl PromptPack {
     pub(crate) fn new(disk: Arc<dyn Disk>, run: &RunId) -> Self {
         let name = format!("runs/{run}/prompts.pack");
         Self { disk, name, writer: Mutex::default(), index: Mutex::default() }

@@ -16,7 +16,7 @@ const FOLDER: &str = "replies-v1";
 
 /// The reply cache of a workspace. Cloning gives another handle on the same one.
 #[derive(Clone)]
-pub struct Replies {
+pub struct ReplyCache {
     disk: Arc<dyn Disk>,
     /// Where its files are, if they are files.
     dir: Option<PrivateDir>,
@@ -26,7 +26,7 @@ pub struct Replies {
     has_grown: Arc<AtomicBool>,
 }
 
-impl Replies {
+impl ReplyCache {
     /// The cache on this disk; `dir` is the workspace's directory, where it has one.
     pub(crate) fn new(disk: Arc<dyn Disk>, dir: Option<PrivateDir>, key: [u8; 32]) -> Self {
         Self { disk, dir, key, has_grown: Arc::default() }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use spelunk_fs::{EntryKind, PrivateDir};
 use spelunk_types::RunId;
 
-use crate::{Blobs, Disk, FileDisk, Journal, JournalError, Opened, Record, Replies, RunLock, WorkspaceHold};
+use crate::{
+    Blobs, Disk, FileDisk, Journal, JournalError, Opened, Record, ReplyCache, RunLock, WorkspaceHold,
+};
 
 const FORMAT_FILE: &str = "workspace.toml";
 const FORMAT_TEXT: &str = "format = 1\n";
@@ -109,8 +111,8 @@ impl Workspace {
     }
 
     /// The reply cache of all runs.
-    pub fn replies(&self) -> Replies {
-        Replies::new(Arc::clone(&self.disk), self.dir.clone(), self.cache_key)
+    pub fn replies(&self) -> ReplyCache {
+        ReplyCache::new(Arc::clone(&self.disk), self.dir.clone(), self.cache_key)
     }
 
     /// Keeps garbage from being collected for as long as it is held: what is written meanwhile is named by no run yet.

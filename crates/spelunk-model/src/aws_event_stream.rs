@@ -9,7 +9,7 @@ const FRAME_BYTES_MIN: usize = 16;
 
 /// What makes a stream unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FrameFault {
+pub(crate) enum EventStreamFault {
     /// A frame is longer than is taken.
     TooLong,
     /// A payload or a header is not UTF-8.
@@ -20,14 +20,14 @@ pub(crate) enum FrameFault {
 
 /// Takes bytes, gives events.
 #[derive(Debug)]
-pub(crate) struct FrameParser {
+pub(crate) struct EventStreamParser {
     frame_bytes_max: usize,
     buffer: Vec<u8>,
     /// Bytes of `buffer` that belong to finished frames.
     consumed: usize,
 }
 
-impl FrameParser {
+impl EventStreamParser {
     pub(crate) fn new(frame_bytes_max: usize) -> Self {
         Self { frame_bytes_max, buffer: Vec::new(), consumed: 0 }
     }
@@ -40,7 +40,7 @@ impl FrameParser {
     }
 
     /// The next whole event. After a fault the stream is of no use.
-    pub(crate) fn next_event(&mut self) -> Option<Result<String, FrameFault>> {
+    pub(crate) fn next_event(&mut self) -> Option<Result<String, EventStreamFault>> {
         let rest = self.buffer.get(self.consumed..).unwrap_or_default();
         let prelude = rest.get(..PRELUDE_BYTES)?;
         let frame_len = match checked_len(prelude, self.frame_bytes_max) {
@@ -55,34 +55,34 @@ impl FrameParser {
 }
 
 /// The length of a frame whose prelude is whole.
-fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, FrameFault> {
+fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, EventStreamFault> {
     if number(prelude, 8) != Some(crc32fast::hash(prelude.get(..8).unwrap_or_default())) {
-        return Err(FrameFault::Damaged("the checksum of its beginning is wrong"));
+        return Err(EventStreamFault::Damaged("the checksum of its beginning is wrong"));
     }
     let frame_len = number(prelude, 0).unwrap_or(0) as usize;
     if frame_len > frame_bytes_max {
-        return Err(FrameFault::TooLong);
+        return Err(EventStreamFault::TooLong);
     }
     let headers_len = number(prelude, 4).unwrap_or(0) as usize;
     if frame_len < FRAME_BYTES_MIN || headers_len > frame_len - FRAME_BYTES_MIN {
-        return Err(FrameFault::Damaged("its lengths do not fit"));
+        return Err(EventStreamFault::Damaged("its lengths do not fit"));
     }
     Ok(frame_len)
 }
 
 /// The event in a frame whose lengths were checked.
-fn event_of(frame: &[u8]) -> Result<String, FrameFault> {
-    let damaged = FrameFault::Damaged("its lengths do not fit");
+fn event_of(frame: &[u8]) -> Result<String, EventStreamFault> {
+    let damaged = EventStreamFault::Damaged("its lengths do not fit");
     let body_end = frame.len().checked_sub(4).ok_or(damaged)?;
     let (checked, checksum) = frame.split_at_checked(body_end).ok_or(damaged)?;
     if number(checksum, 0) != Some(crc32fast::hash(checked)) {
-        return Err(FrameFault::Damaged("its checksum is wrong"));
+        return Err(EventStreamFault::Damaged("its checksum is wrong"));
     }
     let headers_len = number(frame, 4).ok_or(damaged)? as usize;
     let headers_end = PRELUDE_BYTES.checked_add(headers_len).ok_or(damaged)?;
     let names = Names::read(checked.get(PRELUDE_BYTES..headers_end).ok_or(damaged)?)?;
     let payload = checked.get(headers_end..).ok_or(damaged)?;
-    let payload = str::from_utf8(payload).map_err(|_| FrameFault::NotUtf8)?;
+    let payload = str::from_utf8(payload).map_err(|_| EventStreamFault::NotUtf8)?;
     // An error without a payload says everything in its headers.
     let (name, payload) = match (&names.event, &names.exception, &names.error) {
         (_, Some(exception), _) => (exception.as_str(), payload.to_owned()),
@@ -90,10 +90,10 @@ fn event_of(frame: &[u8]) -> Result<String, FrameFault> {
             (code.as_str(), serde_json::json!({ "message": names.error_message }).to_string())
         }
         (Some(event), None, None) => (event.as_str(), payload.to_owned()),
-        (None, None, None) => return Err(FrameFault::Damaged("it does not name its event")),
+        (None, None, None) => return Err(EventStreamFault::Damaged("it does not name its event")),
     };
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
-        return Err(FrameFault::Damaged("the name of its event is none"));
+        return Err(EventStreamFault::Damaged("the name of its event is none"));
     }
     let payload = if payload.trim().is_empty() { "{}" } else { &payload };
     Ok(format!("{{\"{name}\":{payload}}}"))
@@ -109,8 +109,8 @@ struct Names {
 }
 
 impl Names {
-    fn read(mut headers: &[u8]) -> Result<Self, FrameFault> {
-        let damaged = FrameFault::Damaged("a header does not fit");
+    fn read(mut headers: &[u8]) -> Result<Self, EventStreamFault> {
+        let damaged = EventStreamFault::Damaged("a header does not fit");
         let mut names = Self::default();
         while !headers.is_empty() {
             let (name_len, rest) = headers.split_first().ok_or(damaged)?;
@@ -118,7 +118,7 @@ impl Names {
             let (kind, rest) = rest.split_first().ok_or(damaged)?;
             let (value, rest) = split_value(*kind, rest).ok_or(damaged)?;
             headers = rest;
-            let text = || str::from_utf8(value).map(str::to_owned).map_err(|_| FrameFault::NotUtf8);
+            let text = || str::from_utf8(value).map(str::to_owned).map_err(|_| EventStreamFault::NotUtf8);
             match name {
                 b":event-type" => names.event = Some(text()?),
                 b":exception-type" => names.exception = Some(text()?),

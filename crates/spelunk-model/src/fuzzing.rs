@@ -1,6 +1,6 @@
 //! Private readers, for the fuzz targets alone: nothing here is promised to anybody.
 
-use crate::aws_event_stream::FrameParser;
+use crate::aws_event_stream::EventStreamParser;
 use crate::sse::SseParser;
 
 /// The events in these pieces of a stream, and the fault that ends it, if one does.
@@ -22,7 +22,7 @@ pub fn sse_events(pieces: &[&[u8]], event_bytes_max: usize) -> (Vec<String>, Opt
 
 /// The same for the binary stream of AWS.
 pub fn frame_events(pieces: &[&[u8]], frame_bytes_max: usize) -> (Vec<String>, Option<String>) {
-    let mut parser = FrameParser::new(frame_bytes_max);
+    let mut parser = EventStreamParser::new(frame_bytes_max);
     let mut events = Vec::new();
     for piece in pieces {
         parser.push(piece);

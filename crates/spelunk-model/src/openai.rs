@@ -8,7 +8,7 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
 use crate::price::Price;
-use crate::reasoning_tags::ThinkTags;
+use crate::reasoning_tags::ReasoningTags;
 use crate::reply::{Decode, ReplyFault};
 use crate::schema::{SCHEMA_NAME, is_strict};
 use crate::tool::{Drafts, sorted};
@@ -164,7 +164,7 @@ struct Decoder {
     stop: Option<StopReason>,
     has_refused: bool,
     usage: Option<Usage>,
-    think: ThinkTags,
+    think: ReasoningTags,
     drafts: Drafts,
 }
 
@@ -174,7 +174,7 @@ impl Decoder {
             stop: None,
             has_refused: false,
             usage: None,
-            think: ThinkTags::new(),
+            think: ReasoningTags::new(),
             drafts: Drafts::default(),
         }
     }

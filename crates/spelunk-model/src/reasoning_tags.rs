@@ -11,7 +11,7 @@ const CLOSE: &str = "</think>";
 
 /// Tells reasoning from answer, however the text is cut.
 #[derive(Debug)]
-pub(crate) struct ThinkTags {
+pub(crate) struct ReasoningTags {
     place: Place,
     /// What may still become a tag.
     held: String,
@@ -29,7 +29,7 @@ enum Place {
     Answer,
 }
 
-impl ThinkTags {
+impl ReasoningTags {
     pub(crate) fn new() -> Self {
         Self { place: Place::Beginning, held: String::new() }
     }

@@ -8,7 +8,7 @@ use futures_util::stream;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, Response};
 
-use crate::aws_event_stream::{FrameFault, FrameParser};
+use crate::aws_event_stream::{EventStreamFault, EventStreamParser};
 use crate::error_mapping::{Asked, is_reply, retry_after};
 use crate::http::deepest_cause;
 use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
@@ -56,7 +56,7 @@ impl Framing {
     fn parser(self) -> Parser {
         match self {
             Self::Sse => Parser::Sse(SseParser::new(EVENT_BYTES_MAX)),
-            Self::Aws => Parser::Aws(FrameParser::new(EVENT_BYTES_MAX)),
+            Self::Aws => Parser::Aws(EventStreamParser::new(EVENT_BYTES_MAX)),
         }
     }
 }
@@ -65,7 +65,7 @@ impl Framing {
 #[derive(Debug)]
 enum Parser {
     Sse(SseParser),
-    Aws(FrameParser),
+    Aws(EventStreamParser),
 }
 
 impl Parser {
@@ -100,12 +100,12 @@ impl From<SseFault> for ReplyFault {
     }
 }
 
-impl From<FrameFault> for ReplyFault {
-    fn from(fault: FrameFault) -> Self {
+impl From<EventStreamFault> for ReplyFault {
+    fn from(fault: EventStreamFault) -> Self {
         match fault {
-            FrameFault::NotUtf8 => Self::Malformed("an event is not UTF-8".to_owned()),
-            FrameFault::TooLong => Self::TooLong(EVENT_BYTES_MAX),
-            FrameFault::Damaged(what) => Self::Malformed(format!("a frame is damaged: {what}")),
+            EventStreamFault::NotUtf8 => Self::Malformed("an event is not UTF-8".to_owned()),
+            EventStreamFault::TooLong => Self::TooLong(EVENT_BYTES_MAX),
+            EventStreamFault::Damaged(what) => Self::Malformed(format!("a frame is damaged: {what}")),
         }
     }
 }

@@ -8,7 +8,7 @@ use axum::http::{Uri, header};
 use futures_util::stream;
 use serde_json::Value;
 use spelunk_app::arguments::Arguments;
-use spelunk_app::asking::Asked;
+use spelunk_app::asking::QuestionInput;
 use spelunk_app::config::{load_without_files, rewrite};
 use spelunk_app::env::Environment;
 use spelunk_app::error_text::error_json;
@@ -75,7 +75,7 @@ pub fn mcp_fault(line: &[u8]) -> Option<(Value, i32, String)> {
 /// The question in the arguments of a tool, or why they are refused.
 pub fn asked(arguments: &Value) -> Result<String, String> {
     let mut arguments = Arguments::new(arguments.as_object().cloned());
-    let asked = Asked::read(&mut arguments, Vec::new()).map_err(|usage| usage.message)?;
+    let asked = QuestionInput::read(&mut arguments, Vec::new()).map_err(|usage| usage.message)?;
     Material::of(&mut arguments).map_err(|usage| usage.message)?;
     arguments.finish().map_err(|usage| usage.message)?;
     Ok(asked.question)

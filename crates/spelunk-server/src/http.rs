@@ -38,7 +38,7 @@ use spelunk_app::app::App;
 
 use crate::mcp;
 use guard::Needs;
-use mcp_endpoint::Agents;
+use mcp_endpoint::McpEndpoint;
 use metrics::Metrics;
 use route::Route;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
@@ -57,7 +57,7 @@ pub struct Server {
     pub(crate) named_blobs: NamedBlobs,
     pub(crate) corpora: Corpora,
     pub(crate) metrics: Metrics,
-    agents: Agents,
+    agents: McpEndpoint,
     log: Log,
     /// Set when the server stops: streams end, and nothing new begins.
     closed: watch::Sender<bool>,
@@ -79,7 +79,7 @@ impl Server {
     /// A server on the workspace of the app.
     pub fn new(app: Arc<App>, mcp: Arc<mcp::State>, tokens: Tokens, log: Log) -> Result<Shared, Failure> {
         let settings = &app.settings.server;
-        let agents = Agents::new(&mcp, settings);
+        let agents = McpEndpoint::new(&mcp, settings);
         drop(app.workspace()?);
         let tickets = Tickets::new(app.own_workspace_dir()?, app.key(trust::TICKETS)?);
         let runs = RunService::new(tickets, settings.runs_parallel_max, settings.queue_max);

@@ -34,7 +34,7 @@ pub fn last_messages(conversation: String) -> String {
 
 /// What came along so far.
 #[derive(Debug, Default)]
-pub struct Along {
+pub struct Attachments {
     taken: BTreeSet<String>,
     inputs: Vec<SourceInput>,
     n_attached: usize,
@@ -43,7 +43,7 @@ pub struct Along {
 
 /// Why something cannot come along.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AlongError {
+pub enum AttachmentError {
     #[error("at most {ATTACHED_MAX} files can be attached")]
     Number,
     #[error("it has {bytes} bytes, at most {ATTACHED_BYTES_MAX} are attached")]
@@ -52,7 +52,7 @@ pub enum AlongError {
     Total,
 }
 
-impl Along {
+impl Attachments {
     /// Begins with texts that have their names already, attachments among them.
     pub(crate) fn beside(inputs: Vec<SourceInput>) -> Self {
         let mut along = Self::default();
@@ -69,17 +69,17 @@ impl Along {
     }
 
     /// Attaches a file under a name like the one that was given.
-    pub fn attach(&mut self, given: &str, bytes: Vec<u8>) -> Result<(), AlongError> {
+    pub fn attach(&mut self, given: &str, bytes: Vec<u8>) -> Result<(), AttachmentError> {
         let n_bytes = bytes.len() as u64;
         if n_bytes > ATTACHED_BYTES_MAX {
-            return Err(AlongError::Size { bytes: n_bytes });
+            return Err(AttachmentError::Size { bytes: n_bytes });
         }
         if self.n_attached >= ATTACHED_MAX {
-            return Err(AlongError::Number);
+            return Err(AttachmentError::Number);
         }
         self.bytes = self.bytes.saturating_add(n_bytes);
         if self.bytes > TOTAL_BYTES_MAX {
-            return Err(AlongError::Total);
+            return Err(AttachmentError::Total);
         }
         let (document, name) = Conversation::attachment(given, &self.taken);
         self.taken.insert(name);
@@ -105,7 +105,7 @@ impl Along {
 mod tests {
     use super::*;
 
-    fn names(along: Along) -> Vec<String> {
+    fn names(along: Attachments) -> Vec<String> {
         let name = |input: SourceInput| match input {
             SourceInput::Text { name, .. } => name,
             SourceInput::Path(_) | SourceInput::Typed { .. } | SourceInput::Kept { .. } => {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn names_stay_in_their_folder_and_apart() {
         let given = SourceInput::Text { name: "attachments/a.md".into(), bytes: Vec::new() };
-        let mut along = Along::beside(vec![given]);
+        let mut along = Attachments::beside(vec![given]);
         for name in ["../../etc/passwd", "A.md", "a.md", "", "..", "con", "x\0y\n.txt", "/"] {
             along.attach(name, Vec::new()).unwrap();
         }
@@ -146,15 +146,15 @@ mod tests {
 
     #[test]
     fn number_and_size_are_bounded() {
-        let mut along = Along::default();
+        let mut along = Attachments::default();
         let large = vec![b'x'; usize::try_from(ATTACHED_BYTES_MAX).unwrap() + 1];
-        assert_eq!(along.attach("a", large), Err(AlongError::Size { bytes: ATTACHED_BYTES_MAX + 1 }));
+        assert_eq!(along.attach("a", large), Err(AttachmentError::Size { bytes: ATTACHED_BYTES_MAX + 1 }));
         for _ in 0..ATTACHED_MAX {
             along.attach("a", Vec::new()).unwrap();
         }
-        assert_eq!(along.attach("a", Vec::new()), Err(AlongError::Number));
+        assert_eq!(along.attach("a", Vec::new()), Err(AttachmentError::Number));
         assert_eq!(names(along).len(), ATTACHED_MAX);
-        let mut along = Along { bytes: TOTAL_BYTES_MAX, ..Along::default() };
-        assert_eq!(along.attach("a", vec![b'x']), Err(AlongError::Total));
+        let mut along = Attachments { bytes: TOTAL_BYTES_MAX, ..Attachments::default() };
+        assert_eq!(along.attach("a", vec![b'x']), Err(AttachmentError::Total));
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use spelunk_context::{ScanOptions, SourceInput, given_text};
 use spelunk_engine::Conversation;
 
-use super::attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along};
+use super::attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Attachments};
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Usage;
 
@@ -30,15 +30,15 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// A question, and what came along with it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct QuestionInput {
     pub question: String,
     pub along: Vec<SourceInput>,
 }
 
-impl Asked {
+impl QuestionInput {
     /// Takes the members out of what was sent; `uploads` came beside them.
     pub fn read(arguments: &mut Arguments, uploads: Vec<SourceInput>) -> Result<Self, Usage> {
-        let mut along = Along::beside(uploads);
+        let mut along = Attachments::beside(uploads);
         let question = arguments.text("question", QUESTION_CHARS_MAX)?;
         let conversation = conversation(arguments)?;
         for (idx, attachment) in arguments.list("attachments", ATTACHED_MAX)?.into_iter().enumerate() {
@@ -79,7 +79,7 @@ fn conversation(arguments: &mut Arguments) -> Result<Option<Conversation>, Usage
 }
 
 /// One attachment: `{name, text}` or `{name, base64}`.
-fn attach(along: &mut Along, attachment: Value) -> Result<(), String> {
+fn attach(along: &mut Attachments, attachment: Value) -> Result<(), String> {
     let Value::Object(members) = attachment else { return Err("it is not an object".to_owned()) };
     let said = |usage: Usage| usage.message;
     let mut members = Arguments::new(Some(members));

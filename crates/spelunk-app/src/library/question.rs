@@ -8,7 +8,7 @@ use spelunk_engine::Conversation;
 use spelunk_types::{Focus, Limits};
 
 use crate::app::App;
-use crate::asking::{Along, Asked};
+use crate::asking::{Attachments, QuestionInput};
 use crate::config::StrategyChoice;
 use crate::failure::{Failure, Usage};
 use crate::sources::source;
@@ -164,10 +164,10 @@ impl Question {
     }
 
     /// The question in words with everything that it is about, as sources.
-    pub(super) fn read(self, app: &App) -> Result<(Asked, Manner), Failure> {
+    pub(super) fn read(self, app: &App) -> Result<(QuestionInput, Manner), Failure> {
         let paths = self.paths.iter().map(|path| source(app, path));
         let texts = self.texts.into_iter().map(|(name, bytes)| SourceInput::Text { name, bytes });
-        let mut along = Along::beside(paths.chain(texts).collect());
+        let mut along = Attachments::beside(paths.chain(texts).collect());
         for (name, bytes) in self.attachments {
             along.attach(&name, bytes).map_err(|error| Usage {
                 message: format!(
@@ -188,7 +188,7 @@ impl Question {
             let message = "the question is about nothing".to_owned();
             return Err(Usage { message, hint: "name paths or texts, or attach files".into() }.into());
         }
-        Ok((Asked { question, along }, self.manner))
+        Ok((QuestionInput { question, along }, self.manner))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settin
 use crate::env::Environment;
 
 /// A model that is set up.
-pub struct Surveyed {
+pub struct ListedModel {
     /// What the user calls it: a name of `[models.NAME]`, `model` for the settings of that section, or PROVIDER/NAME.
     pub name: String,
     /// Who it is; `None` where that cannot be said without its key.
@@ -44,8 +44,8 @@ pub struct LocalServer {
 }
 
 /// Every model that settings, roles and the environment lead to.
-pub fn survey(settings: &Settings, environment: &Environment) -> Vec<Surveyed> {
-    let mut surveyed: Vec<Surveyed> =
+pub fn survey(settings: &Settings, environment: &Environment) -> Vec<ListedModel> {
+    let mut surveyed: Vec<ListedModel> =
         settings.models.values().map(|named| of_named(named, environment)).collect();
     if let Some(plain) = plain(&settings.model, environment) {
         surveyed.insert(0, plain);
@@ -77,7 +77,7 @@ pub async fn local_servers() -> Vec<LocalServer> {
 
 /// Notes the role with its model, which is added where it is not on the list; gives its place there.
 fn give(
-    surveyed: &mut Vec<Surveyed>,
+    surveyed: &mut Vec<ListedModel>,
     role: &'static str,
     model: &RoleModel,
     settings: &Settings,
@@ -122,15 +122,15 @@ fn provider_and_name(provider: ProviderChoice, name: &str) -> String {
 }
 
 /// The model of the section `model`, unless nothing there or in the environment leads to one.
-fn plain(settings: &ModelSettings, environment: &Environment) -> Option<Surveyed> {
+fn plain(settings: &ModelSettings, environment: &Environment) -> Option<ListedModel> {
     match place_unasked(settings, environment, Commands::Skip) {
         Ok(None) => None,
         Ok(Some(_)) | Err(_) => Some(of_settings("model".to_owned(), settings, environment)),
     }
 }
 
-fn of_named(named: &NamedModel, environment: &Environment) -> Surveyed {
-    Surveyed {
+fn of_named(named: &NamedModel, environment: &Environment) -> ListedModel {
+    ListedModel {
         context_tokens: named.context_tokens,
         rate: named.rate,
         fallback: named.fallback.clone(),
@@ -138,7 +138,7 @@ fn of_named(named: &NamedModel, environment: &Environment) -> Surveyed {
     }
 }
 
-fn of_settings(name: String, settings: &ModelSettings, environment: &Environment) -> Surveyed {
+fn of_settings(name: String, settings: &ModelSettings, environment: &Environment) -> ListedModel {
     let key = key_state(settings, &place_unasked(settings, environment, Commands::Skip));
     let place = place_unasked(settings, environment, Commands::Pretend);
     // A server of one's own may be asked for its first model; here nobody is asked.
@@ -147,7 +147,7 @@ fn of_settings(name: String, settings: &ModelSettings, environment: &Environment
         ..place
     });
     let opened = named.and_then(|place| found(place, settings, environment).ok());
-    Surveyed {
+    ListedModel {
         name,
         reference: opened.as_ref().map(|found| found.model.reference().clone()),
         roles: Vec::new(),

@@ -6,7 +6,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::pattern::{Choice, Pattern, without_end};
-use super::secret_mask::{Secrets, Veiled, secrets_of_piece};
+use super::secret_mask::{MaskedText, Secrets, secrets_of_piece};
 use super::units::Sizes;
 use crate::{ReadError, Reader};
 
@@ -113,7 +113,7 @@ impl Scanner<'_> {
         if sweep.reader.redacts() {
             let secrets = secrets.of_line(sweep.reader, sweep.buffer, sweep.from, line)?;
             if !secrets.is_empty() {
-                return Ok(Veiled::new(text, &secrets).first(self.pattern, 0));
+                return Ok(MaskedText::new(text, &secrets).first(self.pattern, 0));
             }
             is_sure = !self.pattern.is_loose();
         }
@@ -191,7 +191,7 @@ impl Scanner<'_> {
             let found = match found {
                 Some(_) if reader.redacts() => {
                     let secrets = secrets_of_piece(reader, from..from + text.len() as u64)?;
-                    Veiled::new(text, &secrets).first(self.pattern, skip)
+                    MaskedText::new(text, &secrets).first(self.pattern, skip)
                 }
                 found => found,
             };

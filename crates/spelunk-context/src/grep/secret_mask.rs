@@ -14,13 +14,13 @@ use crate::{ReadError, Reader};
 const VEIL: u8 = 0xFF;
 
 /// A line as it is searched.
-pub(super) struct Veiled {
+pub(super) struct MaskedText {
     bytes: Vec<u8>,
     /// Where a veil is, and what it hides of the line.
     veils: Vec<(usize, Range<usize>)>,
 }
 
-impl Veiled {
+impl MaskedText {
     /// `secrets` are places in the line, in order and apart.
     pub(super) fn new(line: &[u8], secrets: &[Range<usize>]) -> Self {
         let (mut bytes, mut veils, mut done) = (Vec::with_capacity(line.len()), Vec::new(), 0);

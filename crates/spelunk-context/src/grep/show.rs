@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::GrepMatch;
 use super::pattern::Pattern;
 use super::scan::Place;
-use super::secret_mask::Veiled;
+use super::secret_mask::MaskedText;
 use crate::{ReadError, Reader};
 
 /// The most that is shown of a line, in bytes.
@@ -47,7 +47,7 @@ impl Reader {
         let (plain, shown) = (lines_of(&left.plain), lines_of(&left.text));
         let line_at = |lines: &[Range<usize>]| lines.get(n_before).cloned().unwrap_or(0..0);
         let (plain_line, shown_line) = (line_at(&plain), line_at(&shown));
-        let line = Veiled::new(&left.plain.as_bytes()[plain_line.clone()], &left.secrets_in(&plain_line));
+        let line = MaskedText::new(&left.plain.as_bytes()[plain_line.clone()], &left.secrets_in(&plain_line));
         let found = line.ranges(pattern, RANGES_MAX);
         let ranges = found.into_iter().map(|range| {
             let range = left.shown(&(range.start + plain_line.start..range.end + plain_line.start));
@@ -77,7 +77,7 @@ impl Reader {
         let lead = if shown.start > place.line_start { CUT } else { "" };
         let tail = if line_end.is_none() && shown.end < self.bytes() { CUT } else { "" };
         let at = usize::try_from(place.found.start - shown.start).unwrap_or(0);
-        let text = Veiled::new(left.plain.as_bytes(), &left.secrets_in(&(0..left.plain.len())));
+        let text = MaskedText::new(left.plain.as_bytes(), &left.secrets_in(&(0..left.plain.len())));
         let first = text.first(pattern, at.min(left.plain.len()));
         let range = first.map(|first| left.shown(&first)).filter(|range| !range.is_empty());
         let range = range.map(|range| range.start + lead.len()..range.end + lead.len());

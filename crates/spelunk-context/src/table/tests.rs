@@ -17,7 +17,7 @@ fn view(files: &[(&str, &str)]) -> View {
     View::of(Arc::new(Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap()))
 }
 
-fn shown(grid: &Grid) -> String {
+fn shown(grid: &RowTable) -> String {
     let mut lines = vec![grid.columns().join(" ¦ ")];
     for row in 0..grid.len() {
         let (document, line) = grid.place(row).unwrap();
@@ -28,7 +28,7 @@ fn shown(grid: &Grid) -> String {
 }
 
 fn check(files: &[(&str, &str)], expected: &Expect) {
-    expected.assert_eq(&shown(&Grid::of(&view(files), 1_000_000).unwrap()));
+    expected.assert_eq(&shown(&RowTable::of(&view(files), 1_000_000).unwrap()));
 }
 
 #[test]
@@ -70,7 +70,7 @@ const LOG: &str = "2025-03-07T00:04:39.337Z INFO  gateway req=e47 GET / accepted
 
 #[test]
 fn lines_of_a_log_are_cut_into_times_and_words() {
-    let grid = Grid::of(&view(&[("s.log", LOG)]), 1_000_000).unwrap();
+    let grid = RowTable::of(&view(&[("s.log", LOG)]), 1_000_000).unwrap();
     assert_eq!((grid.len(), grid.place(2)), (11, Some(("s.log", 4))));
     let shown = shown(&grid);
     let head = shown.lines().take(3).collect::<Vec<_>>().join("\n") + "\n";
@@ -99,7 +99,7 @@ fn lines_with_the_same_signs_have_parts_and_tags() {
 #[test]
 fn lines_that_are_no_rows_are_counted() {
     let broken = |name: &str, text: &str| {
-        let grid = Grid::of(&view(&[(name, text)]), 1_000_000).unwrap();
+        let grid = RowTable::of(&view(&[(name, text)]), 1_000_000).unwrap();
         (grid.len(), grid.n_broken())
     };
     let json = (0..20).map(|n| format!("{{\"n\":{n}}}\n")).collect::<Vec<_>>().concat();
@@ -142,13 +142,13 @@ fn the_first_of_parts_may_be_their_names() {
 #[test]
 fn a_first_row_without_figures_is_still_a_row() {
     let text = "ann | desk | fine\nbob | lamp | 2 of 3 broke\ncy | desk | 4 came late\neve | lamp | fine\n";
-    assert_eq!(Grid::of(&view(&[("m.txt", text)]), 1_000_000).unwrap().len(), 4);
+    assert_eq!(RowTable::of(&view(&[("m.txt", text)]), 1_000_000).unwrap().len(), 4);
 }
 
 #[test]
 fn log_lines_of_other_makers_lose_nothing() {
     let shown_of = |text: &str| {
-        let grid = Grid::of(&view(&[("s.log", text)]), 1_000_000).unwrap();
+        let grid = RowTable::of(&view(&[("s.log", text)]), 1_000_000).unwrap();
         shown(&grid).lines().take(2).collect::<Vec<_>>().join("\n") + "\n"
     };
     let twice = |line: &str| format!("{line}\n{line}\n{line}\n");
@@ -202,16 +202,16 @@ fn prose_code_and_mixtures_are_no_grid() {
         &[("a.log", "2025-03-07 00:04:39 +0100 INFO a\n2025-03-07 00:04:39 +0200 INFO a\n")],
     ];
     for files in none {
-        assert!(Grid::of(&view(files), 1_000_000).is_none(), "{files:?}");
+        assert!(RowTable::of(&view(files), 1_000_000).is_none(), "{files:?}");
     }
-    assert!(Grid::of(&view(&[("a.csv", "x,y\n1,2\n3,4\n")]), 5).is_none());
+    assert!(RowTable::of(&view(&[("a.csv", "x,y\n1,2\n3,4\n")]), 5).is_none());
 }
 
 proptest! {
     #[test]
     fn no_text_breaks_a_grid(name in "[ab]\\.(csv|log|jsonl|txt)", text in "[ -~|;\t\n\"{}:,=äé\\[\\]0-9T]{1,400}") {
         prop_assume!(!text.trim().is_empty());
-        if let Some(grid) = Grid::of(&view(&[(&name, &text)]), 1_000_000) {
+        if let Some(grid) = RowTable::of(&view(&[(&name, &text)]), 1_000_000) {
             let n_lines = text.lines().count() as u64;
             for row in 0..grid.len() {
                 let (_, line) = grid.place(row).unwrap();
@@ -231,7 +231,7 @@ proptest! {
             writer.write_record([a, b, c]).unwrap();
         }
         let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
-        let grid = Grid::of(&view(&[("t.csv", &text)]), 1_000_000).unwrap();
+        let grid = RowTable::of(&view(&[("t.csv", &text)]), 1_000_000).unwrap();
         prop_assert_eq!(grid.len(), rows.len());
         for (row, (a, b, c)) in rows.iter().enumerate() {
             prop_assert_eq!(grid.cell(row, 0), Some(a.as_str()));

@@ -25,7 +25,7 @@ pub use self::expand::Replacement;
 pub use self::fault::PatternFault;
 pub use self::flags::Flags;
 pub use self::functions::{FindAll, Found, Group, Matches, PyMatch, SplitPart, Splits};
-use self::prefilter::LineSieve;
+use self::prefilter::LinePrefilter;
 pub(crate) use self::search::Sizes;
 use self::traits::Traits;
 pub(super) use self::walk::ITEM_BYTES;
@@ -54,7 +54,7 @@ pub struct PyPattern {
 #[derive(Debug, Default)]
 struct Engines {
     by_use: [OnceLock<Result<Engine, PatternFault>>; 8],
-    sieve: OnceLock<Option<LineSieve>>,
+    sieve: OnceLock<Option<LinePrefilter>>,
 }
 
 impl PyPattern {
@@ -121,8 +121,8 @@ impl PyPattern {
     }
 
     /// Finds the lines worth searching, where a match stays within one.
-    fn sieve(&self) -> Option<&LineSieve> {
-        self.engines.sieve.get_or_init(|| LineSieve::new(self)).as_ref()
+    fn sieve(&self) -> Option<&LinePrefilter> {
+        self.engines.sieve.get_or_init(|| LinePrefilter::new(self)).as_ref()
     }
 
     fn engine(&self, how: How, target: Target) -> Result<&Engine, PatternFault> {

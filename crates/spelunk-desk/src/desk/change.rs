@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Body, Desk, Entry};
-use crate::{Area, DeskError, DeskPath};
+use crate::{DeskError, DeskPath, Zone};
 
 impl Desk {
     /// Writes a file for the engine, wherever it lies; directories above it are made.
@@ -27,13 +27,13 @@ impl Desk {
 
     /// Writes a file for the model; directories above it are made.
     pub fn write(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
-        Area::require_write(path)?;
+        Zone::require_write(path)?;
         self.set(path, bytes.into())
     }
 
     /// Adds to the end of a file for the model, or begins it.
     pub fn append(&mut self, path: &DeskPath, bytes: &[u8]) -> Result<(), DeskError> {
-        Area::require_write(path)?;
+        Zone::require_write(path)?;
         self.extend(path, bytes)
     }
 
@@ -44,7 +44,7 @@ impl Desk {
             Some(Entry::File { .. } | Entry::Document { .. }) => {
                 return Err(DeskError::Exists { path: path.clone() });
             }
-            None => Area::require_write(path)?,
+            None => Zone::require_write(path)?,
         }
         let new = self.directories_to_make(Some(path.clone()))?;
         self.require_room_for(new.len() as u64)?;
@@ -54,7 +54,7 @@ impl Desk {
 
     /// Takes a file or an empty directory away, for the model.
     pub fn remove(&mut self, path: &DeskPath) -> Result<(), DeskError> {
-        Area::require_write(path)?;
+        Zone::require_write(path)?;
         match self.require(path)? {
             Entry::Directory if !self.list(path)?.is_empty() => {
                 Err(DeskError::NotEmpty { path: path.clone() })
@@ -65,9 +65,9 @@ impl Desk {
 
     /// Takes a file away, or a directory with everything in it, for the model.
     pub fn remove_all(&mut self, path: &DeskPath) -> Result<(), DeskError> {
-        Area::require_write(path)?;
+        Zone::require_write(path)?;
         self.require(path)?;
-        if Area::is_fixed(path) {
+        if Zone::is_fixed(path) {
             return Err(DeskError::ReadOnly { path: path.clone() });
         }
         let gone: Vec<DeskPath> = self.files_within(path).map(|(path, _)| path.clone()).collect();
@@ -80,15 +80,15 @@ impl Desk {
 
     /// Moves a file or a directory, for the model. A file in its place goes; a directory there must be empty.
     pub fn rename(&mut self, from: &DeskPath, to: &DeskPath) -> Result<(), DeskError> {
-        Area::require_write(from)?;
-        Area::require_write(to)?;
+        Zone::require_write(from)?;
+        Zone::require_write(to)?;
         let kind = self.require(from)?;
         if from == to {
             return Ok(());
         }
-        if Area::is_fixed(from) || Area::is_fixed(to) || to.is_within(from) {
+        if Zone::is_fixed(from) || Zone::is_fixed(to) || to.is_within(from) {
             return Err(DeskError::ReadOnly {
-                path: if Area::is_fixed(from) { from.clone() } else { to.clone() },
+                path: if Zone::is_fixed(from) { from.clone() } else { to.clone() },
             });
         }
         match (kind, self.entry(to)) {

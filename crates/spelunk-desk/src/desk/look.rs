@@ -7,8 +7,8 @@ use std::ops::{Bound, Range};
 use memchr::memchr_iter;
 
 use super::{Desk, Entry};
-use crate::mounts::{Mounted, ShelfLines};
-use crate::{Area, DeskError, DeskPath};
+use crate::mounts::{Mounted, MountedLines};
+use crate::{DeskError, DeskPath, Zone};
 
 impl Desk {
     /// What lies at a path, if anything does.
@@ -16,7 +16,7 @@ impl Desk {
         if let Some(body) = self.files.get(path) {
             return Some(Entry::File { bytes: body.len() });
         }
-        if Area::is_fixed(path) || self.directories.contains(path) {
+        if Zone::is_fixed(path) || self.directories.contains(path) {
             return Some(Entry::Directory);
         }
         self.mounted.as_ref()?.entry(path)
@@ -42,7 +42,7 @@ impl Desk {
                 found.insert(path.name().to_owned(), Entry::File { bytes: bytes.len() as u64 });
             }
         }
-        let fixed = Area::ALL.iter().filter(|area| area.is_directory).map(|area| DeskPath::of(area.path));
+        let fixed = Zone::ALL.iter().filter(|area| area.is_directory).map(|area| DeskPath::of(area.path));
         for path in fixed.chain(self.directories.iter().cloned()) {
             if path.parent().as_ref() == Some(directory) {
                 found.insert(path.name().to_owned(), Entry::Directory);
@@ -82,7 +82,7 @@ impl Desk {
     }
 
     /// Lines counted from 1, at most `n_max` of them; a document is not read through for it twice.
-    pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<ShelfLines, DeskError> {
+    pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<MountedLines, DeskError> {
         let Some(body) = self.files.get(path) else {
             let (mounted, document, _) = self.document(path)?;
             return Ok(mounted.shelf().read_lines(document, first, n_max)?);
@@ -175,7 +175,7 @@ fn whole_chars(bytes: &[u8]) -> &[u8] {
 }
 
 /// Lines of bytes in memory.
-fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> ShelfLines {
+fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> MountedLines {
     let n_ends = memchr_iter(b'\n', bytes).count() as u64;
     let has_open_end = bytes.last().is_some_and(|&byte| byte != b'\n');
     let n_lines = n_ends + u64::from(has_open_end);
@@ -183,5 +183,5 @@ fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> ShelfLines {
     let take = usize::try_from(n_max).unwrap_or(usize::MAX);
     let lines = bytes.split(|&byte| byte == b'\n').take(usize::try_from(n_lines).unwrap_or(usize::MAX));
     let text = |line: &[u8]| String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
-    ShelfLines { lines: lines.skip(skip).take(take).map(text).collect(), n_lines }
+    MountedLines { lines: lines.skip(skip).take(take).map(text).collect(), n_lines }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::{Area, Desk, DeskError, DeskLimits, DeskPath, Entry, Rights};
+use crate::{Desk, DeskError, DeskLimits, DeskPath, Entry, Rights, Zone};
 
 fn path(path: &str) -> DeskPath {
     DeskPath::parse(path).unwrap()
@@ -30,7 +30,7 @@ fn an_empty_desk_has_its_areas() {
 
 #[test]
 fn rights_follow_the_areas() {
-    let rights = |at: &str| Area::rights(&path(at));
+    let rights = |at: &str| Zone::rights(&path(at));
     for read_only in [
         "/",
         "input",

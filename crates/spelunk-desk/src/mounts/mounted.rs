@@ -4,28 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::{Shelf, ShelfDocument};
+use super::{Mount, MountedDocument};
 use crate::path::{Taken, document_path};
-use crate::{Area, DeskPath, Entry};
+use crate::{DeskPath, Entry, Zone};
 
 /// The documents of a shelf by their paths.
 #[derive(Debug)]
 pub(crate) struct Mounted {
-    shelf: Arc<dyn Shelf>,
-    documents: Vec<ShelfDocument>,
+    shelf: Arc<dyn Mount>,
+    documents: Vec<MountedDocument>,
     idx_by_path: BTreeMap<DeskPath, usize>,
     directories: BTreeSet<DeskPath>,
 }
 
 impl Mounted {
-    pub(crate) fn new(shelf: Arc<dyn Shelf>) -> Self {
+    pub(crate) fn new(shelf: Arc<dyn Mount>) -> Self {
         let documents = shelf.documents();
         let mut mounted =
             Self { shelf, documents: Vec::new(), idx_by_path: BTreeMap::new(), directories: BTreeSet::new() };
         for (idx, document) in documents.iter().enumerate() {
-            let path = document_path(Area::CONTEXTS, &document.name, |path| mounted.taken(path));
+            let path = document_path(Zone::CONTEXTS, &document.name, |path| mounted.taken(path));
             let mut above = path.parent();
-            while let Some(directory) = above.filter(|path| path.as_str().len() > Area::CONTEXTS.len()) {
+            while let Some(directory) = above.filter(|path| path.as_str().len() > Zone::CONTEXTS.len()) {
                 above = directory.parent();
                 mounted.directories.insert(directory);
             }
@@ -34,7 +34,7 @@ impl Mounted {
         Self { documents, ..mounted }
     }
 
-    pub(crate) fn shelf(&self) -> &dyn Shelf {
+    pub(crate) fn shelf(&self) -> &dyn Mount {
         &*self.shelf
     }
 

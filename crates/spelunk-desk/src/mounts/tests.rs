@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 
-use super::{Mounted, Shelf, ShelfDocument, ShelfLines, ShelfReport, ViewShelf};
+use super::{Mount, MountReport, Mounted, MountedDocument, MountedLines, ViewMount};
 use crate::{Desk, DeskLimits, DeskPath, Entry};
 
 fn path(path: &str) -> DeskPath {
@@ -16,13 +16,13 @@ fn path(path: &str) -> DeskPath {
 #[derive(Debug)]
 struct Names(Vec<&'static str>);
 
-impl Shelf for Names {
-    fn documents(&self) -> Vec<ShelfDocument> {
-        self.0.iter().map(|name| ShelfDocument { name: (*name).to_owned(), bytes: 1 }).collect()
+impl Mount for Names {
+    fn documents(&self) -> Vec<MountedDocument> {
+        self.0.iter().map(|name| MountedDocument { name: (*name).to_owned(), bytes: 1 }).collect()
     }
 
-    fn read_lines(&self, _: usize, _: u64, _: u64) -> Result<ShelfLines, spelunk_context::ReadError> {
-        Ok(ShelfLines::default())
+    fn read_lines(&self, _: usize, _: u64, _: u64) -> Result<MountedLines, spelunk_context::ReadError> {
+        Ok(MountedLines::default())
     }
 
     fn read_bytes(&self, _: usize, _: std::ops::Range<u64>) -> Result<String, spelunk_context::ReadError> {
@@ -37,8 +37,8 @@ impl Shelf for Names {
         &self,
         _: &spelunk_context::GrepQuery,
         _: &[usize],
-    ) -> Result<ShelfReport, spelunk_context::ReadError> {
-        Ok(ShelfReport::default())
+    ) -> Result<MountReport, spelunk_context::ReadError> {
+        Ok(MountReport::default())
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn view_desk(documents: &[(&str, &str)]) -> Desk {
     let sources: Vec<SourceInput> = documents.iter().map(source).collect();
     let corpus = Corpus::scan(&sources, &ScanOptions::default(), &mut |_| {}).unwrap();
     let mut desk = Desk::new(DeskLimits::default());
-    desk.mount(Arc::new(ViewShelf::new(View::of(Arc::new(corpus)), Arc::new(AtomicBool::new(false)))));
+    desk.mount(Arc::new(ViewMount::new(View::of(Arc::new(corpus)), Arc::new(AtomicBool::new(false)))));
     desk
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn view_desk(documents: &[(&str, &str)]) -> Desk {
 fn a_view_is_read_where_it_is() {
     let desk = view_desk(&[("a.md", "one\ntwo\nthree\n"), ("b.md", "é\n")]);
     let a = path("input/contexts/a.md");
-    assert_eq!(desk.lines(&a, 2, 1).unwrap(), ShelfLines { lines: vec!["two".to_owned()], n_lines: 3 });
-    assert_eq!(desk.lines(&a, 4, 9).unwrap(), ShelfLines { lines: Vec::new(), n_lines: 3 });
+    assert_eq!(desk.lines(&a, 2, 1).unwrap(), MountedLines { lines: vec!["two".to_owned()], n_lines: 3 });
+    assert_eq!(desk.lines(&a, 4, 9).unwrap(), MountedLines { lines: Vec::new(), n_lines: 3 });
     assert_eq!(desk.slice(&a, 4..7).unwrap(), "two");
     assert_eq!(desk.slice(&path("input/contexts/b.md"), 1..3).unwrap(), "\n");
     assert_eq!(desk.read(&a).unwrap().as_ref(), b"one\ntwo\nthree\n");

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use spelunk_context::{DocEntry, GrepQuery, ReadError, Reader, View, grep_view};
 
-use super::{Shelf, ShelfDocument, ShelfLines, ShelfMatches, ShelfReport};
+use super::{Mount, MountReport, MountedDocument, MountedLines, MountedMatches};
 
 /// Readers kept open: each holds a file and the index of its lines.
 const READERS_MAX: usize = 32;
@@ -17,13 +17,13 @@ const REDACTED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The documents of a view.
 #[derive(Debug)]
-pub struct ViewShelf {
+pub struct ViewMount {
     view: View,
     readers: Mutex<BTreeMap<usize, Arc<Reader>>>,
     cancel: Arc<AtomicBool>,
 }
 
-impl ViewShelf {
+impl ViewMount {
     /// A shelf over a view. Setting `cancel` stops a search that is under way.
     pub fn new(view: View, cancel: Arc<AtomicBool>) -> Self {
         Self { view, readers: Mutex::default(), cancel }
@@ -49,23 +49,23 @@ impl ViewShelf {
     }
 }
 
-impl Shelf for ViewShelf {
-    fn documents(&self) -> Vec<ShelfDocument> {
+impl Mount for ViewMount {
+    fn documents(&self) -> Vec<MountedDocument> {
         let documents = self.view.documents();
         documents
-            .map(|document| ShelfDocument { name: document.name.clone(), bytes: document.bytes })
+            .map(|document| MountedDocument { name: document.name.clone(), bytes: document.bytes })
             .collect()
     }
 
-    fn read_lines(&self, document: usize, first: u64, n_max: u64) -> Result<ShelfLines, ReadError> {
+    fn read_lines(&self, document: usize, first: u64, n_max: u64) -> Result<MountedLines, ReadError> {
         let reader = self.reader(document)?;
         let n_lines = reader.n_lines()?;
         let first = first.max(1);
         if first > n_lines || n_max == 0 {
-            return Ok(ShelfLines { lines: Vec::new(), n_lines });
+            return Ok(MountedLines { lines: Vec::new(), n_lines });
         }
         let lines = reader.lines(first..=first.saturating_add(n_max - 1))?;
-        Ok(ShelfLines { lines, n_lines })
+        Ok(MountedLines { lines, n_lines })
     }
 
     fn read_bytes(&self, document: usize, range: Range<u64>) -> Result<String, ReadError> {
@@ -86,7 +86,7 @@ impl Shelf for ViewShelf {
         self.reader(document)?.load(bytes_max)
     }
 
-    fn grep(&self, query: &GrepQuery, documents: &[usize]) -> Result<ShelfReport, ReadError> {
+    fn grep(&self, query: &GrepQuery, documents: &[usize]) -> Result<MountReport, ReadError> {
         let entries: Vec<&DocEntry> = self.view.documents().collect();
         let wanted = documents.iter().filter_map(|&idx| entries.get(idx).map(|entry| entry.idx));
         let part = self.view.only(wanted);
@@ -96,10 +96,10 @@ impl Shelf for ViewShelf {
         let report = grep_view(&part, query, &self.cancel)?;
         let matches = |found: spelunk_context::DocumentMatches| {
             let document = idx(&found.document)?;
-            Some(ShelfMatches { document, matches: found.matches, n_matches: found.n_matches })
+            Some(MountedMatches { document, matches: found.matches, n_matches: found.n_matches })
         };
         let unreadable = report.unreadable.into_iter().filter_map(|(name, error)| Some((idx(&name)?, error)));
-        Ok(ShelfReport {
+        Ok(MountReport {
             documents: report.documents.into_iter().filter_map(matches).collect(),
             unreadable: unreadable.collect(),
         })

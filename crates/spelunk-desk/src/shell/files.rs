@@ -11,7 +11,7 @@ use bashkit::{
     DirEntry, FileSystem, FileSystemExt, FileType, FsLimits, FsUsage, Metadata, Result, async_trait,
 };
 
-use crate::{Area, Desk, DeskError, DeskPath, Entry, Rights};
+use crate::{Desk, DeskError, DeskPath, Entry, Rights, Zone};
 
 /// When everything on a desk was changed: 2026-01-01.
 const MODIFIED: Duration = Duration::from_hours(490_896);
@@ -119,7 +119,7 @@ pub(super) fn metadata(file_type: FileType, size: u64, mode: u32) -> Metadata {
 }
 
 fn metadata_of(path: &DeskPath, entry: Entry) -> Metadata {
-    let may_write = Area::rights(path) == Rights::Write;
+    let may_write = Zone::rights(path) == Rights::Write;
     match entry {
         Entry::Directory => metadata(FileType::Directory, 0, if may_write { 0o755 } else { 0o555 }),
         // There is nowhere to keep what `chmod +x` says: a script is known by its name, and by a size that can be read.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::wire::BufferAction;
 use super::{Outcome, arguments, refused, wire};
-use crate::{Area, Desk, DeskError, DeskPath, show};
+use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 /// Parts of one buffer.
 const PARTS_MAX: u64 = 1000;
@@ -44,7 +44,7 @@ fn path_of(name: &str) -> Result<DeskPath, DeskError> {
         let why = format!("`name` must have 1 to {NAME_BYTES_MAX} letters, digits, `-` or `_`");
         return Err(refused("Buffer", why));
     }
-    DeskPath::parse(&format!("{}/{name}.jsonl", Area::BUFFERS))
+    DeskPath::parse(&format!("{}/{name}.jsonl", Zone::BUFFERS))
 }
 
 fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> Result<Outcome, DeskError> {
@@ -89,7 +89,7 @@ fn read(desk: &Desk, name: &str, path: &DeskPath, arguments: &wire::Buffer) -> R
 
 fn list(desk: &Desk) -> Result<Outcome, DeskError> {
     let mut text = String::new();
-    for (file, _) in desk.list(&DeskPath::of(Area::BUFFERS))? {
+    for (file, _) in desk.list(&DeskPath::of(Zone::BUFFERS))? {
         let Some(name) = file.strip_suffix(".jsonl") else { continue };
         let parts = parts(desk, name, &path_of(name)?)?;
         let n_chars = parts.iter().map(|part| part.chars().count() as u64).sum();
@@ -155,7 +155,7 @@ fn assemble(
 fn parts(desk: &Desk, name: &str, path: &DeskPath) -> Result<Vec<String>, DeskError> {
     if desk.entry(path).is_none() {
         let names: Vec<String> = desk
-            .list(&DeskPath::of(Area::BUFFERS))?
+            .list(&DeskPath::of(Zone::BUFFERS))?
             .iter()
             .filter_map(|(file, _)| file.strip_suffix(".jsonl").map(|name| format!("`{name}`")))
             .take(8)

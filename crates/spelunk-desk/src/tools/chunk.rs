@@ -10,7 +10,7 @@ use spelunk_context::{ContentType, Detector, Heading, estimate_tokens, headings}
 use self::cut::{Cut, Piece};
 use super::wire::ChunkBy;
 use super::{Outcome, arguments, refused, wire};
-use crate::{Area, Desk, DeskError, DeskPath, show};
+use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 /// Chunks named in the outcome.
 const SHOWN_MAX: usize = 12;
@@ -141,7 +141,7 @@ fn entry<'a>(text: &str, piece: &Piece, index: u64, found: &'a [Heading]) -> wir
 /// Where an index of a file lies. Two files of one name do not share an index: the second has a hash of its path.
 fn index_path(desk: &Desk, of: &DeskPath, kind: &str) -> Result<DeskPath, DeskError> {
     let name = show::shortened(of.name(), 80).replace('…', "");
-    let plain = DeskPath::parse(&format!("{}/{name}_{kind}.json", Area::INDEXES))?;
+    let plain = DeskPath::parse(&format!("{}/{name}_{kind}.json", Zone::INDEXES))?;
     let is_free = match desk.entry(&plain) {
         Some(_) => serde_json::from_slice::<wire::IndexOf>(&desk.read(&plain)?)
             .is_ok_and(|index| index.source_file == of.as_str()),
@@ -152,7 +152,7 @@ fn index_path(desk: &Desk, of: &DeskPath, kind: &str) -> Result<DeskPath, DeskEr
     }
     let hash = blake3::hash(of.as_str().as_bytes()).to_hex();
     let hash = hash.as_str().get(..8).unwrap_or_default();
-    DeskPath::parse(&format!("{}/{name}-{hash}_{kind}.json", Area::INDEXES))
+    DeskPath::parse(&format!("{}/{name}-{hash}_{kind}.json", Zone::INDEXES))
 }
 
 fn json(value: &impl Serialize) -> Result<String, DeskError> {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Outcome, arguments, refused, wire};
-use crate::{Area, Desk, DeskError, DeskPath, show};
+use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 /// Characters shown of a text in an error.
 const SHOWN_CHARS_MAX: usize = 80;
@@ -23,7 +23,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
         return Err(refused("Edit", "`old` and `new` are the same"));
     }
     desk.require(&path)?;
-    Area::require_write(&path)?;
+    Zone::require_write(&path)?;
     let text = desk.text(&path)?;
     let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
     let n_found = places.len() as u64;

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Outcome, arguments, refused, wire};
-use crate::{Area, Desk, DeskError, DeskPath, show};
+use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 const TAG_CHARS_MAX: usize = 100;
 const SOURCE_CHARS_MAX: usize = 1000;
@@ -33,7 +33,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     if metadata.as_ref().is_some_and(|metadata| metadata.to_string().len() > METADATA_BYTES_MAX) {
         return Err(refused("Evidence", format!("`metadata` must have at most {METADATA_BYTES_MAX} bytes")));
     }
-    let path = DeskPath::of(Area::EVIDENCE);
+    let path = DeskPath::of(Zone::EVIDENCE);
     let n_held = match desk.entry(&path) {
         Some(_) => memchr::memchr_iter(b'\n', &desk.read(&path)?).count() as u64,
         None => 0,

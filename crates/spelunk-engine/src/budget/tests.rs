@@ -2,10 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn purse(calls: u64, tokens: u64, cost: u64) -> Arc<Purse> {
+fn purse(calls: u64, tokens: u64, cost: u64) -> Arc<Budget> {
     let limits =
         Limits { calls_max: calls, tokens_max: tokens, cost_microusd_max: cost, ..Limits::default() };
-    Purse::new(&limits, 0, Usage::default())
+    Budget::new(&limits, 0, Usage::default())
 }
 
 fn usage(tokens: u64, cost_microusd: u64) -> Usage {
@@ -35,7 +35,7 @@ fn the_first_refusal_is_the_last_word() {
 
 #[test]
 fn each_limit_refuses_by_its_own_name() {
-    let refusal = |purse: Arc<Purse>| purse.reserve(usage(2, 2)).unwrap_err().to_string();
+    let refusal = |purse: Arc<Budget>| purse.reserve(usage(2, 2)).unwrap_err().to_string();
     assert_eq!(refusal(purse(0, 9, 9)), "the run has reached `limits.calls_max` = 0");
     assert_eq!(refusal(purse(9, 1, 9)), "the run has reached `limits.tokens_max` = 1");
     assert_eq!(refusal(purse(9, 9, 1)), "the run has reached `limits.cost_microusd_max` = 1");

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use super::*;
 
 /// Sends `n_calls` calls of one second through the gate and says how many were in flight at most.
-async fn peak(gate: &Arc<Gate>, n_calls: usize) -> usize {
+async fn peak(gate: &Arc<ConcurrencyLimit>, n_calls: usize) -> usize {
     let (now, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
     join_all((0..n_calls).map(async |_| {
         let _pass = gate.enter().await;
@@ -20,13 +20,13 @@ async fn peak(gate: &Arc<Gate>, n_calls: usize) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn it_opens_to_the_limit() {
-    let gate = Arc::new(Gate::new(8));
+    let gate = Arc::new(ConcurrencyLimit::new(8));
     assert_eq!(peak(&gate, 100).await, 8);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_halves_it_and_a_wave_of_refusals_halves_it_once() {
-    let gate = Arc::new(Gate::new(8));
+    let gate = Arc::new(ConcurrencyLimit::new(8));
     for _ in 0..8 {
         gate.narrow(Duration::from_millis(500));
     }
@@ -37,7 +37,7 @@ async fn a_refusal_halves_it_and_a_wave_of_refusals_halves_it_once() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_goes_through_before_the_pause_is_over() {
-    let gate = Gate::new(8);
+    let gate = ConcurrencyLimit::new(8);
     let before = Instant::now();
     gate.narrow(Duration::from_millis(700));
     gate.narrow(Duration::from_millis(900));
@@ -47,7 +47,7 @@ async fn nobody_goes_through_before_the_pause_is_over() {
 
 #[tokio::test(start_paused = true)]
 async fn it_widens_by_one_after_a_round_of_successes_up_to_the_limit() {
-    let gate = Gate::new(4);
+    let gate = ConcurrencyLimit::new(4);
     gate.narrow(Duration::ZERO);
     let mut widths = Vec::new();
     for _ in 0..8 {
@@ -59,7 +59,7 @@ async fn it_widens_by_one_after_a_round_of_successes_up_to_the_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn it_never_closes_for_good() {
-    let gate = Arc::new(Gate::new(2));
+    let gate = Arc::new(ConcurrencyLimit::new(2));
     for _ in 0..5 {
         gate.narrow(Duration::from_millis(1));
         tokio::time::sleep(Duration::from_millis(2)).await;
@@ -70,7 +70,7 @@ async fn it_never_closes_for_good() {
 
 #[tokio::test(start_paused = true)]
 async fn half_is_half_of_what_was_in_flight_and_places_in_use_are_withdrawn_when_they_come_back() {
-    let gate = Arc::new(Gate::new(100));
+    let gate = Arc::new(ConcurrencyLimit::new(100));
     let passes = join_all((0..6).map(async |_| gate.enter().await)).await;
     gate.narrow(Duration::ZERO);
     assert_eq!(gate.width(), 3);

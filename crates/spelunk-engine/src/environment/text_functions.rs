@@ -13,7 +13,7 @@ use spelunk_sandbox::{HostCall, HostFunction, Value};
 
 use super::objects::Part;
 use super::{Arguments, Environment, Refusal};
-use crate::retrieval::FrameFinder;
+use crate::retrieval::FrameRetrieval;
 
 /// Every function with its documentation, the signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 6] = [
@@ -266,7 +266,7 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
 /// Through the index, which is made when it is first asked for.
 fn by_meaning(
     environment: &Environment,
-    finder: &FrameFinder,
+    finder: &FrameRetrieval,
     query: &str,
     mode: Mode,
     k: u64,

@@ -49,7 +49,7 @@ impl Frame {
             return Ok(());
         }
         let records = records();
-        let chore = move |replies: &spelunk_journal::Replies| {
+        let chore = move |replies: &spelunk_journal::ReplyCache| {
             for (key, report) in &records {
                 drop(replies.put(key, &wire::write_report(report)));
             }

@@ -14,13 +14,13 @@ use super::call::Paying;
 use super::wasted_request::Sent;
 use crate::attempt::{self, Seen, Wait};
 use crate::budget::BudgetExceeded;
-use crate::rate_limit::{Pace, Paces};
+use crate::rate_limit::{RateLimit, RateLimits};
 use crate::{FrameError, estimate};
 
 /// One model of a chain, and how fast it may be asked.
 struct Link {
     model: Arc<dyn Model>,
-    pace: Arc<Pace>,
+    pace: Arc<RateLimit>,
 }
 
 /// Why a call has no reply.
@@ -44,7 +44,7 @@ enum Round {
 }
 
 /// The models of a call, the one that was asked first.
-fn links(model: &Arc<dyn Model>, paces: &Paces) -> Vec<Link> {
+fn links(model: &Arc<dyn Model>, paces: &RateLimits) -> Vec<Link> {
     let link = |model: &Arc<dyn Model>| Link { model: Arc::clone(model), pace: paces.of(model.as_ref()) };
     match model.links() {
         [] => vec![link(model)],

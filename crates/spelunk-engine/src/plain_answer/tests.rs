@@ -162,7 +162,7 @@ fn a_reply_that_only_calls_is_a_call() {
 }
 
 proptest::proptest! {
-    /// Replies are hostile: whatever they hold, they are judged, and what is refused of a question that asks for code is
+    /// ReplyCache are hostile: whatever they hold, they are judged, and what is refused of a question that asks for code is
     /// refused of every question.
     #[test]
     fn any_text_is_judged(text in "(```[a-z]{0,6}\n|~~~|<tool_call>|</tool_call>|FINAL\\(|\\{\"name\": |[\\[\\]{}\", a-z\n`]|\\PC){0,40}") {

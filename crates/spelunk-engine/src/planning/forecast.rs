@@ -9,7 +9,7 @@ use spelunk_types::{Focus, Limits, Usage};
 
 use super::analyses;
 use crate::analyst::{Analysis, Words};
-use crate::{Reader, synthesis};
+use crate::{ModelCapacity, synthesis};
 
 /// Bytes of text to a token: at most in plain prose, at least in tables and other scripts, and as lists are measured.
 const TOKEN_BYTES_MAX: u64 = 6;
@@ -58,7 +58,13 @@ impl Forecast {
 }
 
 /// The forecast of a plan. `reader` is the model that reads the parts.
-pub fn forecast(plan: &Plan, view: &View, question: &str, reader: Reader, limits: &Limits) -> Forecast {
+pub fn forecast(
+    plan: &Plan,
+    view: &View,
+    question: &str,
+    reader: ModelCapacity,
+    limits: &Limits,
+) -> Forecast {
     let mut forecast = Forecast::default();
     let mut written: BTreeMap<String, u64> = BTreeMap::new();
     for analysis in analyses(plan, view, Focus::General) {
@@ -89,7 +95,7 @@ struct Task {
 }
 
 impl Task {
-    fn of(analysis: &Analysis, question: &str, reader: Reader, limits: &Limits) -> Self {
+    fn of(analysis: &Analysis, question: &str, reader: ModelCapacity, limits: &Limits) -> Self {
         let Words { system, schema, output_tokens_max: output_tokens } = Words::of(analysis, limits, reader);
         let said = system.len() as u64 + analysis.assignment().len() as u64 + question.len() as u64;
         let least = Usage {

@@ -11,7 +11,7 @@ fn rate(requests: Option<u64>, tokens: Option<u64>) -> Rate {
 }
 
 /// Sends calls of no length, all at once, and says when the last of them went.
-async fn all_sent(pace: &Pace, n_calls: usize, tokens: u64) -> Duration {
+async fn all_sent(pace: &RateLimit, n_calls: usize, tokens: u64) -> Duration {
     let began = Instant::now();
     join_all((0..n_calls).map(async |_| drop(pace.enter(tokens).await))).await;
     began.elapsed()
@@ -19,12 +19,12 @@ async fn all_sent(pace: &Pace, n_calls: usize, tokens: u64) -> Duration {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_rate_nobody_waits() {
-    assert_eq!(all_sent(&Pace::new(Rate::default()), 1000, 1_000_000).await, Duration::ZERO);
+    assert_eq!(all_sent(&RateLimit::new(Rate::default()), 1000, 1_000_000).await, Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_of_a_minute_are_spread() {
-    let pace = Pace::new(rate(Some(60), None));
+    let pace = RateLimit::new(rate(Some(60), None));
     // Six at once, then 54 in a minute.
     assert_eq!(all_sent(&pace, 6, 0).await, Duration::ZERO);
     let waited = all_sent(&pace, 54, 0).await;
@@ -33,7 +33,7 @@ async fn requests_of_a_minute_are_spread() {
 
 #[tokio::test(start_paused = true)]
 async fn tokens_that_were_not_used_are_given_back() {
-    let pace = Pace::new(rate(None, Some(60_000)));
+    let pace = RateLimit::new(rate(None, Some(60_000)));
     let turn = pace.enter(6000).await;
     turn.settle(100);
     drop(turn);
@@ -43,7 +43,7 @@ async fn tokens_that_were_not_used_are_given_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_large_call_is_not_overtaken_by_small_ones_for_ever() {
-    let pace = Pace::new(rate(None, Some(200_000)));
+    let pace = RateLimit::new(rate(None, Some(200_000)));
     // Small ones use up what comes in, and go on coming.
     drop(pace.enter(20_000).await);
     let small = async {
@@ -66,7 +66,7 @@ async fn a_large_call_is_not_overtaken_by_small_ones_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn one_that_gives_up_its_place_lets_the_next_through() {
-    let pace = Pace::new(rate(None, Some(60_000)));
+    let pace = RateLimit::new(rate(None, Some(60_000)));
     drop(pace.enter(6_000).await);
     assert!(tokio::time::timeout(SECOND, pace.enter(6_000)).await.is_err());
     assert!(all_sent(&pace, 1, 900).await <= SECOND);
@@ -74,7 +74,7 @@ async fn one_that_gives_up_its_place_lets_the_next_through() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_leaves_half_of_those_in_flight() {
-    let pace = Pace::new(Rate::default());
+    let pace = RateLimit::new(Rate::default());
     let turns = join_all((0..8).map(async |_| pace.enter(0).await)).await;
     pace.refused(SECOND);
     drop(turns);
@@ -86,7 +86,7 @@ async fn a_refusal_leaves_half_of_those_in_flight() {
 }
 
 /// How many can be in flight now.
-async fn width(pace: &Pace) -> usize {
+async fn width(pace: &RateLimit) -> usize {
     let mut turns = Vec::new();
     while let Ok(turn) = tokio::time::timeout(Duration::from_millis(1), pace.enter(0)).await {
         turns.push(turn);
@@ -97,7 +97,7 @@ async fn width(pace: &Pace) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn first_words_that_come_late_narrow_it_and_not_below_a_few() {
-    let pace = Pace::new(Rate::default());
+    let pace = RateLimit::new(Rate::default());
     let turns = join_all((0..64).map(async |_| pace.enter(0).await)).await;
     for _ in 0..20 {
         pace.succeeded(SECOND / 2);
@@ -113,7 +113,7 @@ async fn first_words_that_come_late_narrow_it_and_not_below_a_few() {
 #[tokio::test(start_paused = true)]
 async fn words_that_are_always_slow_or_always_quick_are_no_crowd() {
     for first_word in [SECOND / 100, 30 * SECOND] {
-        let pace = Pace::new(Rate::default());
+        let pace = RateLimit::new(Rate::default());
         for _ in 0..500 {
             pace.succeeded(first_word);
         }
@@ -127,7 +127,7 @@ fn a_model_has_one_pace_for_all_and_another_model_has_its_own() {
         let reference = ModelRef { provider: "p".into(), name: name.into(), base_url: "u".into() };
         Named(reference, rate(requests, None))
     };
-    let paces = Paces::default();
+    let paces = RateLimits::default();
     let other_handle = paces.clone();
     assert!(Arc::ptr_eq(&paces.of(&named("a", None)), &other_handle.of(&named("a", None))));
     assert!(!Arc::ptr_eq(&paces.of(&named("a", None)), &paces.of(&named("b", None))));

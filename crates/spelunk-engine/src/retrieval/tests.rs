@@ -5,11 +5,11 @@ use spelunk_index::StaticEmbedder;
 
 use super::*;
 
-fn finder(directory: &std::path::Path, who: &str) -> Finder {
+fn finder(directory: &std::path::Path, who: &str) -> Retrieval {
     let text = format!("The {who} bakes bread.\n").repeat(40);
     let inputs = [SourceInput::Text { name: "book.txt".into(), bytes: text.into_bytes() }];
     let corpus = Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap();
-    Finder {
+    Retrieval {
         directory: Some((PrivateDir::new(directory), String::new())),
         embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
         detector: Detector::default(),
@@ -19,7 +19,7 @@ fn finder(directory: &std::path::Path, who: &str) -> Finder {
     }
 }
 
-fn find(finder: &Finder) -> Vec<FoundPassage> {
+fn find(finder: &Retrieval) -> Vec<FoundPassage> {
     finder
         .find(&finder.whole, "who bakes bread?", Mode::Words, 3, &mut Texts::default(), &mut |_| {})
         .unwrap()

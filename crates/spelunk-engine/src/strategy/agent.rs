@@ -46,7 +46,7 @@ pub(super) const PROMPTS: [&str; 13] = [
     script::CHUNKING,
 ];
 
-/// Replies in a row that call nothing, before it is given up.
+/// ReplyCache in a row that call nothing, before it is given up.
 const SILENT_MAX: u64 = 3;
 
 /// Answers by working on files. A run that was asked more goes on where it stood: what it answered before is replayed.

@@ -41,7 +41,7 @@ pub(super) enum Reach {
     /// All of them.
     All,
     /// Those that share words with the question or mean something near to it, or all if none does.
-    Likely,
+    Prefilter,
 }
 
 /// Answers with a report.
@@ -113,7 +113,7 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, Frame
     let options = PlanOptions { limits, detector, mode: Mode::ByType, files_left_out: 0 };
     let likely = match reach {
         Reach::All => None,
-        Reach::Likely => Some(prefilter::find(frame, task).await?),
+        Reach::Prefilter => Some(prefilter::find(frame, task).await?),
     };
     let (view, question, reader) = (task.view.clone(), task.question.clone(), frame.reader());
     // Cutting a large view keeps the cores busy; the executor has other calls to serve.

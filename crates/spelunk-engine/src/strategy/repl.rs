@@ -17,14 +17,14 @@ use spelunk_types::ErrorCode;
 use self::answer::Given;
 pub(in crate::strategy) use self::answer::read_typed;
 pub use self::console::{ConsoleCell, console};
-use self::loop_guard::Habits;
+use self::loop_guard::LoopGuard;
 pub(in crate::strategy) use self::serve::Begun;
 pub(in crate::strategy) use self::session::{Ran, Session};
 use super::names::{first_block, first_program};
 use super::table_query::{self, Trust};
 use super::{empty_reply, overflow};
 use crate::environment::{Environment, Opened, PRELUDE};
-use crate::retrieval::FrameFinder;
+use crate::retrieval::FrameRetrieval;
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Stop, Task};
 
@@ -51,7 +51,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     let opened = open(frame, task).await?;
     let mut transcript = first_messages(frame, task, &opened.description);
     let mut session = Session::open(frame, task, opened).await?;
-    let mut habits = Habits::default();
+    let mut habits = LoopGuard::default();
     let turns_max = turns_max(frame);
     for turn in 1..=turns_max {
         if transcript.needs_compaction() {
@@ -102,7 +102,11 @@ enum Turn {
 }
 
 /// Runs the cells of a reply in order, until one of them answers or breaks.
-async fn take_turn(session: &mut Session<'_>, habits: &mut Habits, reply: &str) -> Result<Turn, FrameError> {
+async fn take_turn(
+    session: &mut Session<'_>,
+    habits: &mut LoopGuard,
+    reply: &str,
+) -> Result<Turn, FrameError> {
     let found = find_cells(reply);
     let mut said = Vec::new();
     for cell in &found.cells {
@@ -129,7 +133,7 @@ async fn take_turn(session: &mut Session<'_>, habits: &mut Habits, reply: &str) 
 }
 
 pub(in crate::strategy) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
-    let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameFinder::new(frame));
+    let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
     // Reading a large view keeps a core busy; the executor has other calls to serve.
     let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
     Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use spelunk_context::{Grid, View};
+use spelunk_context::{RowTable, View};
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 
@@ -81,7 +81,7 @@ struct Rows {
 impl Rows {
     /// The longest cells of a view's rows.
     fn open(view: &View) -> Option<Self> {
-        let grid = Grid::of(view, BYTES_MAX)?;
+        let grid = RowTable::of(view, BYTES_MAX)?;
         if grid.len() > ROWS_MAX {
             return None;
         }
@@ -93,7 +93,7 @@ impl Rows {
                 n += 1;
                 n_spaced += usize::from(value.trim().contains(char::is_whitespace));
             }
-            n_spaced * 2 > n && grid.columns()[*column] != Grid::FILE
+            n_spaced * 2 > n && grid.columns()[*column] != RowTable::FILE
         };
         let column = (0..grid.columns().len()).filter(is_prose).max_by_key(|&column| length(column))?;
         let row = |idx: usize| {
@@ -190,7 +190,7 @@ impl Wanted {
     }
 
     /// The answer; none where nothing was read.
-    fn value(&self, tally: &Tally) -> Option<String> {
+    fn value(&self, tally: &RowLabels) -> Option<String> {
         let counts = tally.counts(self);
         if counts.iter().all(|(_, n)| *n == 0) {
             return None;
@@ -210,11 +210,11 @@ impl Wanted {
 }
 
 /// The kinds of all rows; none where a row could not be read.
-struct Tally {
+struct RowLabels {
     kinds: Vec<Option<String>>,
 }
 
-impl Tally {
+impl RowLabels {
     fn counts<'a>(&self, wanted: &'a Wanted) -> Vec<(&'a str, usize)> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for kind in self.kinds.iter().flatten() {
@@ -241,7 +241,12 @@ impl Tally {
     }
 }
 
-async fn read_all(frame: &Frame, question: &str, wanted: &Wanted, rows: &Rows) -> Result<Tally, FrameError> {
+async fn read_all(
+    frame: &Frame,
+    question: &str,
+    wanted: &Wanted,
+    rows: &Rows,
+) -> Result<RowLabels, FrameError> {
     // What is asked at the end would be on the model's mind.
     let told = question_text::told(question);
     let system = READ.replace("{question}", if told.is_empty() { question } else { &told });
@@ -266,7 +271,7 @@ async fn read_all(frame: &Frame, question: &str, wanted: &Wanted, rows: &Rows) -
             None => kinds.extend((0..n_rows).map(|_| None)),
         }
     }
-    Ok(Tally { kinds })
+    Ok(RowLabels { kinds })
 }
 
 fn batch_prompt(system: &str, wanted: &Wanted, batch: &[Row]) -> (usize, Prompt) {
@@ -320,7 +325,7 @@ mod tests {
         assert_eq!(wanted.kinds_in(r#"{"1": "size"}"#, 2), None);
         assert_eq!(wanted.kinds_in(r#"{"1": "size", "2": "colour"}"#, 2), None);
         let some = |kind: &str| Some(kind.to_owned());
-        let tally = Tally { kinds: vec![some("size"), None, some("praise"), some("size")] };
+        let tally = RowLabels { kinds: vec![some("size"), None, some("praise"), some("size")] };
         assert_eq!(wanted.value(&tally), some("2"));
         assert_eq!(
             tally.in_words(&wanted),
@@ -330,7 +335,7 @@ mod tests {
         assert_eq!(wanted.value(&tally), some("size"));
         wanted.sought = Sought::LeastCommon;
         assert_eq!(wanted.value(&tally), some("praise"));
-        assert_eq!(wanted.value(&Tally { kinds: vec![None] }), None);
+        assert_eq!(wanted.value(&RowLabels { kinds: vec![None] }), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
-use spelunk_context::{Grid, View};
+use spelunk_context::{RowTable, View};
 use spelunk_model::{Message, Prompt};
 use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
@@ -88,7 +88,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
 async fn open(task: &Task) -> Option<(Arc<Sheet>, String)> {
     let (view, question) = (task.view.clone(), task.question_shown().to_owned());
     let opening = tokio::task::spawn_blocking(move || {
-        let sheet = Sheet::new(Grid::of(&view, BYTES_MAX)?, question);
+        let sheet = Sheet::new(RowTable::of(&view, BYTES_MAX)?, question);
         let described = sheet.described();
         Some((Arc::new(sheet), described))
     });
@@ -110,7 +110,7 @@ struct Fault {
 
 /// A grid, and the question about it.
 struct Sheet {
-    grid: Grid,
+    grid: RowTable,
     question: String,
     /// The sentences that ask. What the others name, such as the form of the reply, is no condition.
     asking: String,
@@ -118,7 +118,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn new(grid: Grid, question: String) -> Self {
+    fn new(grid: RowTable, question: String) -> Self {
         let asking = question_text::questions(&question);
         let links = links(&grid, &asking);
         Self { grid, question, asking, links }

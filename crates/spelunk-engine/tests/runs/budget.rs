@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::expect;
-use spelunk_engine::{Roster, RunResult};
+use spelunk_engine::{NamedModels, RunResult};
 use spelunk_model::{Model, ModelOptions, OpenAiModel};
 use spelunk_testkit::{Fault, FaultDisk, Gate, on, status};
 use spelunk_types::{ErrorCode, Explain as _, Limits, RunOutcome, Strategy, Usage};
@@ -339,8 +339,8 @@ async fn where_the_cost_is_bounded_code_cannot_ask_a_model_without_a_price_by_na
     let mut stage = Stage::new(&NOTE, rules);
     stage.strategy = Strategy::Repl;
     stage.cost_is_bounded = true;
-    let roster = Roster::of(BTreeMap::from([("odd".to_owned(), unpriced())]));
-    let engine = engine_on(Arc::new(FaultDisk::sound())).with_roster(roster);
+    let roster = NamedModels::of(BTreeMap::from([("odd".to_owned(), unpriced())]));
+    let engine = engine_on(Arc::new(FaultDisk::sound())).with_named_models(roster);
     let answer = stage.ask(&engine, "Which number?").await.answer.unwrap();
     assert!(answer.text.contains("no price is known for `openai/unknown`"), "{}", answer.text);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use expect_test::expect;
-use spelunk_engine::{Engine, Roster, RunResult};
+use spelunk_engine::{Engine, NamedModels, RunResult};
 use spelunk_model::{Model, ModelOptions, OpenAiModel};
 use spelunk_testkit::{FaultDisk, ModelServer, Rule, on, status};
 use spelunk_types::{Explain, Strategy};
@@ -283,23 +283,23 @@ async fn a_child_asks_the_model_that_its_parent_names_and_a_resumed_run_needs_th
     ])
     .await;
     let disk = Arc::new(FaultDisk::sound());
-    let named = |name: &str| Roster::of(BTreeMap::from([(name.to_owned(), other(&fast))]));
-    let engine = engine_on(Arc::clone(&disk) as _).with_roster(named("fast"));
+    let named = |name: &str| NamedModels::of(BTreeMap::from([(name.to_owned(), other(&fast))]));
+    let engine = engine_on(Arc::clone(&disk) as _).with_named_models(named("fast"));
     let result = stage.ask(&engine, QUESTION).await;
     assert!(answer(&result).starts_with("model-unauthorized"), "{}", answer(&result));
     assert_eq!(fast.requests().len(), 2);
     let refused = stage.resume(&engine_on(Arc::clone(&disk) as _), &result.run).err().unwrap();
     expect!["run `RUN` was started with names of models fast, not none"]
         .assert_eq(&refused.to_string().replace(result.run.short(), "RUN"));
-    let refused = stage.resume(&engine_on(disk).with_roster(named("slow")), &result.run).err().unwrap();
+    let refused = stage.resume(&engine_on(disk).with_named_models(named("slow")), &result.run).err().unwrap();
     assert!(refused.to_string().contains("slow"), "{refused}");
 }
 
 /// A roster with one model, `fast`, which can be opened or not.
-fn roster(fast: &ModelServer, is_open: bool) -> Roster {
+fn roster(fast: &ModelServer, is_open: bool) -> NamedModels {
     let model = other(fast);
     let open = move |_: &str| if is_open { Ok(Arc::clone(&model)) } else { Err("it has no key".to_owned()) };
-    Roster::new(vec!["fast".to_owned()], open)
+    NamedModels::new(vec!["fast".to_owned()], open)
 }
 
 const TRIES_FAST: &str = "hits = grep('magic')\ntry:\n    said = llm_query('how many?', model='fast')\nexcept ModelError as error:\n    said = str(error)\nprint(said, budget()['depth'])";
@@ -310,7 +310,7 @@ async fn a_model_that_could_not_be_asked_is_refused_again_when_the_run_resumes()
     let stage = stage(Strategy::Repl, rules);
     let fast = ModelServer::start([on("*").reply("forty-two")]).await;
     let disk = Arc::new(FaultDisk::sound());
-    let engine = |is_open| engine_on(Arc::clone(&disk) as _).with_roster(roster(&fast, is_open));
+    let engine = |is_open| engine_on(Arc::clone(&disk) as _).with_named_models(roster(&fast, is_open));
     let result = stage.ask(&engine(false), QUESTION).await;
     assert!(answer(&result).starts_with("model-unauthorized"), "{}", answer(&result));
     // Its key is there by now.
@@ -325,7 +325,7 @@ async fn a_resumed_run_whose_model_cannot_be_asked_any_more_says_so_and_loses_no
     let stage = stage(Strategy::Repl, rules);
     let fast = ModelServer::start([on("0#1").reply("forty-two")]).await;
     let disk = Arc::new(FaultDisk::sound());
-    let engine = |is_open| engine_on(Arc::clone(&disk) as _).with_roster(roster(&fast, is_open));
+    let engine = |is_open| engine_on(Arc::clone(&disk) as _).with_named_models(roster(&fast, is_open));
     let result = stage.ask(&engine(true), QUESTION).await;
     let resumed = stage.resume(&engine(false), &result.run).unwrap().join().await;
     assert_eq!(

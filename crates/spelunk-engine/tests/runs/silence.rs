@@ -1,4 +1,4 @@
-//! Replies that say nothing: asked for again, never an answer, never kept, and no end of a conversation.
+//! ReplyCache that say nothing: asked for again, never an answer, never kept, and no end of a conversation.
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use super::sample::Chooser;
 use super::utf8::Utf8Joiner;
 use super::{Job, Work};
 use crate::chat::ChatPiece;
-use crate::reasoning_tags::ThinkTags;
+use crate::reasoning_tags::ReasoningTags;
 use crate::{ModelDelta, ModelError};
 
 /// A prompt has to leave room for at least this many tokens, or for what the call asks for if that is less.
@@ -70,7 +70,7 @@ struct Active {
     asked_at: Option<i32>,
     chooser: Chooser,
     joiner: Utf8Joiner,
-    think: ThinkTags,
+    think: ReasoningTags,
 }
 
 struct Loop<'a> {
@@ -212,7 +212,7 @@ impl<'a> Loop<'a> {
                 asked_at: None,
                 chooser: waiting.chooser,
                 joiner: Utf8Joiner::default(),
-                think: ThinkTags::new(),
+                think: ReasoningTags::new(),
             });
         }
     }
@@ -372,7 +372,7 @@ fn said(active: &mut Active, token: LlamaToken, model: &LlamaModel) -> bool {
     true
 }
 
-fn send(active: &mut Active, deltas: impl FnOnce(&mut ThinkTags) -> Vec<ModelDelta>) {
+fn send(active: &mut Active, deltas: impl FnOnce(&mut ReasoningTags) -> Vec<ModelDelta>) {
     for delta in deltas(&mut active.think) {
         drop(active.job.reply.send(Ok(delta)));
     }

@@ -32,7 +32,7 @@ use self::walk::Walk;
 use super::Refused;
 use super::names::RESERVED;
 use super::prelude;
-use super::source_map::{Rewritten, Rope};
+use super::source_map::{Rewritten, SourceMap};
 use crate::Setup;
 
 /// One name of each part of the prelude that evaluated text may need: it cannot load them itself.
@@ -256,6 +256,6 @@ fn range_of(node: &impl Ranged) -> std::ops::Range<usize> {
 }
 
 /// A rope of new text alone.
-fn new_text(text: impl Into<String>, at: usize) -> Rope {
-    Rope::new(text, at)
+fn new_text(text: impl Into<String>, at: usize) -> SourceMap {
+    SourceMap::new(text, at)
 }

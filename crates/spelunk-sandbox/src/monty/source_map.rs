@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Parts of a text in the making.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Rope {
+pub(super) struct SourceMap {
     pieces: Vec<Piece>,
 }
 
@@ -32,7 +32,7 @@ struct Part {
     is_new: bool,
 }
 
-impl Rope {
+impl SourceMap {
     /// New text at a place of the original.
     pub(super) fn new(text: impl Into<String>, at: usize) -> Self {
         Self { pieces: vec![Piece::New(text.into(), at)] }

@@ -23,7 +23,7 @@ use super::problem::{Answer, Problem};
 use super::route::Route;
 use crate::mcp;
 
-/// Agents that were let in at once.
+/// McpEndpoint that were let in at once.
 const SESSIONS_MAX: usize = 1_000;
 /// A session that says nothing for so long is over.
 const SESSION_IDLE: Duration = Duration::from_mins(30);
@@ -31,13 +31,13 @@ const SESSION_IDLE: Duration = Duration::from_mins(30);
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// The transport, with its types put away.
-pub(crate) struct Agents {
+pub(crate) struct McpEndpoint {
     answer: Box<dyn Fn(Request) -> Answering + Send + Sync>,
     n_sessions: Box<dyn Fn() -> Pin<Box<dyn Future<Output = usize> + Send>> + Send + Sync>,
     close: Box<dyn Fn() + Send + Sync>,
 }
 
-impl Agents {
+impl McpEndpoint {
     pub(super) fn new(state: &Arc<mcp::State>, settings: &ServerSettings) -> Self {
         let bytes_max = usize::try_from(settings.body_bytes_max).unwrap_or(usize::MAX);
         // Hosts and origins are the guard's, who knows the settings.

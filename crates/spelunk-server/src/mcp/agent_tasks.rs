@@ -20,7 +20,7 @@ pub(super) const CALL_MS_MAX: u64 = 86_400_000;
 const ABOUT_CHARS_MAX: usize = 160;
 
 /// Tasks that nobody has answered.
-pub(super) struct Board {
+pub(super) struct AgentTasks {
     tasks: Mutex<BTreeMap<CallId, Task>>,
     /// Counts changes, to wait for the next.
     changed: watch::Sender<u64>,
@@ -50,13 +50,13 @@ pub(super) struct Shown {
     pub(super) leased_to: Option<(String, u64)>,
 }
 
-impl Default for Board {
+impl Default for AgentTasks {
     fn default() -> Self {
         Self { tasks: Mutex::default(), changed: watch::Sender::new(0) }
     }
 }
 
-impl Board {
+impl AgentTasks {
     async fn ask(&self, call: CallId, prompt: Prompt) -> Result<String, ModelError> {
         let (reply, answered) = oneshot::channel();
         self.tasks().insert(call, Task { prompt, reply, lease: None });
@@ -184,19 +184,19 @@ fn unknown(call: &CallId) -> Usage {
 }
 
 /// A model whose calls are on the board.
-pub(super) struct BoardModel {
+pub(super) struct AgentModel {
     reference: ModelRef,
-    board: Arc<Board>,
+    board: Arc<AgentTasks>,
 }
 
-impl BoardModel {
-    pub(super) fn new(board: Arc<Board>) -> Self {
+impl AgentModel {
+    pub(super) fn new(board: Arc<AgentTasks>) -> Self {
         let reference = ModelRef { provider: OF_CLIENT.into(), name: MODEL.into(), base_url: String::new() };
         Self { reference, board }
     }
 }
 
-impl Model for BoardModel {
+impl Model for AgentModel {
     fn reference(&self) -> &ModelRef {
         &self.reference
     }

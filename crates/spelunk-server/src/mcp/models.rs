@@ -13,7 +13,7 @@ use spelunk_engine::RunSettings;
 use spelunk_model::Model;
 use spelunk_types::Limits;
 
-use super::agent_tasks::{self, Board, BoardModel};
+use super::agent_tasks::{self, AgentModel, AgentTasks};
 use super::runs::Asked;
 use super::sampling::{self, Part, Questions, SamplingModel, Way};
 use super::state::State;
@@ -67,8 +67,8 @@ impl Models {
 
     /// Agents of the host in the place of a model.
     pub(super) fn of_agents() -> Self {
-        let board = Arc::new(Board::default());
-        let root: Arc<dyn Model> = Arc::new(BoardModel::new(Arc::clone(&board)));
+        let board = Arc::new(AgentTasks::default());
+        let root: Arc<dyn Model> = Arc::new(AgentModel::new(Arc::clone(&board)));
         let asked = Asked { questions: None, board: Some(board) };
         Self { asked, patience_ms: agent_tasks::CALL_MS_MAX, ..Self::of(root) }
     }

@@ -7,7 +7,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, whole_number, wrong};
-use spelunk_app::asking::{Asked, Asking, Named, RoleModels, Sources};
+use spelunk_app::asking::{Asking, Named, QuestionInput, RoleModels, Sources};
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::error_text::{Paint, error_text};
@@ -20,7 +20,7 @@ use spelunk_engine::{EngineError, RunHandle, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{Focus, Limits, RunOutcome};
 
-use super::agent_tasks::Board;
+use super::agent_tasks::AgentTasks;
 use super::answer::Said;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
@@ -90,7 +90,7 @@ struct Query {
 }
 
 fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure> {
-    let Asked { question, mut along } = Asked::read(&mut arguments, Vec::new())?;
+    let QuestionInput { question, mut along } = QuestionInput::read(&mut arguments, Vec::new())?;
     let material = Material::of(&mut arguments)?;
     let Manner { strategy, focus, schema } = Manner::of(state, &mut arguments)?;
     let model = ModelChoice::of(&mut arguments)?;
@@ -177,7 +177,7 @@ async fn begin(
 pub(super) async fn begin_tasks(
     state: &Arc<State>,
     arguments: Arguments,
-) -> Result<(Arc<Live>, Arc<Board>), Failure> {
+) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
     state.runs.require_room()?;
     let mut query = read_query(state, arguments)?;
     query.strategy = StrategyChoice::Map;

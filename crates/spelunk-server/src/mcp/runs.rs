@@ -14,7 +14,7 @@ use spelunk_types::{EventKind, FrameId, RunId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::agent_tasks::Board;
+use super::agent_tasks::AgentTasks;
 use super::sampling::Questions;
 
 /// Runs and sessions at once.
@@ -36,7 +36,7 @@ pub(super) struct Live {
     /// What it wants to know of the client's model, where the client is asked in rounds.
     pub(super) questions: Option<Arc<Questions>>,
     /// What it wants agents to do, where they take the place of a model.
-    pub(super) board: Option<Arc<Board>>,
+    pub(super) board: Option<Arc<AgentTasks>>,
     fold: Arc<Mutex<Fold>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Asked {
     /// The client, in rounds.
     pub(super) questions: Option<Arc<Questions>>,
     /// Agents of the host.
-    pub(super) board: Option<Arc<Board>>,
+    pub(super) board: Option<Arc<AgentTasks>>,
 }
 
 /// What is done with the result of a run.

@@ -16,7 +16,7 @@ use spelunk_model::{Prompt, Speaker};
 use spelunk_types::{CallId, FrameId};
 use tokio::time::{Instant, timeout_at};
 
-use super::agent_tasks::{Board, Shown};
+use super::agent_tasks::{AgentTasks, Shown};
 use super::answer::Said;
 use super::query;
 use super::runs::Live;
@@ -46,7 +46,7 @@ pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<Ca
 }
 
 /// Waits until the plan is known and as many of its tasks are on the board as can be at once.
-async fn first_tasks(live: &Live, board: &Board, n_at_once: u64) {
+async fn first_tasks(live: &Live, board: &AgentTasks, n_at_once: u64) {
     let deadline = Instant::now() + FIRST_TASKS;
     let (mut changes, mut progress) = (board.changes(), live.progress.clone());
     let is_planned = || {
@@ -131,7 +131,7 @@ fn id(live: &Live, call: &CallId) -> String {
 }
 
 /// The run that is named, or the only one that has a board.
-fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<Board>), Failure> {
+fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
     let mut with_board = state.runs.all();
     with_board.retain(|live| live.board.is_some());
     if let Some(name) = name {
@@ -157,7 +157,7 @@ fn no_board() -> Usage {
 }
 
 /// The task that is named.
-fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<Board>, CallId), Failure> {
+fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, CallId), Failure> {
     let bad = || wrong("task", "is not the name of a task, such as `13fcbfa5/0.3#0`");
     let (run, call) = name.split_once('/').ok_or_else(bad)?;
     let call: CallId = call.parse().map_err(|_| bad())?;

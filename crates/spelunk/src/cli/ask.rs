@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use spelunk_app::app::App;
-use spelunk_app::asking::{Asked, Asking, Named, Sources, require_question};
+use spelunk_app::asking::{Asking, Named, QuestionInput, Sources, require_question};
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
@@ -81,7 +81,7 @@ pub(crate) struct AskArgs {
 }
 
 pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, Failure> {
-    let Asked { question, along } = attachments::asked(app, &mut args)?;
+    let QuestionInput { question, along } = attachments::asked(app, &mut args)?;
     require_question(&question)?;
     if let Some(going_on) = follow_up::of_agent(app, &args)? {
         return follow_up::ask(app, &args, &question, going_on).await;

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::*;
 
-fn read(sent: &Value) -> Result<Asked, String> {
+fn read(sent: &Value) -> Result<QuestionInput, String> {
     let mut arguments = Arguments::new(sent.as_object().cloned());
-    let asked = Asked::read(&mut arguments, Vec::new()).map_err(|usage| usage.message)?;
+    let asked = QuestionInput::read(&mut arguments, Vec::new()).map_err(|usage| usage.message)?;
     arguments.finish().map_err(|usage| usage.message)?;
     Ok(asked)
 }

@@ -10,7 +10,7 @@ fn pattern(pattern: &str) -> Pattern {
 
 #[test]
 fn places_around_secrets_are_places_in_the_line() {
-    let line = Veiled::new(b"ab SECRET ab SECRET ab", &[3..9, 13..19]);
+    let line = MaskedText::new(b"ab SECRET ab SECRET ab", &[3..9, 13..19]);
     assert_eq!(line.bytes, b"ab \xFF ab \xFF ab");
     assert_eq!(line.ranges(&pattern("ab"), 9), [0..2, 10..12, 20..22]);
     assert_eq!(line.ranges(&pattern("ab"), 2), [0..2, 10..12]);
@@ -33,7 +33,7 @@ fn places_around_secrets_are_places_in_the_line() {
 
 #[test]
 fn a_match_ends_before_a_secret_and_one_with_a_veil_in_it_is_none() {
-    let line = Veiled::new(b"token = SECRET;", &[8..14]);
+    let line = MaskedText::new(b"token = SECRET;", &[8..14]);
     assert_eq!(line.ranges(&pattern("token = .*"), 9), [0..8]);
     assert_eq!(line.ranges(&pattern("^.*$"), 9), <[Range<usize>; 0]>::default());
     assert_eq!(line.ranges(&pattern(r"token(?-u:.*)"), 9), <[Range<usize>; 0]>::default());

@@ -14,11 +14,11 @@ const NEAR_BYTES: usize = 4 * 1024;
 
 /// Chooses lines.
 #[derive(Debug)]
-pub(super) struct LineSieve {
+pub(super) struct LinePrefilter {
     needle: memchr::memmem::Finder<'static>,
 }
 
-impl LineSieve {
+impl LinePrefilter {
     /// Nothing for a pattern that is not within a line, asks where the text ends, or has no text of its own.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;

@@ -1,7 +1,7 @@
 //! Scripts that want out, or never want to end.
 
 use super::*;
-use crate::{Area, Rights};
+use crate::{Rights, Zone};
 
 #[test]
 fn there_is_no_host() {
@@ -123,7 +123,7 @@ fn what_belongs_to_the_engine_cannot_be_changed() {
 
 /// What lies outside of the places where a model may write.
 fn kept(desk: &Desk) -> Vec<(DeskPath, Vec<u8>)> {
-    let is_kept = |path: &DeskPath| Area::rights(path) != Rights::Write;
+    let is_kept = |path: &DeskPath| Zone::rights(path) != Rights::Write;
     desk.files()
         .filter(|(path, _)| is_kept(path))
         .map(|(path, bytes)| (path.clone(), bytes.to_vec()))

@@ -14,7 +14,7 @@ fn named(name: &str, requests_per_minute: u64) -> Arc<dyn Model> {
 
 #[tokio::test(start_paused = true)]
 async fn each_model_of_a_chain_has_its_own_pace_and_shares_it_with_those_who_ask_it_alone() {
-    let paces = Paces::default();
+    let paces = RateLimits::default();
     let (one, other) = (named("one", 60), named("other", 600));
     let chain: Arc<dyn Model> =
         Arc::new(FallbackModel::new(Arc::clone(&one), vec![Arc::clone(&other), named("third", 1)]));
@@ -34,7 +34,7 @@ async fn each_model_of_a_chain_has_its_own_pace_and_shares_it_with_those_who_ask
 
 #[tokio::test(start_paused = true)]
 async fn one_that_was_out_is_asked_last_until_it_has_rested_or_answered() {
-    let paces = Paces::default();
+    let paces = RateLimits::default();
     let chain: Arc<dyn Model> =
         Arc::new(FallbackModel::new(named("a", 1), vec![named("b", 1), named("c", 1)]));
     let links = links(&chain, &paces);
@@ -53,7 +53,7 @@ async fn one_that_was_out_is_asked_last_until_it_has_rested_or_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn one_without_capacity_is_left_alone_for_as_long_as_it_asks() {
-    let paces = Paces::default();
+    let paces = RateLimits::default();
     let chain: Arc<dyn Model> = Arc::new(FallbackModel::new(named("a", 600), vec![named("b", 600)]));
     let links = links(&chain, &paces);
     let turns = futures_util::future::join_all((0..8).map(async |_| links[0].pace.enter(1).await)).await;

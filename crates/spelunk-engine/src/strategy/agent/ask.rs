@@ -1,4 +1,4 @@
-//! Asking sub-models: one question, or many at once. Replies are ordinary calls of the frame, recorded as such.
+//! Asking sub-models: one question, or many at once. ReplyCache are ordinary calls of the frame, recorded as such.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

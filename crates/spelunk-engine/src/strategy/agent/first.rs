@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 use spelunk_context::{DocEntry, Origin, SourceError, View};
-use spelunk_desk::{Desk, DeskError, DeskLimits, ViewShelf};
+use spelunk_desk::{Desk, DeskError, DeskLimits, ViewMount};
 use spelunk_types::Limits;
 
 use super::agent_state::{Counts, path};
@@ -108,7 +108,7 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
     for (name, text) in files {
         desk.put(&path(name), text.into_bytes())?;
     }
-    desk.mount(Arc::new(ViewShelf::new(contexts.clone(), Arc::new(AtomicBool::new(false)))));
+    desk.mount(Arc::new(ViewMount::new(contexts.clone(), Arc::new(AtomicBool::new(false)))));
     let inlined = inlined(task, limits)?;
     let is_inlined = inlined.is_some();
     let (template, contexts) = match inlined {

@@ -23,12 +23,12 @@ type Lines = (u64, u64);
 
 /// Lines, by document.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Likely(BTreeMap<u32, Vec<Lines>>);
+pub(super) struct Prefilter(BTreeMap<u32, Vec<Lines>>);
 
 /// Looks for them, or takes them from the record.
-pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Likely, FrameError> {
+pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Prefilter, FrameError> {
     let recorded = frame.observe("likely lines", look(frame, task)).await?;
-    Ok(Likely(serde_json::from_str(&recorded).unwrap_or_default()))
+    Ok(Prefilter(serde_json::from_str(&recorded).unwrap_or_default()))
 }
 
 async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
@@ -47,12 +47,12 @@ async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
     Ok(serde_json::to_string(&likely.0).unwrap_or_default())
 }
 
-fn by_words(view: &View, question: &str) -> Likely {
+fn by_words(view: &View, question: &str) -> Prefilter {
     // Short ones, so that a passage at the edge of a part does not bring in its neighbour.
     let options = RankOptions { passage_lines: 4, ..RankOptions::new(WORDS_PASSAGES_MAX, u64::MAX) };
     // What cannot be read any more is named when the run ends.
     let (passages, _) = rank_readable(view, question, &options);
-    let mut likely = Likely::default();
+    let mut likely = Prefilter::default();
     likely.add(passages.iter().map(|passage| (passage.doc_idx, (passage.line_start, passage.line_end))));
     likely
 }
@@ -75,7 +75,7 @@ fn by_meaning(
     }))
 }
 
-impl Likely {
+impl Prefilter {
     fn add(&mut self, lines: impl Iterator<Item = (u32, Lines)>) {
         for (document, lines) in lines {
             self.0.entry(document).or_default().push(lines);

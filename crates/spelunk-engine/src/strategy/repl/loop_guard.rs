@@ -1,4 +1,4 @@
-//! Habits of models that lead nowhere: talking without code, and running the same code again. Each is named to the
+//! LoopGuard of models that lead nowhere: talking without code, and running the same code again. Each is named to the
 //! model; when that does not help, it is asked for what it has.
 
 use spelunk_sandbox::Found;
@@ -13,12 +13,12 @@ const NUDGE: &str = "No code was found in your reply, so nothing was run. Write 
 const NUDGE_CUT: &str = "Your reply was cut off before the end of its block of code. Write shorter blocks.";
 
 #[derive(Debug, Default)]
-pub(super) struct Habits {
+pub(super) struct LoopGuard {
     n_talks: u32,
     repeats: Repeats,
 }
 
-impl Habits {
+impl LoopGuard {
     /// What the model is told after this reply, `said` being what its cells came to.
     pub(super) fn judge(&mut self, found: &Found, mut said: Vec<String>) -> Turn {
         if found.cells.is_empty() && said.is_empty() {

@@ -33,7 +33,7 @@ pub(in crate::strategy) struct Session<'a> {
     pub(super) gate: Gate,
     /// Calls of models that the current cell has made.
     pub(super) n_calls: u64,
-    /// Replies to what is not free to ask again, of the current cell.
+    /// ReplyCache to what is not free to ask again, of the current cell.
     pub(super) effects: Vec<HostReply>,
     /// The answer of the current cell.
     pub(super) given: Option<Given>,

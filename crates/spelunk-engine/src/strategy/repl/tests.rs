@@ -5,7 +5,7 @@ use spelunk_types::Citation;
 
 use super::answer::Gate;
 use super::find_cells;
-use super::loop_guard::Habits;
+use super::loop_guard::LoopGuard;
 use super::{ErrorCode, Turn};
 use crate::Schema;
 use crate::plain_answer::CodeAlone;
@@ -110,7 +110,7 @@ fn evidence_is_taken_in_every_form_that_code_has_it() {
 
 /// What the model is told after each of these replies, each with what its cells came to.
 fn judged(turns: &[(&str, &str)]) -> Vec<String> {
-    let mut habits = Habits::default();
+    let mut habits = LoopGuard::default();
     let told = turns.iter().map(|(reply, said)| {
         let said = if said.is_empty() { Vec::new() } else { vec![(*said).to_owned()] };
         match habits.judge(&find_cells(reply), said) {

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelunk_context::Grid;
+use spelunk_context::RowTable;
 
 use super::operation::Operation;
 use super::query::Query;
@@ -32,13 +32,13 @@ pub(super) struct Computed {
 
 /// The rows that meet the conditions of a query, and what is done with them.
 struct Chosen<'g> {
-    grid: &'g Grid,
+    grid: &'g RowTable,
     query: &'g Query,
     rows: Vec<usize>,
 }
 
 /// The answer, or why there is none.
-pub(super) fn compute(query: &Query, grid: &Grid) -> Result<Computed, String> {
+pub(super) fn compute(query: &Query, grid: &RowTable) -> Result<Computed, String> {
     let rows: Vec<usize> = (0..grid.len()).filter(|&row| query.takes(grid, row)).collect();
     let n_rows = rows.len();
     let chosen = Chosen { grid, query, rows };

@@ -1,7 +1,7 @@
 //! Links: words of a question that stand in a column as they are. "The service gateway" says which rows are meant, once
 //! it is known that `gateway` is a value of the third column.
 
-use spelunk_context::Grid;
+use spelunk_context::RowTable;
 
 use super::KINDS_MAX;
 use crate::strategy::name_hops::holds;
@@ -18,7 +18,7 @@ pub(super) struct Link {
 }
 
 /// What the question names, column by column. A value of two columns says nothing about either.
-pub(super) fn links(grid: &Grid, question: &str) -> Vec<Link> {
+pub(super) fn links(grid: &RowTable, question: &str) -> Vec<Link> {
     let lower = question.to_lowercase();
     let mut links: Vec<Link> = Vec::new();
     for (column, name) in grid.columns().iter().enumerate() {

@@ -2,7 +2,7 @@
 //! fault that the model is told, never something else in its place.
 
 use serde_json::Value;
-use spelunk_context::Grid;
+use spelunk_context::RowTable;
 
 use super::link::Link;
 use super::operation::{Operation, asks_together};
@@ -122,7 +122,7 @@ pub(super) struct Query {
 
 impl Query {
     /// The form that a reply says, if it says one.
-    pub(super) fn read(form: Option<&Value>, grid: &Grid) -> Result<Self, String> {
+    pub(super) fn read(form: Option<&Value>, grid: &RowTable) -> Result<Self, String> {
         let form = form.ok_or_else(|| "it is no JSON".to_owned())?;
         let text = |value: &Value, key: &str| value.get(key).and_then(as_text).unwrap_or_default();
         let column =
@@ -162,7 +162,7 @@ impl Query {
         self.conditions.iter().any(|condition| condition.column == column)
     }
 
-    pub(super) fn takes(&self, grid: &Grid, row: usize) -> bool {
+    pub(super) fn takes(&self, grid: &RowTable, row: usize) -> bool {
         self.conditions
             .iter()
             .all(|condition| condition.takes(grid.cell(row, condition.column).unwrap_or_default()))
@@ -197,7 +197,7 @@ impl Query {
     }
 
     /// Says what no row can meet, and what has no order.
-    pub(super) fn check(&mut self, grid: &Grid, question: &str) -> Result<(), String> {
+    pub(super) fn check(&mut self, grid: &RowTable, question: &str) -> Result<(), String> {
         let of = self.of;
         let is_fixed = |condition: &Condition| condition.column == of && condition.relation == Relation::Is;
         if self.operation == Operation::CountDifferent && self.conditions.iter().any(is_fixed) {
@@ -218,7 +218,7 @@ impl Query {
     }
 
     /// "Who has the most hours", where people have several rows, asks for all their hours together.
-    fn add_up(&mut self, grid: &Grid, question: &str) {
+    fn add_up(&mut self, grid: &RowTable, question: &str) {
         let is_one = matches!(self.operation, Operation::Largest | Operation::Smallest);
         if !is_one || self.of == self.show || !asks_together(question) {
             return;
@@ -236,7 +236,7 @@ impl Query {
     }
 
     /// `level = ERROR and time < 06:00; counted`.
-    pub(super) fn in_words(&self, grid: &Grid) -> String {
+    pub(super) fn in_words(&self, grid: &RowTable) -> String {
         let name = |column: usize| grid.columns().get(column).map(|name| short(name)).unwrap_or_default();
         let conditions = self.conditions.iter().map(|condition| {
             format!("{} {} {}", name(condition.column), condition.relation.sign(), short(&condition.value))
@@ -248,7 +248,7 @@ impl Query {
 }
 
 /// Looks for the value of a condition in its column, and takes it as it is written there.
-fn find_value(condition: &mut Condition, grid: &Grid) -> Result<(), String> {
+fn find_value(condition: &mut Condition, grid: &RowTable) -> Result<(), String> {
     let same = grid.values(condition.column).find(|cell| value::is_same_text(cell, &condition.value));
     if let Some(cell) = same {
         (condition.value, condition.is_text) = (cell.to_owned(), true);
@@ -268,7 +268,7 @@ fn find_value(condition: &mut Condition, grid: &Grid) -> Result<(), String> {
     Err(format!("no row has `{value}` in the column {name}; {word} {}", values.join(", ")))
 }
 
-fn require_order(condition: &Condition, grid: &Grid) -> Result<(), String> {
+fn require_order(condition: &Condition, grid: &RowTable) -> Result<(), String> {
     let has_order = |cell: &&str| is_missing(cell) || value::order(cell, &condition.value).is_some();
     let without = grid.values(condition.column).find(|cell| !has_order(cell));
     without.map_or(Ok(()), |cell| {

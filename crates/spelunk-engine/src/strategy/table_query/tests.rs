@@ -14,7 +14,7 @@ const LOG: &str = "2025-03-07T00:04:39Z INFO  gateway up\n2025-03-07T05:59:59Z E
     2025-03-07T13:00:00Z INFO  stock up\n2025-03-07T14:00:00Z INFO  stock up\n";
 
 fn sheet(name: &str, text: &str, question: &str) -> Sheet {
-    Sheet::new(Grid::of(&view(&[(name, text)]), BYTES_MAX).unwrap(), question.to_owned())
+    Sheet::new(RowTable::of(&view(&[(name, text)]), BYTES_MAX).unwrap(), question.to_owned())
 }
 
 fn read(sheet: &Sheet, reply: &str, trust: Trust) -> String {
@@ -276,7 +276,7 @@ fn first_and_last_are_by_time() {
     let (old, new) =
         ("2025-03-06T23:00:00Z ERROR stock gave up\n", "2025-03-07T00:01:00Z ERROR gateway gave up\n");
     let view = view(&[("app.log", &new.repeat(3)), ("app.log.1", &old.repeat(3))]);
-    let grid = Grid::of(&view, BYTES_MAX).unwrap();
+    let grid = RowTable::of(&view, BYTES_MAX).unwrap();
     let sheet = Sheet::new(grid, "Which was first?".to_owned());
     let form = |what: &str, of: &str, show: &str| {
         let form = format!(r#"{{"conditions": [], "do": "{what}", "of": "{of}", "show": "{show}"}}"#);

@@ -7,7 +7,7 @@ use super::plain::{has_foreign_call, is_named, is_plain_message, is_plain_value}
 use super::survey::is_gathering;
 use super::walk::Walk;
 use super::{new_text, range_of, tables};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 /// Builtins that call a function of the caller for each item. Inside one the interpreter cannot wait for the host.
 const CALLBACKS: [&str; 5] = ["sorted", "min", "max", "map", "filter"];
@@ -30,7 +30,7 @@ const CONSUMERS: [&str; 14] = [
 ];
 
 impl<'a> Walk<'a> {
-    pub(super) fn attribute(&mut self, attribute: &'a ExprAttribute) -> Option<Rope> {
+    pub(super) fn attribute(&mut self, attribute: &'a ExprAttribute) -> Option<SourceMap> {
         let name = attribute.attr.as_str();
         let range = range_of(attribute);
         if self.is_prelude && !self.session.properties.contains(name) {
@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
         matches!(expr, Expr::Name(name) if tables::BUILTIN_TYPES.contains(&name.id.as_str()) && self.is_builtin(&name.id))
     }
 
-    pub(super) fn call(&mut self, call: &'a ExprCall) -> Option<Rope> {
+    pub(super) fn call(&mut self, call: &'a ExprCall) -> Option<SourceMap> {
         let is_awaited = std::mem::replace(&mut self.is_awaited, false);
         if let Expr::Name(name) = &*call.func
             && self.survey.awaits
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `f(**a, **b)`: the interpreter takes one of them.
-    fn merged_call(&mut self, call: &'a ExprCall) -> Rope {
+    fn merged_call(&mut self, call: &'a ExprCall) -> SourceMap {
         let range = range_of(call);
         let mut rope = self.expr(&call.func);
         rope.add("(", range.start);
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A call with another function in place of its own.
-    pub(super) fn call_of(&mut self, call: &'a ExprCall, function: &str) -> Rope {
+    pub(super) fn call_of(&mut self, call: &'a ExprCall, function: &str) -> SourceMap {
         self.open(call.start().to_usize());
         self.replace(range_of(&*call.func), function);
         self.arguments(call);
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn argument(&mut self, call: &'a ExprCall, value: &'a Expr) -> Rope {
+    fn argument(&mut self, call: &'a ExprCall, value: &'a Expr) -> SourceMap {
         if self.session.has_handles && is_named(&call.func, &["print"]) {
             return self.shown(value);
         }
@@ -155,7 +155,7 @@ impl<'a> Walk<'a> {
         self.expr(value)
     }
 
-    fn builtin_call(&mut self, call: &'a ExprCall, name: &str) -> Option<Rope> {
+    fn builtin_call(&mut self, call: &'a ExprCall, name: &str) -> Option<SourceMap> {
         let n_args = call.arguments.args.len();
         let flags = self.flags();
         let has_handles = self.session.has_handles;
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The call as it is, with its arguments rewritten.
-    pub(super) fn plain_call(&mut self, call: &'a ExprCall) -> Rope {
+    pub(super) fn plain_call(&mut self, call: &'a ExprCall) -> SourceMap {
         self.open(call.start().to_usize());
         let function = self.expr(&call.func);
         self.splice(range_of(&*call.func), function);
@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A call of a function that uses up iterables, which may be generators or host objects.
-    fn lazy_call(&mut self, call: &'a ExprCall, name: &str) -> Rope {
+    fn lazy_call(&mut self, call: &'a ExprCall, name: &str) -> SourceMap {
         if matches!(name, "enumerate" | "zip" | "map" | "filter") {
             return self.call_of(call, &format!("__sp_{name}"));
         }
@@ -250,7 +250,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `KeyError(("a", 1))`: the interpreter's exceptions take one text.
-    fn exception_call(&mut self, call: &'a ExprCall) -> Rope {
+    fn exception_call(&mut self, call: &'a ExprCall) -> SourceMap {
         let name = self.text_of(&*call.func).to_owned();
         self.open(call.start().to_usize());
         let first =
@@ -262,7 +262,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `eval(text)`: the text is rewritten like a cell.
-    fn evaluated(&mut self, call: &'a ExprCall, name: &str) -> Rope {
+    fn evaluated(&mut self, call: &'a ExprCall, name: &str) -> SourceMap {
         self.open(call.start().to_usize());
         for (idx, argument) in call.arguments.iter_source_order().enumerate() {
             let value = argument.value();
@@ -293,7 +293,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn method_call(&mut self, call: &'a ExprCall, attribute: &'a ExprAttribute) -> Option<Rope> {
+    fn method_call(&mut self, call: &'a ExprCall, attribute: &'a ExprAttribute) -> Option<SourceMap> {
         if self.is_prelude {
             return None;
         }
@@ -367,7 +367,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn all_of_argument(&mut self, call: &'a ExprCall) -> Rope {
+    fn all_of_argument(&mut self, call: &'a ExprCall) -> SourceMap {
         let Expr::Attribute(attribute) = &*call.func else { return self.plain_call(call) };
         self.open(call.start().to_usize());
         let value = self.expr(&attribute.value);
@@ -385,7 +385,7 @@ impl<'a> Walk<'a> {
         attribute: &'a ExprAttribute,
         function: &str,
         name: Option<&str>,
-    ) -> Rope {
+    ) -> SourceMap {
         let range = range_of(call);
         self.open(range.start);
         let value = self.expr(&attribute.value);
@@ -404,12 +404,12 @@ impl<'a> Walk<'a> {
     }
 
     /// `str.lower(x)`, which the interpreter knows as `x.lower()` only.
-    fn method_of_type(&mut self, call: &'a ExprCall, name: &str) -> Rope {
+    fn method_of_type(&mut self, call: &'a ExprCall, name: &str) -> SourceMap {
         let function = format!("(lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
         self.call_of(call, &function)
     }
 
-    pub(super) fn generator(&mut self, expr: &'a Expr) -> Option<Rope> {
+    pub(super) fn generator(&mut self, expr: &'a Expr) -> Option<SourceMap> {
         if self.is_prelude {
             return None;
         }
@@ -419,7 +419,7 @@ impl<'a> Walk<'a> {
         Some(self.plain_expr(expr).wrapped("iter(", ")", &range_of(expr)))
     }
 
-    pub(super) fn awaited(&mut self, await_: &'a ExprAwait) -> Rope {
+    pub(super) fn awaited(&mut self, await_: &'a ExprAwait) -> SourceMap {
         self.open(await_.start().to_usize());
         self.is_awaited = true;
         let value = self.expr(&await_.value);

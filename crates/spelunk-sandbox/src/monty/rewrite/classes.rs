@@ -8,10 +8,10 @@ use ruff_text_size::Ranged;
 use super::functions::yields;
 use super::walk::Walk;
 use super::{new_text, range_of};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 impl<'a> Walk<'a> {
-    pub(super) fn class(&mut self, class: &'a StmtClassDef) -> Option<Rope> {
+    pub(super) fn class(&mut self, class: &'a StmtClassDef) -> Option<SourceMap> {
         let range = range_of(class);
         let indent = self.indent_of(range.start)?.to_owned();
         let is_simple = class.arguments.as_ref().is_none_or(|arguments| arguments.is_empty())
@@ -28,7 +28,7 @@ impl<'a> Walk<'a> {
             .arguments
             .as_ref()
             .map_or(class.name.end().to_usize(), |arguments| arguments.end().to_usize());
-        self.splice(class.name.end().to_usize()..header_end, Rope::default());
+        self.splice(class.name.end().to_usize()..header_end, SourceMap::default());
         self.classes.push((class.name.to_string(), None));
         self.class_body(class);
         self.classes.pop();
@@ -58,7 +58,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A method. Its decorators are evaluated before it and applied after it, by assignments.
-    fn method(&mut self, method: &'a StmtFunctionDef, n_decorators: &mut usize) -> Rope {
+    fn method(&mut self, method: &'a StmtFunctionDef, n_decorators: &mut usize) -> SourceMap {
         let range = range_of(method);
         let is_generator = yields(&method.body);
         let first = method.parameters.posonlyargs.first().or(method.parameters.args.first());
@@ -67,7 +67,7 @@ impl<'a> Walk<'a> {
             class.1 = first;
         }
         let indent = self.indent_of(range.start).unwrap_or("    ").to_owned();
-        let mut rope = Rope::default();
+        let mut rope = SourceMap::default();
         let mut applied = Vec::new();
         for decorator in &method.decorator_list {
             let at = decorator.start().to_usize();
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
                 Expr::Attribute(attribute)
                     if matches!(attribute.attr.as_str(), "setter" | "getter" | "deleter") =>
                 {
-                    Rope::kept(range_of(&decorator.expression))
+                    SourceMap::kept(range_of(&decorator.expression))
                 }
                 other => self.expr(other),
             };
@@ -107,11 +107,11 @@ impl<'a> Walk<'a> {
     }
 
     /// What follows the body of a class.
-    fn finished(&mut self, class: &'a StmtClassDef, is_simple: bool, indent: &str) -> Rope {
+    fn finished(&mut self, class: &'a StmtClassDef, is_simple: bool, indent: &str) -> SourceMap {
         // What goes wrong here is shown at the name of the class.
         let at = range_of(&class.name).start;
         let name = class.name.as_str();
-        let mut rope = Rope::default();
+        let mut rope = SourceMap::default();
         let members: Vec<String> = members(class).into_iter().map(|name| format!("\"{name}\"")).collect();
         if is_simple {
             rope.add(format!("\n{indent}__sp_members({name}, [{}])", members.join(", ")), at);
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `super().m(...)` and `super(C, self).m(...)`.
-    pub(super) fn method_call_of(&mut self, call: &'a ExprCall) -> Option<Rope> {
+    pub(super) fn method_call_of(&mut self, call: &'a ExprCall) -> Option<SourceMap> {
         let Expr::Attribute(attribute) = &*call.func else { return None };
         let Expr::Call(inner) = &*attribute.value else { return None };
         let function = self.super_of(inner)?;
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `super()` that is passed around.
-    pub(super) fn super_call(&mut self, call: &'a ExprCall) -> Option<Rope> {
+    pub(super) fn super_call(&mut self, call: &'a ExprCall) -> Option<SourceMap> {
         let function = self.super_of(call)?;
         Some(new_text(format!("{function}, None)"), call.start().to_usize()))
     }

@@ -7,10 +7,10 @@ use ruff_text_size::Ranged;
 
 use super::walk::Walk;
 use super::{range_of, tables};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 impl<'a> Walk<'a> {
-    pub(super) fn raise(&mut self, raise: &'a StmtRaise) -> Option<Rope> {
+    pub(super) fn raise(&mut self, raise: &'a StmtRaise) -> Option<SourceMap> {
         let exception = raise.exc.as_deref()?;
         if self.is_prelude || self.is_native_exception(exception) && raise.cause.is_none() {
             return None;

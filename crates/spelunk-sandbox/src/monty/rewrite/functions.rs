@@ -6,10 +6,10 @@ use ruff_text_size::Ranged;
 
 use super::walk::Walk;
 use super::{new_text, range_of};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 impl<'a> Walk<'a> {
-    pub(super) fn function(&mut self, function: &'a StmtFunctionDef) -> Rope {
+    pub(super) fn function(&mut self, function: &'a StmtFunctionDef) -> SourceMap {
         let is_generator = yields(&function.body);
         self.function_as(function, is_generator, true)
     }
@@ -20,7 +20,7 @@ impl<'a> Walk<'a> {
         function: &'a StmtFunctionDef,
         is_generator: bool,
         with_decorators: bool,
-    ) -> Rope {
+    ) -> SourceMap {
         let range = range_of(function);
         let def_at = self.def_at(function);
         self.open(if with_decorators { range.start } else { def_at });
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
         after + n_def.unwrap_or(0)
     }
 
-    pub(super) fn yielded(&mut self, yield_: &'a ExprYield) -> Rope {
+    pub(super) fn yielded(&mut self, yield_: &'a ExprYield) -> SourceMap {
         let range = range_of(yield_);
         match &yield_.value {
             Some(value) => {
@@ -68,7 +68,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn yielded_from(&mut self, yield_: &'a ExprYieldFrom) -> Rope {
+    pub(super) fn yielded_from(&mut self, yield_: &'a ExprYieldFrom) -> SourceMap {
         self.expr(&yield_.value).wrapped("__sp_yield_from(__sp_g, ", ")", &range_of(yield_))
     }
 }

@@ -5,10 +5,10 @@ use ruff_python_ast::{Alias, Identifier, StmtImport, StmtImportFrom};
 use super::walk::Walk;
 use super::{new_text, range_of};
 use crate::monty::prelude;
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 impl Walk<'_> {
-    pub(super) fn import(&mut self, import: &StmtImport) -> Option<Rope> {
+    pub(super) fn import(&mut self, import: &StmtImport) -> Option<SourceMap> {
         if self.is_prelude || !import.names.iter().any(|alias| is_ours(&alias.name)) {
             return None;
         }
@@ -17,7 +17,7 @@ impl Walk<'_> {
         Some(new_text(parts.join("; "), range.start))
     }
 
-    pub(super) fn import_from(&mut self, import: &StmtImportFrom) -> Option<Rope> {
+    pub(super) fn import_from(&mut self, import: &StmtImportFrom) -> Option<SourceMap> {
         let module = import.module.as_ref().map_or("", Identifier::as_str);
         if self.is_prelude || import.level != 0 || module == "__future__" {
             return None;

@@ -7,10 +7,10 @@ use ruff_text_size::Ranged;
 
 use super::walk::Walk;
 use super::{new_text, range_of};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 impl<'a> Walk<'a> {
-    pub(super) fn for_loop(&mut self, for_: &'a StmtFor) -> Option<Rope> {
+    pub(super) fn for_loop(&mut self, for_: &'a StmtFor) -> Option<SourceMap> {
         let is_open = (self.flags().lazy || self.session.has_handles)
             && !self.is_prelude
             && !self.is_never_handle(&for_.iter);
@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A loop that has no lines for itself gets all items at once.
-    fn eager_loop(&mut self, for_: &'a StmtFor) -> Rope {
+    fn eager_loop(&mut self, for_: &'a StmtFor) -> SourceMap {
         let range = range_of(for_);
         self.open(range.start);
         if for_.is_async {
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
 
     /// A comprehension over something that comes in batches: it is worked out batch by batch, so that what it drops is
     /// never there all at once.
-    pub(super) fn flat(&mut self, expr: &'a Expr, function: &str) -> Option<Rope> {
+    pub(super) fn flat(&mut self, expr: &'a Expr, function: &str) -> Option<SourceMap> {
         let generators: &'a [Comprehension] = match expr {
             Expr::ListComp(comprehension) => &comprehension.generators,
             Expr::SetComp(comprehension) => &comprehension.generators,

@@ -8,10 +8,10 @@ use ruff_text_size::Ranged;
 use super::plain::{is_named, is_number, is_plain_value};
 use super::walk::Walk;
 use super::{new_text, range_of, tables};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 impl<'a> Walk<'a> {
-    pub(super) fn compare(&mut self, compare: &'a ExprCompare) -> Option<Rope> {
+    pub(super) fn compare(&mut self, compare: &'a ExprCompare) -> Option<SourceMap> {
         let [left, right] = &*compare.operands else { return None };
         let [op] = &*compare.ops else { return None };
         let range = range_of(compare);
@@ -39,7 +39,7 @@ impl<'a> Walk<'a> {
         Some(if !is_order && is_cheap(left) { guarded(right, &range, rope) } else { rope })
     }
 
-    pub(super) fn subscript(&mut self, subscript: &'a ExprSubscript) -> Option<Rope> {
+    pub(super) fn subscript(&mut self, subscript: &'a ExprSubscript) -> Option<SourceMap> {
         if !self.session.has_handles || self.is_prelude || self.is_never_handle(&subscript.value) {
             return None;
         }
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A value that becomes part of a text: a host object gives its own.
-    pub(super) fn shown(&mut self, expr: &'a Expr) -> Rope {
+    pub(super) fn shown(&mut self, expr: &'a Expr) -> SourceMap {
         let is_open = self.session.has_handles
             && !self.is_prelude
             && matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_))
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `"text" + x`.
-    pub(super) fn joined(&mut self, op: &'a ExprBinOp) -> Option<Rope> {
+    pub(super) fn joined(&mut self, op: &'a ExprBinOp) -> Option<SourceMap> {
         let is_text = |expr: &Expr| {
             matches!(expr, Expr::StringLiteral(_) | Expr::FString(_))
                 || matches!(expr, Expr::BinOp(inner) if is_plain_value(&inner.left))
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `not x`, `x and y`, `a if x else b`, where a class has a truth of its own.
-    pub(super) fn truth(&mut self, expr: &'a Expr) -> Option<Rope> {
+    pub(super) fn truth(&mut self, expr: &'a Expr) -> Option<SourceMap> {
         if !(self.flags().truth || self.session.has_handles) || self.is_prelude {
             return None;
         }
@@ -166,10 +166,10 @@ impl<'a> Walk<'a> {
 }
 
 /// Code for a value that is a text nearly always: a look at its type is cheaper than a call.
-fn guarded(value: &Expr, range: &Range<usize>, slow: Rope) -> Rope {
+fn guarded(value: &Expr, range: &Range<usize>, slow: SourceMap) -> SourceMap {
     let Expr::Name(name) = value else { return slow };
     let mut rope = new_text("(", range.start);
-    rope.push(Rope::kept(range.clone()));
+    rope.push(SourceMap::kept(range.clone()));
     rope.add(
         format!(" if __sp_b_type({0}) is __sp_b_str or __sp_b_type({0}) is __sp_b_list else ", name.id),
         range.start,

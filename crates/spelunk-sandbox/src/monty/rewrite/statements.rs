@@ -5,12 +5,12 @@ use ruff_text_size::Ranged;
 
 use super::walk::Walk;
 use super::{new_text, range_of};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 
 impl<'a> Walk<'a> {
     /// The rope of a statement that has a rule.
-    pub(super) fn stmt(&mut self, stmt: &'a Stmt) -> Option<Rope> {
+    pub(super) fn stmt(&mut self, stmt: &'a Stmt) -> Option<SourceMap> {
         match stmt {
             Stmt::Delete(delete) => Some(self.delete(delete)),
             Stmt::Raise(raise) => self.raise(raise),
@@ -28,7 +28,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn if_stmt(&mut self, if_: &'a StmtIf) -> Option<Rope> {
+    fn if_stmt(&mut self, if_: &'a StmtIf) -> Option<SourceMap> {
         if !(self.flags().truth || self.session.has_handles) {
             return None;
         }
@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
         Some(self.close(if_.end().to_usize()))
     }
 
-    fn while_loop(&mut self, while_: &'a StmtWhile) -> Option<Rope> {
+    fn while_loop(&mut self, while_: &'a StmtWhile) -> Option<SourceMap> {
         if !(self.flags().truth || self.session.has_handles) {
             return None;
         }
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `async with` waits for nothing here: what it guards is the host's business.
-    fn with(&mut self, with: &'a StmtWith) -> Option<Rope> {
+    fn with(&mut self, with: &'a StmtWith) -> Option<SourceMap> {
         if !with.is_async {
             return None;
         }
@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Assignments to properties, and the unpacking of generators.
-    fn assign(&mut self, assign: &'a StmtAssign) -> Option<Rope> {
+    fn assign(&mut self, assign: &'a StmtAssign) -> Option<SourceMap> {
         if let [Expr::Attribute(target)] = &*assign.targets
             && (self.session.properties.contains(target.attr.as_str()) || self.flags().hooks)
         {
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `obj.prop += 1`.
-    fn aug_assign(&mut self, assign: &'a ruff_python_ast::StmtAugAssign) -> Option<Rope> {
+    fn aug_assign(&mut self, assign: &'a ruff_python_ast::StmtAugAssign) -> Option<SourceMap> {
         let Expr::Attribute(target) = &*assign.target else { return None };
         if !self.session.properties.contains(target.attr.as_str()) || !matches!(&*target.value, Expr::Name(_))
         {
@@ -135,10 +135,10 @@ impl<'a> Walk<'a> {
         Some(self.expr(&assign.value).wrapped(head, "))", &range))
     }
 
-    fn delete(&mut self, delete: &'a StmtDelete) -> Rope {
+    fn delete(&mut self, delete: &'a StmtDelete) -> SourceMap {
         let range = range_of(delete);
         let indent = self.own_lines(&range);
-        let mut rope = Rope::default();
+        let mut rope = SourceMap::default();
         let mut targets: Vec<&'a Expr> = delete.targets.iter().collect();
         // `del (a, b)` is `del a, b`.
         if let [Expr::Tuple(tuple)] = &*delete.targets {
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
         rope
     }
 
-    fn delete_one(&mut self, target: &'a Expr, indent: Option<&str>) -> Rope {
+    fn delete_one(&mut self, target: &'a Expr, indent: Option<&str>) -> SourceMap {
         let range = range_of(target);
         match target {
             Expr::Subscript(subscript) => {

@@ -14,7 +14,7 @@ use ruff_text_size::Ranged;
 
 use super::survey::Survey;
 use super::{Flags, Session, new_text, range_of, tables};
-use crate::monty::source_map::Rope;
+use crate::monty::source_map::SourceMap;
 
 /// Expressions nested deeper are left alone: the walk is recursive, and what the interpreter says about them is enough.
 pub(super) const DEPTH_MAX: usize = 150;
@@ -41,7 +41,7 @@ pub(super) struct Walk<'a> {
 
 /// A node whose text is being put together.
 struct Frame {
-    rope: Rope,
+    rope: SourceMap,
     at: usize,
 }
 
@@ -63,14 +63,14 @@ impl<'a> Walk<'a> {
     }
 
     /// All of a cell.
-    pub(super) fn module(&mut self, body: &'a [Stmt]) -> Rope {
+    pub(super) fn module(&mut self, body: &'a [Stmt]) -> SourceMap {
         self.open(0);
         self.visit_body(body);
         self.close(self.source.len())
     }
 
     /// All of a cell whose last expression is shown.
-    pub(super) fn with_echo(&mut self, body: &'a [Stmt], last: &'a StmtExpr) -> Rope {
+    pub(super) fn with_echo(&mut self, body: &'a [Stmt], last: &'a StmtExpr) -> SourceMap {
         self.open(0);
         for stmt in body.iter().take(body.len() - 1) {
             self.visit_stmt(stmt);
@@ -99,17 +99,17 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn open(&mut self, at: usize) {
-        self.frames.push(Frame { rope: Rope::default(), at });
+        self.frames.push(Frame { rope: SourceMap::default(), at });
     }
 
-    pub(super) fn close(&mut self, end: usize) -> Rope {
+    pub(super) fn close(&mut self, end: usize) -> SourceMap {
         let mut frame = self.frames.pop().expect("every node that is opened is closed once");
         frame.rope.keep(frame.at..end.max(frame.at));
         frame.rope
     }
 
     /// Puts the rope of a part where the part is.
-    pub(super) fn splice(&mut self, range: Range<usize>, rope: Rope) {
+    pub(super) fn splice(&mut self, range: Range<usize>, rope: SourceMap) {
         if let Some(frame) = self.frames.last_mut() {
             frame.rope.keep(frame.at..range.start.max(frame.at));
             frame.rope.push(rope);
@@ -124,22 +124,22 @@ impl<'a> Walk<'a> {
     }
 
     /// The text of a node with the ropes of its children.
-    pub(super) fn plain_expr(&mut self, expr: &'a Expr) -> Rope {
+    pub(super) fn plain_expr(&mut self, expr: &'a Expr) -> SourceMap {
         self.open(expr.start().to_usize());
         walk_expr(self, expr);
         self.close(expr.end().to_usize())
     }
 
-    pub(super) fn plain_stmt(&mut self, stmt: &'a Stmt) -> Rope {
+    pub(super) fn plain_stmt(&mut self, stmt: &'a Stmt) -> SourceMap {
         self.open(stmt.start().to_usize());
         walk_stmt(self, stmt);
         self.close(stmt.end().to_usize())
     }
 
     /// The rope of an expression.
-    pub(super) fn expr(&mut self, expr: &'a Expr) -> Rope {
+    pub(super) fn expr(&mut self, expr: &'a Expr) -> SourceMap {
         if self.depth >= DEPTH_MAX {
-            return Rope::kept(range_of(expr));
+            return SourceMap::kept(range_of(expr));
         }
         self.depth += 1;
         let is_awaited = self.is_awaited;
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
         rope
     }
 
-    fn ruled_expr(&mut self, expr: &'a Expr) -> Rope {
+    fn ruled_expr(&mut self, expr: &'a Expr) -> SourceMap {
         let ruled = match expr {
             Expr::Name(name) if name.ctx == ExprContext::Load => self.name(name),
             Expr::Attribute(attribute) if attribute.ctx == ExprContext::Load => self.attribute(attribute),
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         ruled.unwrap_or_else(|| self.plain_expr(expr))
     }
 
-    fn name(&mut self, name: &ruff_python_ast::ExprName) -> Option<Rope> {
+    fn name(&mut self, name: &ruff_python_ast::ExprName) -> Option<SourceMap> {
         let id = name.id.as_str();
         let at = name.start().to_usize();
         if self.is_prelude {

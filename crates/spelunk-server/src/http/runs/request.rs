@@ -15,8 +15,8 @@ use futures_util::Stream;
 use serde_json::{Map, Value, json};
 use spelunk_app::arguments::Arguments;
 use spelunk_app::asking::{
-    ATTACHED_BYTES_MAX, Asked, QUESTION_CHARS_MAX, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
-    redact_attachment,
+    ATTACHED_BYTES_MAX, QUESTION_CHARS_MAX, QuestionInput, SYSTEM_CHARS_MAX, attachments_schema,
+    messages_schema, redact_attachment,
 };
 use spelunk_app::config::{ServerSettings, StrategyChoice};
 use spelunk_app::failure::Failure;
@@ -52,7 +52,7 @@ impl Wanted {
     /// Reads the members; `uploads` are texts that came beside them, under the names they have from then on.
     pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
         let mut arguments = Arguments::new(request.as_object().cloned());
-        let Asked { question, along: mut given } = Asked::read(&mut arguments, uploads)?;
+        let QuestionInput { question, along: mut given } = QuestionInput::read(&mut arguments, uploads)?;
         let material = Material::of(&mut arguments)?;
         // The body as a whole is bounded already.
         if let Some(text) = arguments.text("text", usize::MAX)? {

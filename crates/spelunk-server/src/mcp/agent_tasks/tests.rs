@@ -7,8 +7,8 @@ fn call(text: &str) -> CallId {
 }
 
 /// A board with two tasks that wait.
-fn board() -> (Arc<Board>, Vec<impl Future<Output = Result<String, ModelError>>>) {
-    let board = Arc::new(Board::default());
+fn board() -> (Arc<AgentTasks>, Vec<impl Future<Output = Result<String, ModelError>>>) {
+    let board = Arc::new(AgentTasks::default());
     let asking = ["0.1#0", "0.0#0"].map(|id| {
         let board = Arc::clone(&board);
         let prompt = Prompt::single(

@@ -4,17 +4,20 @@
 use std::path::Path;
 
 use spelunk_app::app::App;
-use spelunk_app::asking::{ATTACHED_BYTES_MAX, ATTACHED_MAX, Along, AlongError, Asked};
+use spelunk_app::asking::{ATTACHED_BYTES_MAX, ATTACHED_MAX, AttachmentError, Attachments, QuestionInput};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_engine::Conversation;
 
 use super::AskArgs;
 
 /// Reads what is asked. With a conversation, everything that is named besides is a path.
-pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<Asked, Failure> {
+pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failure> {
     let mut along = attached(app, &args.attach)?;
     let Some(file) = args.messages.clone() else {
-        return Ok(Asked { question: args.question.clone().unwrap_or_default(), along: along.into_inputs() });
+        return Ok(QuestionInput {
+            question: args.question.clone().unwrap_or_default(),
+            along: along.into_inputs(),
+        });
     };
     args.paths.splice(0..0, args.question.take());
     let read = std::fs::read_to_string(app.current_dir.join(&file)).map_err(|error| Usage {
@@ -26,15 +29,15 @@ pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<Asked, Failure> {
         hint: "write it as `[{\"role\": \"user\", \"content\": \"...\"}]`".into(),
     })?;
     let question = along.converse(&conversation);
-    Ok(Asked { question, along: along.into_inputs() })
+    Ok(QuestionInput { question, along: along.into_inputs() })
 }
 
-fn attached(app: &App, files: &[String]) -> Result<Along, Failure> {
+fn attached(app: &App, files: &[String]) -> Result<Attachments, Failure> {
     if files.len() > ATTACHED_MAX {
         let message = format!("{} files are attached, at most {ATTACHED_MAX} can be", files.len());
         return Err(Usage { message, hint: "name their directory as a path".into() }.into());
     }
-    let mut along = Along::default();
+    let mut along = Attachments::default();
     for file in files {
         let refused = |why: String| Usage {
             message: format!("could not attach `{file}`: {why}"),
@@ -53,7 +56,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         return Err("it is not a file".to_owned());
     }
     if found.len() > ATTACHED_BYTES_MAX {
-        return Err(AlongError::Size { bytes: found.len() }.to_string());
+        return Err(AttachmentError::Size { bytes: found.len() }.to_string());
     }
     std::fs::read(path).map_err(|error| error.to_string())
 }

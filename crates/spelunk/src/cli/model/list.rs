@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::local::{IS_BUILT_IN, LocalModel, ModelFolder};
-use spelunk_app::provider::{KeyState, LocalServer, Surveyed, local_servers, survey};
+use spelunk_app::provider::{KeyState, ListedModel, LocalServer, local_servers, survey};
 use spelunk_app::units::{bytes, dollars, head};
 use spelunk_model::{ChatForm, GgufHeader, Price};
 
@@ -28,7 +28,7 @@ pub(super) async fn list(app: &App) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn shown_text(surveyed: &[Surveyed], local: &[LocalServer], files: &[LocalModel]) -> String {
+fn shown_text(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
     let mut text = String::new();
     let width = surveyed.iter().map(|model| model.name.chars().count()).max().unwrap_or_default();
     let asked = surveyed.iter().map(|model| model_text(model).chars().count()).max().unwrap_or_default();
@@ -81,7 +81,7 @@ pub(super) fn is_known_form(header: &GgufHeader) -> bool {
     header.chat_template.as_deref().and_then(ChatForm::of_template).is_some()
 }
 
-fn model_text(model: &Surveyed) -> String {
+fn model_text(model: &ListedModel) -> String {
     model.reference.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string)
 }
 
@@ -108,7 +108,7 @@ fn key_text(key: &KeyState) -> String {
 }
 
 /// What else is set about it.
-fn notes(model: &Surveyed) -> Vec<String> {
+fn notes(model: &ListedModel) -> Vec<String> {
     let mut notes = Vec::new();
     if !model.fallback.is_empty() {
         notes.push(format!("when it is out: {}", model.fallback.join(", ")));
@@ -126,7 +126,7 @@ fn notes(model: &Surveyed) -> Vec<String> {
     notes
 }
 
-fn shown_json(surveyed: &[Surveyed], local: &[LocalServer], files: &[LocalModel]) -> String {
+fn shown_json(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
     let models: Vec<Value> = surveyed.iter().map(model_json).collect();
     let local: Vec<Value> = local
         .iter()
@@ -149,7 +149,7 @@ fn file_json(file: &LocalModel) -> Value {
     })
 }
 
-fn model_json(model: &Surveyed) -> Value {
+fn model_json(model: &ListedModel) -> Value {
     let (key, why) = match &model.key {
         KeyState::Set => ("set", None),
         KeyState::ByCommand => ("command", None),

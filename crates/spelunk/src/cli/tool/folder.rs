@@ -10,7 +10,7 @@ use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
-use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewShelf};
+use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewMount};
 use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
 
 use crate::cli::scan::{inputs, scan};
@@ -141,7 +141,7 @@ impl Folder {
         }
         let corpus = Corpus::scan(&paths, &ScanOptions::default(), &mut |_| {})?;
         let view = View::of(Arc::new(corpus));
-        desk.mount(Arc::new(ViewShelf::new(view, Arc::new(AtomicBool::new(false)))));
+        desk.mount(Arc::new(ViewMount::new(view, Arc::new(AtomicBool::new(false)))));
         Ok(Self { root, desk })
     }
 
