@@ -119,6 +119,7 @@ impl Projection {
 
     /// Writes all files of a run as its journal is now.
     pub fn rebuild(workspace: &Workspace, run: &RunId, files: DerivedFiles) -> Result<(), JournalError> {
+        files.remove_leftovers();
         let mut projection = Self::new(workspace, run, files);
         for record in workspace.read_journal(run)? {
             projection.apply(&record)?;

@@ -6,9 +6,26 @@ use std::ops::Range;
 use spelunk_context::{DocEntry, SourceError, View};
 
 use crate::question::Question;
-use crate::rank::RankOptions;
 use crate::score::Scorer;
 use crate::tally::{Match, Tally};
+
+/// How much is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankOptions {
+    /// Passages at most.
+    pub passages_max: u64,
+    /// Lines of a passage, more or less.
+    pub passage_lines: u64,
+    /// All passages together, in bytes of text.
+    pub bytes_max: u64,
+}
+
+impl RankOptions {
+    /// Passages of the usual length.
+    pub fn new(passages_max: u64, bytes_max: u64) -> Self {
+        Self { passages_max, passage_lines: 12, bytes_max }
+    }
+}
 
 /// A few lines of a document that have to do with a question.
 #[derive(Debug, Clone, PartialEq)]

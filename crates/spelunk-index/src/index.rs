@@ -2,6 +2,12 @@
 //! time, damage is seen when it is opened, and an update brings it level with a view. It holds no text that a view would
 //! not give. One process updates it at a time; any number search what was committed last.
 
+pub(crate) mod notice;
+mod prepare;
+mod results;
+pub(crate) mod search;
+pub(crate) mod update;
+
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
@@ -14,10 +20,10 @@ use spelunk_fs::PrivateDir;
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
+use crate::index::search::{Found, search};
+use crate::index::update::{Update, version_of, would_rebuild};
 use crate::query::Query;
-use crate::search::{Found, search};
 use crate::texts::Texts;
-use crate::update::{Update, version_of, would_rebuild};
 use crate::vector_store::Rows;
 use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
 use crate::{EmbedError, Embedder, IndexError};

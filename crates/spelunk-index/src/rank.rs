@@ -7,27 +7,9 @@ use std::sync::mpsc::{self, Sender};
 
 use spelunk_context::{DocEntry, SourceError, View};
 
-use crate::choose::{Passage, choose};
+use crate::choose::{Passage, RankOptions, choose};
 use crate::question::Question;
 use crate::tally::Tally;
-
-/// How much is wanted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RankOptions {
-    /// Passages at most.
-    pub passages_max: u64,
-    /// Lines of a passage, more or less.
-    pub passage_lines: u64,
-    /// All passages together, in bytes of text.
-    pub bytes_max: u64,
-}
-
-impl RankOptions {
-    /// Passages of the usual length.
-    pub fn new(passages_max: u64, bytes_max: u64) -> Self {
-        Self { passages_max, passage_lines: 12, bytes_max }
-    }
-}
 
 /// How far a ranking has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,8 @@ use tar::{Archive, Builder, EntryType, Header};
 
 use crate::disk::STAGING;
 use crate::gc::blobs_of;
-use crate::removal::{archive_bytes, folder, remove_folder};
+use crate::layout::{archive_name, folder};
+use crate::removal::{archive_bytes, remove_folder};
 use crate::{JournalError, Record, Workspace, blobs};
 
 /// The most that an archive holds. What would not be unpacked is not packed.
@@ -56,10 +57,6 @@ impl Bounds {
         }
         (bytes > bytes_max).then(|| format!("more than {bytes_max} bytes"))
     }
-}
-
-pub(crate) fn archive_name(run: &RunId) -> String {
-    format!("archive/{run}.tar.gz")
 }
 
 /// Packs a run, checks what was packed, and removes its folder. Refused while a process works on the run.

@@ -1,11 +1,14 @@
 //! Workers that wait for a session. Starting a process costs milliseconds, so one is started ahead as soon as the first
 //! was used, and a worker whose session ended well is used again where nothing of a session can stay behind.
 
+mod host;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use self::host::{Worker, WorkerInterpreter};
 use crate::cpython::{self, Python};
-use crate::worker::{Process, Worker, WorkerCommand, WorkerInterpreter, spawn_later};
+use crate::worker::{Process, WorkerCommand, spawn_later};
 use crate::{Interpreter, InterpreterError, Setup};
 
 /// Workers that wait, at most. Sessions run in parallel only where a tree of frames does.

@@ -1,9 +1,8 @@
 //! Interpreters in a process of their own: a cell that crashes, hangs or eats memory takes that process down and not us.
-//! `host.rs` is our side of it, `serve.rs` the worker's; they speak the frames of `wire.rs` over the worker's standard
+//! `pool/host.rs` is our side of it, `serve.rs` the worker's; they speak the frames of `wire.rs` over the worker's standard
 //! input and output. `work.rs` has both sides of other work that is done so.
 
 mod cpu_limit;
-mod host;
 mod lockdown;
 mod process;
 mod serve;
@@ -15,7 +14,6 @@ mod work;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(crate) use host::{Worker, WorkerInterpreter};
 pub(crate) use process::{Deadline, Process};
 pub use serve::{serve, serve_stdio};
 pub(crate) use spawner::later as spawn_later;
@@ -23,7 +21,7 @@ pub use work::{Task, start_work};
 
 /// How often its processor time a cell may take on the clock before it is taken for stuck: other programs need the
 /// machine, too.
-const CLOCK_FACTOR: u64 = 20;
+pub(crate) const CLOCK_FACTOR: u64 = 20;
 
 /// How a worker is started: a program that calls [`serve_stdio`] when it is given these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]

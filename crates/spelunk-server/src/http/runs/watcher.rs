@@ -12,7 +12,6 @@ use axum::body::Bytes;
 use serde_json::json;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
-use spelunk_journal::is_locked;
 use spelunk_types::RunId;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, watch};
@@ -166,7 +165,7 @@ impl Watcher {
                 let (server, run) = (Arc::clone(&self.server), self.run.clone());
                 let is_at_work = blocking(move || {
                     let workspace = server.app.existing_workspace()?;
-                    Ok(workspace.is_some_and(|workspace| is_locked(&workspace, &run)))
+                    Ok(workspace.is_some_and(|workspace| workspace.is_locked(&run)))
                 });
                 if is_at_work.await.unwrap_or(false) {
                     return false;

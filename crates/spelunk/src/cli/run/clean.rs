@@ -10,7 +10,7 @@ use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::runs::{can_go_on, fold};
 use spelunk_app::units::{bytes, count};
 use spelunk_engine::{Clock, SystemClock};
-use spelunk_journal::{Workspace, archive_bytes, archives, is_locked, remove_archive, remove_run, run_bytes};
+use spelunk_journal::{Workspace, archive_bytes, archives, remove_archive, remove_run, run_bytes};
 use spelunk_types::{Explain, RunId};
 
 use crate::cli::app::print;
@@ -91,7 +91,7 @@ fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Option<
         // What is damaged may be all that is left of something.
         Err(error) => (true, Some(error.code().name().to_owned())),
     };
-    let kept = if is_locked(workspace, &run) { Some("in use".to_owned()) } else { kept };
+    let kept = if workspace.is_locked(&run) { Some("in use".to_owned()) } else { kept };
     let bytes = run_bytes(workspace, &run);
     is_old.then_some(Fate { run, bytes, is_archive: false, kept })
 }
