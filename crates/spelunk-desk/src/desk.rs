@@ -13,7 +13,7 @@ use spelunk_types::BlobId;
 
 use self::body::Body;
 use crate::mounts::Mounted;
-use crate::{DeskError, DeskPath, Mount, ShellLimits, Zone};
+use crate::{DeskError, DeskPath, Entry, Mount, ShellLimits, Zone};
 
 /// How much a desk holds, and how much of it one tool shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,23 +43,6 @@ impl Default for DeskLimits {
             shell: ShellLimits::default(),
         }
     }
-}
-
-/// What lies at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// A directory.
-    Directory,
-    /// A file of the desk.
-    File {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A document on the shelf, which nobody can change.
-    Document {
-        /// Its size at its origin.
-        bytes: u64,
-    },
 }
 
 /// The files a model works on. Cheap to clone.

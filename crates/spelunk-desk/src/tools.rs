@@ -15,16 +15,7 @@ mod write;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Desk, DeskError, DeskPath, shell, show};
-
-/// What came of a tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// What the model is shown, bounded.
-    pub text: String,
-    /// The files that are other, new or gone, in the order of their paths.
-    pub changed: Vec<DeskPath>,
-}
+use crate::{Desk, DeskError, Outcome, shell, show};
 
 /// A tool: what a model is told about it, and what it does.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +117,7 @@ pub fn tool(name: &str) -> Option<&'static Tool> {
 pub fn run_tool(desk: &mut Desk, name: &str, arguments: &Value) -> Result<Outcome, DeskError> {
     match tool(name) {
         Some(tool) => tool.run(desk, arguments),
-        None => Err(DeskError::UnknownTool { name: show::on_one_line(name, 60) }),
+        None => Err(DeskError::UnknownTool { name: show::on_one_line(name, 60), known: names() }),
     }
 }
 

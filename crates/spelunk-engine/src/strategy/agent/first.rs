@@ -91,7 +91,8 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
     let contexts = task.view.narrow(|document| !came_along(document));
     for document in task.view.documents().filter(|document| came_along(document)) {
         let text = task.view.read_owned(document)?;
-        desk.put(&path("input").join(&document.name)?, text.into_bytes())?;
+        let place = path("input").join(&document.name).map_err(DeskError::from)?;
+        desk.put(&place, text.into_bytes())?;
     }
     let has_messages = task.view.find(MESSAGES).is_some_and(came_along);
     let files = [

@@ -21,7 +21,7 @@ pub(super) fn serve(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refus
     let path = match (parsed, what.as_str()) {
         (Ok(path), _) => path,
         (Err(_), "exists" | "is_file" | "is_dir") => return Ok(Value::Bool(false)),
-        (Err(error), _) => return Err(refusal(&error, &given)),
+        (Err(error), _) => return Err(refusal(&error.into(), &given)),
     };
     let wrong = |error: DeskError| refusal(&error, &given);
     let entry = desk.entry(&path);
