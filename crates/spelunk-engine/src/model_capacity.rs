@@ -44,8 +44,8 @@ impl ModelCapacity {
     }
 }
 
-/// Whether a name tells of a small model: `qwen2.5-coder-1.5b`, `llama3.2:3b`, `smollm2-135m`. A name with several
-/// sizes is of its largest: `qwen3-30b-a3b`. Some servers give the path of the file: `/models/half-0.5b.gguf`.
+/// Whether a name suggests a small model: `qwen2.5-coder-1.5b`, `llama3.2:3b`, `smollm2-135m`. If a name has several
+/// sizes, the largest counts: `qwen3-30b-a3b`. Some servers report the path of the file: `/models/half-0.5b.gguf`.
 fn is_small(name: &str) -> bool {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = name.strip_suffix(".gguf").unwrap_or(name);
@@ -54,7 +54,7 @@ fn is_small(name: &str) -> bool {
     sizes.reduce(f64::max).is_some_and(|largest| largest <= SMALL_MILLIONS_MAX)
 }
 
-/// `1.5b`, `135M`, `a3b`, `8x7b`: parameters in millions.
+/// Parses `1.5b`, `135M`, `a3b`, `8x7b` as millions of parameters.
 fn millions(word: &str) -> Option<f64> {
     let word = word.to_ascii_lowercase();
     let (number, unit) = match (word.strip_suffix('b'), word.strip_suffix('m')) {

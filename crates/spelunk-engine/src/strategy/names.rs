@@ -1,11 +1,11 @@
-//! Names in a question: words that can be looked for as they stand, because nobody writes them otherwise. Small models
-//! copy the first example that they see; an example with the names of their own question leads somewhere.
+//! Names in a question: words that can be searched for literally, because they have only one spelling. Small models
+//! copy the first example that they see, so an example with the names of their own question is useful.
 
 use std::path::Path;
 
 use spelunk_context::{DocEntry, View};
 
-/// Names that one search asks for.
+/// Names per search.
 const NAMES_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 60;
 
