@@ -77,7 +77,7 @@ impl Conversation {
         system.chain(messages).collect::<Vec<_>>().join("\n")
     }
 
-    /// The messages in normalized form, for the document that holds them.
+    /// The messages in normalised form, for the document that holds them.
     pub fn json(&self) -> String {
         let message = |(role, content): &(String, Value)| json!({ "role": role, "content": content });
         let messages: Vec<Value> = self.messages.iter().map(message).collect();

@@ -47,7 +47,7 @@ pub struct Engine {
     embedder: OpenEmbedder,
     /// Detects the types of documents.
     detector: Detector,
-    /// Identifies the detector's settings in cache keys.
+    /// Identifies the detector's settings in the index.
     detector_key: String,
     /// Held from the first stored text until the run that refers to it has started, so that it is not
     /// garbage-collected.

@@ -16,7 +16,7 @@ use crate::concurrency::{ConcurrencyLimit, Pass};
 
 /// More parallel calls of one model than any provider accepts from one machine.
 const WIDTH_MAX: u64 = 4096;
-/// Models remembered; beyond this, the oldest are forgotten.
+/// Models remembered; beyond this, unused ones are forgotten.
 const PACES_MAX: usize = 1000;
 /// A time to first token this many times the fastest so far means that the provider is congested.
 const CROWDED_FACTOR: u32 = 4;

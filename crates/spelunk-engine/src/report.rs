@@ -150,7 +150,7 @@ fn add_counts(sums: &mut BTreeMap<(String, String), Distribution>, finding: &Fin
     };
 }
 
-/// Normalizes a summary: case, punctuation and whitespace do not matter.
+/// Normalises a summary: case, punctuation and whitespace do not matter.
 fn same_words(summary: &str) -> String {
     let words = summary.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")

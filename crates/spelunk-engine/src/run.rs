@@ -153,7 +153,7 @@ impl Run {
     }
 
     /// The budget that sub-calls must leave: enough to read a transcript and write an answer, but at most a tenth of
-    /// what is left.
+    /// each limit.
     pub(crate) fn kept_for_conclusions(&self) -> Kept {
         let limits = &self.settings.limits;
         let (n_read, n_written) = (limits.transcript_tokens_max, limits.root_output_tokens_max);

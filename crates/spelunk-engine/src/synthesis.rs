@@ -1,5 +1,5 @@
 //! Synthesis: turns findings into text. One frame per content type, then one across them. If the findings exceed one
-//! prompt, groups of them are summarized first and the summaries merged. Sums and locations are given to the model;
+//! prompt, groups of them are summarised first and the summaries merged. Sums and locations are given to the model;
 //! it refers to findings and never counts.
 
 use std::sync::Arc;

@@ -121,7 +121,7 @@ impl Transcript {
         fixed.saturating_add(tokens_of(&self.turns))
     }
 
-    /// Whether it is too long and a compaction would drop a turn that was not summarized before.
+    /// Whether it is too long and a compaction would drop a turn that was not summarised before.
     pub(crate) fn needs_compaction(&self) -> bool {
         let n_new = self.kept_from().saturating_sub(if self.is_compacted { 2 } else { 0 });
         self.tokens() > self.limits.prompt_tokens_max && n_new > 0

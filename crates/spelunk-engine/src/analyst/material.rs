@@ -52,7 +52,8 @@ impl Texts {
         if let Some(text) = at_hand {
             return Ok(text);
         }
-        // The last text is released first, so that there is never more than one copy in memory.
+        // The last text is released before the next is read, and the text is shared: there is only one copy of it in
+        // memory.
         state.last = None;
         let text = Arc::new(view.read_part(document, segment)?);
         if state.in_use.len() >= state.in_use_swept_at {

@@ -14,7 +14,7 @@ impl Frame {
     pub(crate) fn budget_left(&self) -> serde_json::Value {
         let (calls, tokens, cost_microusd) = self.run().purse.left();
         let limits = self.limits();
-        // Micro-dollars are far below the precision of a float.
+        // Amounts in micro-dollars are far below the precision limit of a float.
         #[expect(clippy::cast_precision_loss, reason = "an amount to read, not to count with")]
         let dollars = cost_microusd as f64 / 1e6;
         json!({

@@ -127,7 +127,7 @@ impl Frame {
             };
             refused = Some(error.code());
             if link_idx > 0 && is_lacking(&error) {
-                // A missing feature of a fallback says nothing about the requested model.
+                // A limitation of a fallback says nothing about the requested model.
                 continue;
             }
             if !error.is_outage() {

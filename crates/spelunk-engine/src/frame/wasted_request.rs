@@ -1,6 +1,6 @@
 //! A request in flight. If it breaks after the provider began to answer, or is abandoned, it may be charged: its
-//! estimate is taken from the budget and recorded, so that a resumed run counts the same. A request in flight when
-//! the process dies is counted on resume (`RunView::unanswered`).
+//! estimated cost is taken from the budget and recorded, so that a resumed run counts the same. A request in flight
+//! when the process dies is counted on resume (`RunView::unanswered`).
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
 //! The cost range of an analysis. The minimum assumes that no part is relevant; the maximum, that every analyst uses
-//! its whole output limit and one correction, and that everything is synthesized. Failed attempts and findings cached
+//! its whole output limit and one correction, and that everything is synthesised. Failed attempts and findings cached
 //! by earlier runs are not considered.
 
 use std::collections::BTreeMap;
@@ -145,7 +145,7 @@ struct Putting<'a> {
 }
 
 impl Putting<'_> {
-    /// Summarizes this many tokens, in groups and rounds, until one text is left.
+    /// Summarises this many tokens, in groups and rounds, until one text is left.
     fn sum_up(&mut self, mut tokens: u64) {
         let output = self.limits.root_output_tokens_max;
         for _ in 0..=synthesis::ROUNDS_MAX {

@@ -141,8 +141,8 @@ fn planned(plan: &Plan, analyses: &[Analysis]) -> EventKind {
     EventKind::TasksPlanned { tasks: analyses.len() as u64, documents: plan.manifest.len() as u64, by_type }
 }
 
-/// Runs one frame per task, as many at once as calls may be in flight. Reports are in task order. Once the run
-/// reaches a limit, no more tasks start; which ones does not depend on the speed of the others.
+/// Runs one frame per task, about as many at once as calls may be in flight. Reports are in task order. Once the run
+/// reaches a limit, later tasks do not start; which ones does not depend on the speed of the others.
 async fn analyse(
     frame: &Frame,
     task: &Task,

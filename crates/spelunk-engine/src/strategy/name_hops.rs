@@ -131,7 +131,7 @@ fn shortened(sentence: &str) -> String {
     sentence.chars().take(SENTENCE_CHARS_MAX).collect()
 }
 
-/// Likely names on a line: runs of capitalized words as one name, and words with a digit. A single capitalized word
+/// Likely names on a line: runs of capitalised words as one name, and words with a digit. A single capitalised word
 /// at the beginning may be any word.
 pub(super) fn names_on(line: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();

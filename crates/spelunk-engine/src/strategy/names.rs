@@ -9,7 +9,7 @@ use spelunk_context::{DocEntry, View};
 const NAMES_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 60;
 
-/// Words of a question that look like names, in order: capitalized within a sentence, containing a digit or an
+/// Words of a question that look like names, in order: capitalised within a sentence, containing a digit or an
 /// underscore, or in backticks.
 pub(super) fn names_in(question: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();

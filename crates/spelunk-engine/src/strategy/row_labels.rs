@@ -80,7 +80,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// The longest cells of a view's rows.
+    /// The texts of the prose column with the most text.
     fn open(view: &View) -> Option<Self> {
         let grid = RowTable::of(view, BYTES_MAX)?;
         if grid.len() > ROWS_MAX {

@@ -100,7 +100,7 @@ impl Cells {
     }
 }
 
-/// The root is recognized by its question, and its turns by the cells it has written. The last one is written again
+/// The root is recognised by its question, and its turns by the cells it has written. The last one is written again
 /// if a busy machine stopped it.
 fn turn(idx: usize, last: usize, code: &str) -> Rule {
     let (this, before) = (format!("# cell {idx}\n"), idx.checked_sub(1).map(|idx| format!("# cell {idx}\n")));

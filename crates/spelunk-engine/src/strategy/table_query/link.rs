@@ -37,7 +37,7 @@ pub(super) fn links(grid: &RowTable, question: &str) -> Vec<Link> {
     kept.take(LINKS_MAX).collect()
 }
 
-/// Whether a question contains a value, ignoring case unless it is a capitalized name: `will` is not the customer
+/// Whether a question contains a value, ignoring case unless it is a capitalised name: `will` is not the customer
 /// Will.
 fn names(question: &str, lower: &str, value: &str) -> bool {
     let mut chars = value.chars();
