@@ -188,6 +188,7 @@ fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox, Failure> {
 /// `main`, before anything is printed or read:
 ///
 /// ```no_run
+/// # use spelunk_app as spelunk;
 /// fn main() -> std::process::ExitCode {
 ///     if let Some(code) = spelunk::serve_worker() {
 ///         return code;
