@@ -92,7 +92,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// How regular its text is, judged by its content type. `None` for a type that only the user knows.
+    /// How regular its text is, judged by its content type. An unknown type counts as mixed; `None` if no type was
+    /// given.
     pub fn structure(&self) -> Option<Structure> {
         let content_type = self.content_type.as_deref()?;
         Some(ContentType::from_name(content_type).map_or(Structure::Mixed, ContentType::structure))

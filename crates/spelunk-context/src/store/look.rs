@@ -9,7 +9,7 @@ use crate::store::revision::digest_of_file;
 use crate::store::{AccessCounts, Context, ContextStore, LoadPolicy, StoreError};
 use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader, SourceError};
 
-/// How often a file is read again if it changes while being read.
+/// The number of attempts to read a file that keeps changing.
 const N_ATTEMPTS: usize = 3;
 
 impl ContextStore {
