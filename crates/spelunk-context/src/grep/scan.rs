@@ -222,7 +222,7 @@ struct Sweep<'a> {
     from: u64,
     want: Want,
     tally: Tally,
-    /// Line ends are counted up to this offset; `n_counted` is their number.
+    /// Line ends are counted up to this offset; `line` is their number.
     counted_to: usize,
     line: u64,
 }

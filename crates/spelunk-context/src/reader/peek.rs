@@ -129,8 +129,7 @@ fn lines_of(text: &str, document_bytes: u64) -> u64 {
     if document_bytes == 0 { 0 } else { memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64 + 1 }
 }
 
-/// The first `chars_max` characters, and whether there were more. The result never ends with a newline that begins a
-/// line.
+/// The first `chars_max` characters, and whether there were more. A newline at the cut is dropped.
 fn cut_to(mut text: String, chars_max: u64) -> (String, bool) {
     let nth = usize::try_from(chars_max).unwrap_or(usize::MAX);
     let Some((at, _)) = text.char_indices().nth(nth) else { return (text, false) };

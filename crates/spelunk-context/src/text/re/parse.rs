@@ -236,7 +236,7 @@ impl Parser {
         self.widths.get(idx).copied().flatten()
     }
 
-    /// Checks that a group may be referenced from here: within a look-behind it must be closed before it.
+    /// Checks that a group may be referenced from here: in a look-behind, only one that closed before it.
     fn check_behind(&self, idx: usize) -> Result<(), PatternFault> {
         let Some(behind_from) = self.behind_from else { return Ok(()) };
         if self.group_width(idx).is_none() {
