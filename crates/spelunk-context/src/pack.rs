@@ -24,7 +24,7 @@ pub enum Strength {
     Section,
 }
 
-/// A place where a text can be cut.
+/// A position where a text can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boundary {
     /// The offset of the first byte after the cut.

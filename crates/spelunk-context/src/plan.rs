@@ -124,7 +124,7 @@ impl Tier {
 /// A piece of text for one analyst.
 #[derive(Debug, Clone)]
 pub struct PlanTask {
-    /// Who reads it.
+    /// The analyst that reads it.
     pub analyst: Analyst,
     /// Its format.
     pub detected: Detected,

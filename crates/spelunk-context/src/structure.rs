@@ -155,7 +155,7 @@ impl Reader {
     }
 }
 
-/// Where a line is.
+/// The position of a line.
 #[derive(Clone, Copy)]
 struct Place {
     line: u64,

@@ -17,7 +17,7 @@ const LINES_BEFORE_END_MIN: usize = 1000;
 const LINE_BYTES_MAX: usize = 32 * 1024;
 /// Nested objects are flattened down to this level.
 const LEVELS_MAX: usize = 3;
-/// Fields that are listed.
+/// The maximum number of fields listed.
 const FIELDS_MAX: usize = 100;
 
 /// What the records of a document have in common.
@@ -29,7 +29,7 @@ pub struct Records {
     pub n_malformed: u64,
     /// The fields of the others, sorted by path.
     pub fields: Vec<Field>,
-    /// Fields that are not listed.
+    /// The number of fields not listed.
     pub n_fields_left_out: u64,
     /// The number of different sets of fields among the records.
     pub n_shapes: u64,

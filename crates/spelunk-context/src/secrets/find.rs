@@ -117,7 +117,7 @@ struct Engine {
     keywords: AhoCorasick,
     grams: Grams,
     keyword_bytes_max: usize,
-    /// By keyword.
+    /// Indexed by keyword.
     rule_of: Vec<usize>,
     rules: Vec<Compiled>,
 }

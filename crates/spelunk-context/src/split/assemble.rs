@@ -8,7 +8,7 @@ use super::partition::estimate_tokens;
 use super::plain;
 use crate::lines::count_newlines;
 
-/// A chunk before it has a number.
+/// A chunk that has no number yet.
 pub(super) struct Draft {
     /// The end of its span.
     pub(super) end: usize,
@@ -102,7 +102,8 @@ fn overlap_start(text: &str, before: Range<usize>, overlap: Overlap, bytes_max: 
     }
 }
 
-/// The start of the line that is `n_lines` before the end of the range, or of the first one that begins inside it.
+/// The start of the line that is `n_lines` before the end of the range, or of the earliest line that begins inside
+/// it.
 fn lines_back(bytes: &[u8], range: Range<usize>, n_lines: u64) -> usize {
     let mut start = range.end;
     for _ in 0..n_lines {

@@ -15,7 +15,7 @@ pub struct Chunk {
     pub document_idx: u32,
     /// The document's name.
     pub document: Arc<str>,
-    /// From 0.
+    /// Its index in the document, from 0.
     pub index: u32,
     /// The number of chunks of the document.
     pub n_chunks: u32,
@@ -83,14 +83,14 @@ pub enum Units {
 }
 
 impl Units {
-    /// How many.
+    /// The number of units.
     pub fn count(self) -> u64 {
         match self {
             Self::Lines(count) | Self::Rows(count) | Self::Elements(count) => count,
         }
     }
 
-    /// The word for the unit.
+    /// The name of the unit.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lines(_) => "lines",

@@ -34,7 +34,7 @@ impl Splitter for Json {
     }
 }
 
-/// A chunk of JSON before it has a number.
+/// A chunk of JSON that has no number yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     /// The end of its span.

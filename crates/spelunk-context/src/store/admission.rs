@@ -155,7 +155,7 @@ impl Admitted {
 pub(super) enum Refusal {
     /// It cannot be read, or has no text.
     Unread(ReadError),
-    /// No store accepts it.
+    /// It is outside the roots, a directory, or has a path that is not Unicode.
     File(StoreError),
 }
 

@@ -132,7 +132,7 @@ pub enum ContextSource {
     },
     /// Text supplied at registration.
     Inline {
-        /// Its BLAKE3 digest, hexadecimal.
+        /// Its BLAKE3 digest in hexadecimal.
         digest: String,
         /// Its length.
         size_bytes: u64,
@@ -165,7 +165,7 @@ pub struct ContextRevision {
 pub struct AccessCounts {
     /// Peeks.
     pub peeks: u64,
-    /// Greps, searches over all contexts included.
+    /// Greps, including searches over all contexts.
     pub greps: u64,
     /// Pages.
     pub pages: u64,

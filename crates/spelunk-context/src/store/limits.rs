@@ -65,7 +65,7 @@ const LOCK_WAIT_MS_MAX: u64 = 10_000;
 /// The configuration of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// Bounds.
+    /// The limits.
     pub limits: StoreLimits,
     /// Where files may be located.
     pub roots: FileRoots,

@@ -144,7 +144,7 @@ impl RegistryLock<'_> {
         drop(self.file.dir.remove_file(&inline_name(digest)));
     }
 
-    /// Links the file to a second name, `registry.json.damaged-N`, before it is overwritten.
+    /// Copies the file to `registry.json.damaged-N` before it is overwritten.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         const N_TRIED_MAX: u32 = 10_000;
         let mut bytes = Vec::new();

@@ -260,7 +260,7 @@ fn zone_end(text: &str) -> usize {
 }
 
 /// The meaning of the words after the times of a log: the level, and the origin of the line. Service, module and host
-/// all get the same column name.
+/// are all called `source`.
 fn log<'t>(sample: &[&'t str]) -> Format {
     let rest_of = |line: &&'t str| match time_of(line) {
         Some(begun) => Some(begun.rest),

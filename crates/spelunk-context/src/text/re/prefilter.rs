@@ -18,7 +18,7 @@ pub(super) struct LinePrefilter {
 }
 
 impl LinePrefilter {
-    /// `None` for a pattern that is not within a line, depends on where the text ends, or contains no literal.
+    /// `None` for a pattern that may span lines, depends on the start or end of the text, or contains no literal.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;
         let asks_for_ends = pattern

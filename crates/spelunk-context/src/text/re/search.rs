@@ -12,7 +12,7 @@ use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
 use crate::text::piece::{Piece, count_chars};
 use crate::text::{LazyText, TextError};
 
-/// How much text is held.
+/// Window sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
     /// A window of the linear engine. Fits in an L2 cache.
@@ -50,7 +50,7 @@ pub(in crate::text) struct Hunt<'t> {
     pub(super) window: Window,
     pub(super) slots: Slots,
     pub(super) stepper: Option<Stepper>,
-    /// Set when no window was final: the next one would not be either, and trying means reading a lot.
+    /// Set when no window had a final part: the next one would not either, and trying means reading a lot.
     pub(super) steps_only: bool,
     spawn: Spawn<'t>,
     feed: Option<Feed>,
