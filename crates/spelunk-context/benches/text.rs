@@ -1,8 +1,8 @@
 //! A large text as Python sees it: `re.findall` over it compared with `rg -o`, its length, and slices at random
-//! offsets, in ASCII and beyond. Every measurement runs in its own process, so start-up counts for both sides and
-//! peak memory is that of one operation. Prints one table; exits with 1 if a target is missed. `SPELUNK_BENCH_MB`
-//! sets the size of the file (default 1000), `SPELUNK_BENCH_ROUNDS` how often each command runs (default 5); the best
-//! round counts. Each waits a while for other programs to become idle.
+//! offsets, in ASCII and beyond. Every measurement runs in its own process, so start-up counts for both sides and peak
+//! memory is that of one operation. Prints one table; exits with 1 if a target is missed. `SPELUNK_BENCH_MB` sets the
+//! size of the file (default 1000), `SPELUNK_BENCH_ROUNDS` how often each command runs (default 5); the best round
+//! counts. Each waits a while for other programs to become idle.
 #![expect(clippy::disallowed_methods, reason = "a bench makes its own file and reads its own settings")]
 #![expect(clippy::print_stdout, reason = "a bench prints a table")]
 

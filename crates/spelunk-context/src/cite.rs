@@ -6,8 +6,8 @@ use spelunk_types::{Citation, Found};
 
 use crate::{DocEntry, View};
 
-/// The citation with its document's exact name and the true line, and how it was found. It is `Missing` if the
-/// document is not in the view or is no longer readable.
+/// The citation with its document's exact name and the true line, and how it was found. It is `Missing` if the document
+/// is not in the view or is no longer readable.
 pub fn check_citation(view: &View, citation: &Citation) -> (Citation, Found) {
     let checked = check_citations(view, std::slice::from_ref(citation)).pop();
     checked.unwrap_or_else(|| (citation.clone(), Found::Missing))

@@ -1,6 +1,6 @@
 //! The corpus: an immutable snapshot of all documents of a run, identified by a digest. It holds names, sizes and
-//! hashes; the text stays at its source and is checked against its hash when it is read. Unpacked or extracted text
-//! is kept in a scratch directory that is removed with the corpus.
+//! hashes; the text stays at its source and is checked against its hash when it is read. Unpacked or extracted text is
+//! kept in a scratch directory that is removed with the corpus.
 
 mod order;
 
@@ -46,8 +46,8 @@ pub enum SourceInput {
         /// The raw bytes; UTF-8 or anything else a file may hold.
         bytes: Vec<u8>,
     },
-    /// Such text as a run saved it. It is used unchanged, so that a later version, which may detect more secrets,
-    /// gets the text that the run began with. Secrets are still redacted when it is read.
+    /// Such text as a run saved it. It is used unchanged, so that a later version, which may detect more secrets, gets
+    /// the text that the run began with. Secrets are still redacted when it is read.
     Kept {
         /// The name shown in citations: `stdin`.
         name: String,

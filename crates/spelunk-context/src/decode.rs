@@ -1,6 +1,6 @@
-//! Decodes bytes to text. UTF-8 is used as it is, CRLF included. A byte order mark is dropped, so offsets in text
-//! begin after it. UTF-16 is only recognised by its mark. Invalid UTF-8 becomes U+FFFD if the file is otherwise text.
-//! The first 8 KiB decide whether it is text: a later NUL is kept.
+//! Decodes bytes to text. UTF-8 is used as it is, CRLF included. A byte order mark is dropped, so offsets in text begin
+//! after it. UTF-16 is only recognised by its mark. Invalid UTF-8 becomes U+FFFD if the file is otherwise text. The
+//! first 8 KiB decide whether it is text: a later NUL is kept.
 
 use crate::NotText;
 

@@ -1,6 +1,5 @@
 //! Detects how the files of a view changed since the scan. A file that grew, such as a log, is read up to its size at
-//! the scan; one that was truncated, rewritten or removed can no longer be read. Answers based on such files report
-//! it.
+//! the scan; one that was truncated, rewritten or removed can no longer be read. Answers based on such files report it.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Grep: the lines that match a pattern, in one document or over a view. Text is read in pieces and never held; the
-//! first matches are shown, and all are counted unless the caller wants only the first. Where a reader redacts
-//! secrets, the search does not see them: neither a secret nor the mark that replaces it can be found.
+//! first matches are shown, and all are counted unless the caller wants only the first. Where a reader redacts secrets,
+//! the search does not see them: neither a secret nor the mark that replaces it can be found.
 
 mod memory;
 mod merge;

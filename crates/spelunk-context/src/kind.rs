@@ -1,6 +1,5 @@
-//! Content types: the format of a document, determined by its name, its extension or its first lines. The content
-//! type decides how a document is split and which analyst reads it. The role of a context is unrelated; see
-//! `store/kind.rs`.
+//! Content types: the format of a document, determined by its name, its extension or its first lines. The content type
+//! decides how a document is split and which analyst reads it. The role of a context is unrelated; see `store/kind.rs`.
 
 use std::sync::Arc;
 
@@ -200,8 +199,8 @@ impl Detector {
     /// The number of lines of a document that are examined.
     pub const SNIFF_LINES_MAX: usize = 50;
 
-    /// Assigns the named type, built in or added before, to documents whose names match. `*` stays inside a
-    /// directory, `**` does not; a pattern without `/` matches only the file name. The first matching pattern wins.
+    /// Assigns the named type, built in or added before, to documents whose names match. `*` stays inside a directory,
+    /// `**` does not; a pattern without `/` matches only the file name. The first matching pattern wins.
     pub fn with_override(mut self, pattern: &str, type_name: &str) -> Result<Self, BadOverride> {
         let own = self.custom.iter().find(|kind| kind.name == type_name);
         let told = own.map(|kind| Told::Own(Arc::clone(kind)));

@@ -1,5 +1,5 @@
-//! The line index of a document: for each block of bytes, the number of lines that begin before it. Its size depends
-//! on the number of blocks, not on the lines: 32 kB for a gigabyte. Finding a line reads one block.
+//! The line index of a document: for each block of bytes, the number of lines that begin before it. Its size depends on
+//! the number of blocks, not on the lines: 32 kB for a gigabyte. Finding a line reads one block.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -51,8 +51,7 @@ impl LineIndex {
         if line_idx >= self.n_lines {
             return Ok(self.bytes);
         }
-        // The line begins after the `line_idx`-th line end, which is in the last block with fewer line ends before
-        // it.
+        // The line begins after the `line_idx`-th line end, which is in the last block with fewer line ends before it.
         let block_idx = self.ends_before.partition_point(|&ends| ends < line_idx) - 1;
         let from = block_idx as u64 * BLOCK_BYTES;
         let mut block = Vec::new();
@@ -62,8 +61,7 @@ impl LineIndex {
         Ok(end.map_or(self.bytes, |end| from + end as u64 + 1))
     }
 
-    /// The line, counted from 0, that contains an offset. The end of a document after its last line end is in no
-    /// line.
+    /// The line, counted from 0, that contains an offset. The end of a document after its last line end is in no line.
     pub(crate) fn line_at(&self, at: u64, read: &ReadRange<'_>) -> Result<u64, ReadError> {
         let at = at.min(self.bytes);
         let Some(block_idx) =
@@ -97,8 +95,8 @@ fn count_shares(
     })
 }
 
-/// Counts the line ends of some blocks, and returns the number of lines begun but not ended: 1 if these blocks
-/// contain the document's last byte and it is not a line end.
+/// Counts the line ends of some blocks, and returns the number of lines begun but not ended: 1 if these blocks contain
+/// the document's last byte and it is not a line end.
 fn count_blocks(
     first_idx: usize,
     counts: &mut [u64],

@@ -1,6 +1,5 @@
-//! The plan: exactly how a view would be split into analyst tasks, computed before anything is spent. It has a
-//! manifest row per document, a task per chunk and per batch of small documents, and the number of analysts of each
-//! kind.
+//! The plan: exactly how a view would be split into analyst tasks, computed before anything is spent. It has a manifest
+//! row per document, a task per chunk and per batch of small documents, and the number of analysts of each kind.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -186,8 +185,8 @@ impl Plan {
         self.tasks.iter().map(|task| task.tokens_estimate).sum()
     }
 
-    /// The number of parts of each document; a document without text or with only whitespace has none. A small one is
-    /// a single part.
+    /// The number of parts of each document; a document without text or with only whitespace has none. A small one is a
+    /// single part.
     pub fn parts(&self) -> BTreeMap<&str, u64> {
         let parts = |row: &ManifestRow| match (row.bytes, row.tier) {
             (0, _) => 0,
@@ -203,8 +202,8 @@ impl Plan {
     }
 }
 
-/// Plans a view. Reads each document once and holds only a few at a time, and a segment of a long one; the plan
-/// itself holds no text except the preludes of long documents.
+/// Plans a view. Reads each document once and holds only a few at a time, and a segment of a long one; the plan itself
+/// holds no text except the preludes of long documents.
 pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     let mut manifest = Vec::new();
     let mut tasks = Vec::new();

@@ -1,7 +1,7 @@
-//! A reader: random access to the text of one document without holding it. Opening costs the same for any size.
-//! Offsets and sizes are bytes of text after the byte order mark; UTF-16 is decoded into memory once. Lines end with
-//! `\n` or `\r\n`, and a final line end begins no further line. Everything a reader returns is redacted unless that
-//! was disabled.
+//! A reader: random access to the text of one document without holding it. Opening costs the same for any size. Offsets
+//! and sizes are bytes of text after the byte order mark; UTF-16 is decoded into memory once. Lines end with `\n` or
+//! `\r\n`, and a final line end begins no further line. Everything a reader returns is redacted unless that was
+//! disabled.
 
 mod derived;
 mod error;
@@ -86,8 +86,8 @@ impl Reader {
     }
 
     /// Reads a document of a view, redacted like the view. A file is read up to its size at the scan, even if it has
-    /// grown; a shorter one counts as changed, and so does a document of another view. The hash of a file with the
-    /// same size is not checked, because that would read all of it.
+    /// grown; a shorter one counts as changed, and so does a document of another view. The hash of a file with the same
+    /// size is not checked, because that would read all of it.
     pub fn of_document(view: &View, document: &DocEntry) -> Result<Self, ReadError> {
         let changed = || ReadError::Changed { name: document.name.clone() };
         if view.find(&document.name).is_none() {
@@ -146,8 +146,7 @@ impl Reader {
         self.index().map(|index| index.n_lines())
     }
 
-    /// Lines counted from 1, each without its end. The range may extend beyond the last line, but must begin before
-    /// it.
+    /// Lines counted from 1, each without its end. The range may extend beyond the last line, but must begin before it.
     pub fn lines(&self, lines: RangeInclusive<u64>) -> Result<Vec<String>, ReadError> {
         let index = self.index()?;
         let (first, n_lines) = (*lines.start(), index.n_lines());

@@ -1,6 +1,5 @@
-//! The digest of a large file: its length, its modification time and samples of its text. Hashing a gigabyte would
-//! take longer than most questions. A change outside the samples that does not update the modification time goes
-//! unnoticed.
+//! The digest of a large file: its length, its modification time and samples of its text. Hashing a gigabyte would take
+//! longer than most questions. A change outside the samples that does not update the modification time goes unnoticed.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};

@@ -1,5 +1,5 @@
-//! Reads candidates once, to find whether they are text, their length, and the BLAKE3 hash of the raw bytes. Files
-//! are streamed on several threads; the result does not depend on their number.
+//! Reads candidates once, to find whether they are text, their length, and the BLAKE3 hash of the raw bytes. Files are
+//! streamed on several threads; the result does not depend on their number.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -28,8 +28,8 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// How often a long file reports progress.
 const TICK_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How many short files, and how many bytes of them, a thread reads before it sends its results: waking another
-/// thread for each file would take as long as reading it.
+/// How many short files, and how many bytes of them, a thread reads before it sends its results: waking another thread
+/// for each file would take as long as reading it.
 const HANDED_FILES: usize = 64;
 const HANDED_BYTES: u64 = 512 * 1024;
 
@@ -116,8 +116,8 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
 /// The text of a document as it is returned: decoded, and redacted unless secrets are allowed.
 pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
     let raw = read_again(document)?;
-    // The scan already checked these bytes for secrets: the hash matches. But decoding may replace an invalid
-    // character and so create a secret that the bytes do not contain; such text is checked again.
+    // The scan already checked these bytes for secrets: the hash matches. But decoding may replace an invalid character
+    // and so create a secret that the bytes do not contain; such text is checked again.
     let is_looked_through = !document.has_secrets && str::from_utf8(&raw).is_ok();
     let text = decode::decode(raw);
     if !document.redacts || is_looked_through {

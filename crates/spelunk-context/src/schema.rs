@@ -1,6 +1,6 @@
-//! The structure of a JSON document: its keys, their types, which are optional and how long arrays are, sketched from
-//! a bounded sample so that a reader of one chunk knows the whole. A sketch contains no values and states how much
-//! was sampled: keys outside the sample are missing from it.
+//! The structure of a JSON document: its keys, their types, which are optional and how long arrays are, sketched from a
+//! bounded sample so that a reader of one chunk knows the whole. A sketch contains no values and states how much was
+//! sampled: keys outside the sample are missing from it.
 
 mod class;
 mod recipe;
@@ -84,8 +84,7 @@ fn of_value(text: &str, chunks: &[Chunk], n_elements: u64) -> Option<SchemaSketc
     for idx in spread(chunks.len(), CHUNKS_SAMPLED_MAX) {
         let chunk = chunks.get(idx)?;
         let bytes_max = if idx == 0 { FIRST_BYTES_MAX } else { OTHER_BYTES_MAX };
-        // Without its closing brackets: the containers around a chunk have more keys and elements than the chunk
-        // shows.
+        // Without its closing brackets: the containers around a chunk have more keys and elements than the chunk shows.
         let (open, body) = match &chunk.shell {
             Some(Shell { open, body, .. }) => (open.as_str(), body),
             None => ("", &chunk.span),

@@ -1,5 +1,5 @@
-//! Segments: the parts in which a long document is planned and read, so that memory use does not grow with its
-//! length. A segment ends after its last line end or, if it has none, between two characters.
+//! Segments: the parts in which a long document is planned and read, so that memory use does not grow with its length.
+//! A segment ends after its last line end or, if it has none, between two characters.
 
 use crate::scan_read::is_as_scanned;
 use crate::{DocEntry, ReadError, Reader, Segment, SourceError, View};

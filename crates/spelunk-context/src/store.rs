@@ -1,6 +1,6 @@
-//! The context store: a registry of contexts, and the only memory that their texts may use. Looking at a context
-//! never copies its text into that memory; loading it does. No lock is held while anything is read, searched, written
-//! or loaded, so a loader may call the store that called it.
+//! The context store: a registry of contexts, and the only memory that their texts may use. Looking at a context never
+//! copies its text into that memory; loading it does. No lock is held while anything is read, searched, written or
+//! loaded, so a loader may call the store that called it.
 
 mod access_log;
 mod admission;

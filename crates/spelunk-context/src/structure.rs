@@ -1,6 +1,6 @@
 //! The structure of a document: a short list of landmarks with their lines, for deciding where to look. Depending on
-//! the content type, these are headings, definitions, sections, keys, or the first and last line. Text is read once,
-//! up to a limit, and never held.
+//! the content type, these are headings, definitions, sections, keys, or the first and last line. Text is read once, up
+//! to a limit, and never held.
 
 mod json;
 

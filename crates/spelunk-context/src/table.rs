@@ -1,6 +1,6 @@
-//! A row table: documents as rows with named columns, so that code can answer questions about all of them. A table
-//! has its header, JSON lines have their keys, log lines are split into date, time, level, words and `key=value`, and
-//! other lines at their common delimiter. Documents without such a form give no table.
+//! A row table: documents as rows with named columns, so that code can answer questions about all of them. A table has
+//! its header, JSON lines have their keys, log lines are split into date, time, level, words and `key=value`, and other
+//! lines at their common delimiter. Documents without such a form give no table.
 
 mod cut;
 
@@ -45,8 +45,8 @@ impl RowTable {
     /// The column with the document's name, if there are several.
     pub const FILE: &'static str = "file";
 
-    /// The table of a view: `None` if it is larger than `bytes_max`, if a document cannot be read or has no rows, or
-    /// if documents differ in format or columns.
+    /// The table of a view: `None` if it is larger than `bytes_max`, if a document cannot be read or has no rows, or if
+    /// documents differ in format or columns.
     pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
         if view.bytes() > bytes_max || view.documents().len() == 0 {
             return None;

@@ -1,5 +1,5 @@
-//! A view: a cheap handle on part of a corpus, and the only way to see its text. Narrowing never copies text and
-//! never widens the view.
+//! A view: a cheap handle on part of a corpus, and the only way to see its text. Narrowing never copies text and never
+//! widens the view.
 
 use std::sync::Arc;
 

@@ -11,8 +11,8 @@ use flate2::read::MultiGzDecoder;
 use super::{Stop, Torn, Unpacking, tar};
 use crate::name;
 
-/// Unpacks a compressed file into one document, named like the archive without its last extension. What precedes
-/// damage is kept.
+/// Unpacks a compressed file into one document, named like the archive without its last extension. What precedes damage
+/// is kept.
 pub(super) fn unpack_one(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
     let (mut input, packed) = open(path)?;
     // The first byte decides: a file that is not gzip at all has no entry.

@@ -1,5 +1,5 @@
-//! Zip. The central directory at the end is trusted for names and kinds. If it is missing or broken, entries are
-//! still read from the front.
+//! Zip. The central directory at the end is trusted for names and kinds. If it is missing or broken, entries are still
+//! read from the front.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};

@@ -1,5 +1,5 @@
-//! Reads a document in a worker process: the program sends the bytes and receives the text, or how the worker ended.
-//! A file of 60 kB can take gigabytes, and the parsing libraries limit none of it.
+//! Reads a document in a worker process: the program sends the bytes and receives the text, or how the worker ended. A
+//! file of 60 kB can take gigabytes, and the parsing libraries limit none of it.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 

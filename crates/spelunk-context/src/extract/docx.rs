@@ -1,6 +1,6 @@
-//! DOCX: a zip with the text in `word/document.xml`. Paragraphs become lines with an empty line between them,
-//! headings begin with `#`, the cells of a table row are separated by tabs. Deleted text, field codes and fallbacks
-//! are skipped, and so are footnotes, headers and comments, which are in other parts of the zip.
+//! DOCX: a zip with the text in `word/document.xml`. Paragraphs become lines with an empty line between them, headings
+//! begin with `#`, the cells of a table row are separated by tabs. Deleted text, field codes and fallbacks are skipped,
+//! and so are footnotes, headers and comments, which are in other parts of the zip.
 
 use std::io::{Cursor, Read as _};
 

@@ -1,6 +1,6 @@
-//! Converts HTML to readable Markdown: headings, lists, table rows and preformatted text are kept, links are reduced
-//! to their text, scripts and styles are dropped. Uses its own tokenizer, in one pass and without a tree: it never
-//! fails and does not recurse.
+//! Converts HTML to readable Markdown: headings, lists, table rows and preformatted text are kept, links are reduced to
+//! their text, scripts and styles are dropped. Uses its own tokenizer, in one pass and without a tree: it never fails
+//! and does not recurse.
 
 use crate::decode;
 

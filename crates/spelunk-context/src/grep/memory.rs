@@ -1,5 +1,5 @@
-//! Searches a text in memory in place: no copy, no threads, and line numbers only up to the last match shown. It
-//! finds what a reader over the same text finds, but does not redact secrets.
+//! Searches a text in memory in place: no copy, no threads, and line numbers only up to the last match shown. It finds
+//! what a reader over the same text finds, but does not redact secrets.
 
 use std::ops::{ControlFlow, Range};
 

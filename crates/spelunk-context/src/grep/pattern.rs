@@ -1,5 +1,5 @@
-//! Patterns: validated and compiled for line searches. The engine is linear in the text for any pattern; its memory
-//! use is bounded instead. An invalid pattern is shown with a caret under the error.
+//! Patterns: validated and compiled for line searches. The engine is linear in the text for any pattern; its memory use
+//! is bounded instead. An invalid pattern is shown with a caret under the error.
 
 use std::ops::{ControlFlow, Range};
 

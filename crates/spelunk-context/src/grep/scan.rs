@@ -1,6 +1,6 @@
 //! Scans one range of a document for the lines that begin in it. Adjacent ranges cover a document without gap or
-//! overlap, so threads need to agree only on where ranges end. A line is searched whole up to a limit; a longer one
-//! in overlapping pieces, so memory is bounded and a match longer than the overlap may be missed. A matching line is
+//! overlap, so threads need to agree only on where ranges end. A line is searched whole up to a limit; a longer one in
+//! overlapping pieces, so memory is bounded and a match longer than the overlap may be missed. A matching line is
 //! searched again without its secrets, unless the reader does not redact.
 
 use std::ops::{ControlFlow, Range};

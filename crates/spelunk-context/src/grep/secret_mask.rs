@@ -1,6 +1,6 @@
 //! Masked text: what a search sees of a line that contains secrets. Each secret is replaced by a single byte that is
-//! not valid text, so whether and where a pattern matches does not depend on the secret, not even on its length, and
-//! no sequence of patterns can reveal it. The mark that a reader shows in its place cannot be found either.
+//! not valid text, so whether and where a pattern matches does not depend on the secret, not even on its length, and no
+//! sequence of patterns can reveal it. The mark that a reader shows in its place cannot be found either.
 
 use std::ops::Range;
 
@@ -77,8 +77,8 @@ impl MaskedText {
     }
 }
 
-/// How far ahead of a line key headers are searched for: if every line matches, a search per line would cost more
-/// than scanning this much text.
+/// How far ahead of a line key headers are searched for: if every line matches, a search per line would cost more than
+/// scanning this much text.
 const AHEAD_BYTES: usize = 4096;
 
 /// The secrets of one buffer of a document, searched for where a line matches.

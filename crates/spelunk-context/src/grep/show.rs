@@ -1,5 +1,5 @@
-//! Shows a match: its line and the lines around it, read again from the document. Lines are truncated to fit a
-//! screen, the matching one around its first match. All shown text is redacted by the reader.
+//! Shows a match: its line and the lines around it, read again from the document. Lines are truncated to fit a screen,
+//! the matching one around its first match. All shown text is redacted by the reader.
 
 use std::ops::Range;
 

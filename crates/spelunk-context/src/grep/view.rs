@@ -1,5 +1,5 @@
-//! Grep over the documents of a view, several at once, reported in name order. A document that cannot be read is
-//! listed in the report and does not stop the search.
+//! Grep over the documents of a view, several at once, reported in name order. A document that cannot be read is listed
+//! in the report and does not stop the search.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,5 @@
-//! Batches: small documents of one type are read together, shortest first, up to the length of one small document.
-//! None is skipped; a single document is a batch of one.
+//! Batches: small documents of one type are read together, shortest first, up to the length of one small document. None
+//! is skipped; a single document is a batch of one.
 
 use std::collections::BTreeMap;
 

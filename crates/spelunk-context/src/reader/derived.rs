@@ -1,6 +1,6 @@
-//! Readers over text that must be produced first: extracted from a PDF, DOCX or HTML file, or unpacked from an
-//! archive. The text is produced from the file at each open and held in memory, so it is never older than the file.
-//! The limits on unpacking and extraction are those of a scan, which does the work.
+//! Readers over text that must be produced first: extracted from a PDF, DOCX or HTML file, or unpacked from an archive.
+//! The text is produced from the file at each open and held in memory, so it is never older than the file. The limits
+//! on unpacking and extraction are those of a scan, which does the work.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ impl Reader {
     /// The maximum text produced from one file; it is held in memory.
     pub const MADE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-    /// Opens a file according to its name. An archive is one text: its documents in name order, each after a line
-    /// `==> name <==`, because a user who adds an archive adds one thing, and ten thousand entries would bury the
-    /// other contexts. A single compressed file is that file. `allow_secrets` includes files whose names say secret.
+    /// Opens a file according to its name. An archive is one text: its documents in name order, each after a line `==>
+    /// name <==`, because a user who adds an archive adds one thing, and ten thousand entries would bury the other
+    /// contexts. A single compressed file is that file. `allow_secrets` includes files whose names say secret.
     pub(crate) fn open_derived(path: &Path, allow_secrets: bool) -> Result<Derived, ReadError> {
         Self::open_derived_within(path, allow_secrets, Self::MADE_BYTES_MAX)
     }
@@ -73,8 +73,8 @@ impl Derived {
     }
 }
 
-/// All text of a scan of one file; `None` if it exceeds the limit. Secrets are still in it: the reader over it
-/// redacts them.
+/// All text of a scan of one file; `None` if it exceeds the limit. Secrets are still in it: the reader over it redacts
+/// them.
 fn text_of(
     view: &View,
     format: Option<Format>,

@@ -1,6 +1,6 @@
 //! All text that leaves a reader passes through here. Bytes are decoded, invalid UTF-8 becomes U+FFFD, and secrets
-//! become marks. A secret is recognised together with the text around the range, so cutting through it does not leak
-//! a part of it. Marks stay within a line, so line numbers are preserved.
+//! become marks. A secret is recognised together with the text around the range, so cutting through it does not leak a
+//! part of it. Marks stay within a line, so line numbers are preserved.
 
 use std::ops::Range;
 

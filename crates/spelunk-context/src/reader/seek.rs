@@ -1,5 +1,5 @@
-//! Finds positions in a document by reading a little around them: line ends before and after an offset, and the
-//! nearest character boundary.
+//! Finds positions in a document by reading a little around them: line ends before and after an offset, and the nearest
+//! character boundary.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! JSON lines as records: their fields, determined from the first and last lines and a few in between. Fields that
-//! only the last lines have indicate that the format changed.
+//! JSON lines as records: their fields, determined from the first and last lines and a few in between. Fields that only
+//! the last lines have indicate that the format changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Values that are secret because of the name they are assigned to: `DB_PASS=…`, `"apiKey": "…"`,
-//! `<password>…</password>`, `--token …`. How strict the check of the value is depends on the name and on the
-//! notation: quoted text is data, unquoted text may be code.
+//! `<password>…</password>`, `--token …`. How strict the check of the value is depends on the name and on the notation:
+//! quoted text is data, unquoted text may be code.
 
 mod name;
 mod value;

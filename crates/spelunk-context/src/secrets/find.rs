@@ -13,8 +13,8 @@ use super::rules::{After, Before, Judge, RULES, Rule};
 use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
 
-/// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, include
-/// this much before and after it.
+/// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, include this
+/// much before and after it.
 pub const REDACT_REACH_BYTES: usize = 16 * 1024;
 
 /// Whether there is a secret at a keyword depends on no byte further before it than this.

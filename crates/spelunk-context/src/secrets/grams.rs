@@ -1,6 +1,6 @@
-//! A prefilter for lines: three letters of every keyword, in any case. An automaton must finish one byte before it
-//! can examine the next; here every other pair of bytes is looked up independently, and three bytes only if the pair
-//! may be part of a keyword. It passes a few lines too many and none too few.
+//! A prefilter for lines: three letters of every keyword, in any case. An automaton must finish one byte before it can
+//! examine the next; here every other pair of bytes is looked up independently, and three bytes only if the pair may be
+//! part of a keyword. It passes a few lines too many and none too few.
 
 /// Bits of the table for three letters. One position in a thousand passes by chance.
 const GRAM_BITS: u32 = 18;

@@ -1,6 +1,6 @@
-//! Finds secrets in raw bytes, for a search that must not see them: the same ones that a reader replaces, as cheaply
-//! as possible per matching line. Every rule except that for keys examines only one line, so a line without a keyword
-//! and away from keys contains none. Bytes that are not UTF-8 are treated as the U+FFFD that a reader shows.
+//! Finds secrets in raw bytes, for a search that must not see them: the same ones that a reader replaces, as cheaply as
+//! possible per matching line. Every rule except that for keys examines only one line, so a line without a keyword and
+//! away from keys contains none. Bytes that are not UTF-8 are treated as the U+FFFD that a reader shows.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -35,8 +35,8 @@ const PAIRS: [&[u8; 26]; 26] = [
 /// The letter for chance in the table.
 const CHANCE: u8 = b'k';
 
-/// The weight of other transitions within a value, in half bits: words rarely continue after a digit, and never after
-/// a sign.
+/// The weight of other transitions within a value, in half bits: words rarely continue after a digit, and never after a
+/// sign.
 const INTO_DIGIT: i32 = -2;
 const OUT_OF_DIGIT: i32 = -5;
 const INTO_UPPER: i32 = -2;
@@ -45,8 +45,8 @@ const SIGN: i32 = -6;
 /// Digits after a word that are still part of a name: `key_2024`.
 const NUMBER_DIGITS_MAX: usize = 4;
 
-/// Whether a value consists of words, as names in code and prose do, rather than of noise. Of eight random letters,
-/// one value in forty passes for words; of sixteen, none.
+/// Whether a value consists of words, as names in code and prose do, rather than of noise. Of eight random letters, one
+/// value in forty passes for words; of sixteen, none.
 pub(super) fn is_wordlike(value: &[u8]) -> bool {
     let (mut half_bits, mut n_pairs, mut n_digits) = (0, 0, 0);
     for pair in value.windows(2) {

@@ -1,6 +1,6 @@
 //! Walks a directory in name order. The `ignore` crate matches ignore files, but the walk is our own, because that
-//! crate's walk does not report what it skipped. Symbolic links are not followed, so there are no loops. Nothing
-//! below the directory is fatal: unreadable entries are counted.
+//! crate's walk does not report what it skipped. Symbolic links are not followed, so there are no loops. Nothing below
+//! the directory is fatal: unreadable entries are counted.
 #![expect(clippy::disallowed_methods, reason = "this is a source: it lists directories")]
 
 use std::fs::{self, DirEntry};

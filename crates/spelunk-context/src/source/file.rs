@@ -1,5 +1,5 @@
-//! A file that the user named. It is taken even if a walk would skip it, unless its name indicates a secret. An
-//! archive is opened.
+//! A file that the user named. It is taken even if a walk would skip it, unless its name indicates a secret. An archive
+//! is opened.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is a source: it may list a directory to find similar names"

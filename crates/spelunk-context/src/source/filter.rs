@@ -87,8 +87,8 @@ impl<'a> Filter<'a> {
         !self.options.include.is_empty() && self.globs.includes(relative)
     }
 
-    /// Why not to take an entry of an archive: by the rules of a walk for the entry and its directories. If the
-    /// archive was included, so is the entry.
+    /// Why not to take an entry of an archive: by the rules of a walk for the entry and its directories. If the archive
+    /// was included, so is the entry.
     pub(crate) fn against_entry(&self, relative: &str, archive_is_included: bool) -> Option<SkipReason> {
         let directories = relative.match_indices('/').filter_map(|(at, _)| relative.get(..at));
         for directory in directories {

@@ -102,8 +102,7 @@ fn overlap_start(text: &str, before: Range<usize>, overlap: Overlap, bytes_max: 
     }
 }
 
-/// The start of the line that is `n_lines` before the end of the range, or of the earliest line that begins inside
-/// it.
+/// The start of the line that is `n_lines` before the end of the range, or of the earliest line that begins inside it.
 fn lines_back(bytes: &[u8], range: Range<usize>, n_lines: u64) -> usize {
     let mut start = range.end;
     for _ in 0..n_lines {

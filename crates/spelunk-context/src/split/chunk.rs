@@ -1,6 +1,6 @@
-//! Chunks: spans produced by partitioning for analysis, and the text an analyst reads for one. The spans of a
-//! document cover it exactly; what is shown before a span (imports, a header, lines shared with its neighbour) is not
-//! part of it.
+//! Chunks: spans produced by partitioning for analysis, and the text an analyst reads for one. The spans of a document
+//! cover it exactly; what is shown before a span (imports, a header, lines shared with its neighbour) is not part of
+//! it.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Source code: definitions are kept whole. They are found by parsing if there is a grammar for the language,
-//! otherwise by how lines begin. Imports are found by lines in every language.
+//! Source code: definitions are kept whole. They are found by parsing if there is a grammar for the language, otherwise
+//! by how lines begin. Imports are found by lines in every language.
 
 use super::{Splitter, to_boundaries};
 use crate::kind::Language;

@@ -1,5 +1,5 @@
-//! Logs: a record is a line with a time or a level, and the lines that continue it. Stack traces are continuations,
-//! so they stay with their record. If lines have no times, traces are recognised by indentation and words.
+//! Logs: a record is a line with a time or a level, and the lines that continue it. Stack traces are continuations, so
+//! they stay with their record. If lines have no times, traces are recognised by indentation and words.
 
 use super::{Splitter, to_boundaries};
 use crate::lines::{is_blank, line_marks, lines};

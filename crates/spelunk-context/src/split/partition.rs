@@ -20,9 +20,8 @@ const TOKEN_BYTES: u64 = 4;
 /// The share of the ceiling that imports, a header or an overlap may use.
 const BESIDE_SHARE: usize = 8;
 
-/// The maximum number of chunks that the target of a type makes of one document; chunks of longer documents are
-/// larger. A line may be empty and a chunk takes some hundred bytes, so without this a plan could be larger than its
-/// text.
+/// The maximum number of chunks that the target of a type makes of one document; chunks of longer documents are larger.
+/// A line may be empty and a chunk takes some hundred bytes, so without this a plan could be larger than its text.
 const CHUNKS_MAX: u64 = 20_000;
 
 /// The size of a line number as shown to an analyst. Chunks are limited so that their line numbers alone cannot fill
@@ -144,8 +143,8 @@ impl<'l> Partitioner<'l> {
         Cutting { lines, units: units(n_units), partitions_expected, chunks }
     }
 
-    /// The length of a document, without splitting it. Broken JSON is measured as far as it is valid; splitting it
-    /// may find more errors.
+    /// The length of a document, without splitting it. Broken JSON is measured as far as it is valid; splitting it may
+    /// find more errors.
     pub fn measure(&self, document: DocText<'_>) -> (u64, Units) {
         let DocText { text, detected, .. } = document;
         let lines = count_lines(text);

@@ -80,8 +80,8 @@ impl ContextStore {
         }
     }
 
-    /// Checks a file, reading only as much as needed to know that it has text: all of it if the text must be
-    /// extracted or unpacked.
+    /// Checks a file, reading only as much as needed to know that it has text: all of it if the text must be extracted
+    /// or unpacked.
     pub(super) fn look_at_file(&self, path: &Path) -> Result<Admitted, Refusal> {
         let absent = |error| Refusal::from(SourceError::from_io(path, error));
         let absolute = std::path::absolute(path).map_err(absent)?;

@@ -1,5 +1,5 @@
-//! The content cache: whole texts in memory under a budget in bytes, evicted least recently used first, hot texts
-//! last. Pure bookkeeping: it loads nothing and reads no clock.
+//! The content cache: whole texts in memory under a budget in bytes, evicted least recently used first, hot texts last.
+//! Pure bookkeeping: it loads nothing and reads no clock.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -46,8 +46,8 @@ const FOUNDATION: [(&str, &str); 3] = [
     ("communication_style", "communication_style.yaml"),
 ];
 
-/// Parses a collection: one `name: path` per line. Blank lines and lines that begin with `#` are skipped; a path may
-/// be in single or double quotes. This is the flat subset of YAML: nesting and lists are refused.
+/// Parses a collection: one `name: path` per line. Blank lines and lines that begin with `#` are skipped; a path may be
+/// in single or double quotes. This is the flat subset of YAML: nesting and lists are refused.
 pub fn parse_collection(text: &str) -> Result<Vec<(String, String)>, StoreError> {
     let mut pairs = Vec::new();
     for (idx, line) in text.lines().enumerate() {

@@ -1,5 +1,5 @@
-//! The context: a named handle on explorable content. It holds everything known about the content, but not the
-//! content itself.
+//! The context: a named handle on explorable content. It holds everything known about the content, but not the content
+//! itself.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;

@@ -83,8 +83,8 @@ impl<'a> Factory<'a> {
     }
 
     /// Registers each file that matches the pattern. A pattern without `/` matches files in the directory itself;
-    /// `**/*.md` also those below it. Ignored files are left out, as are hidden ones unless their name says secret
-    /// and secrets are allowed. Links, special files, secrets and files without text are left out and counted.
+    /// `**/*.md` also those below it. Ignored files are left out, as are hidden ones unless their name says secret and
+    /// secrets are allowed. Links, special files, secrets and files without text are left out and counted.
     pub fn from_directory(
         &self,
         directory: &Path,

@@ -37,8 +37,7 @@ const LABEL_CHARS_MAX: usize = 200;
 const LOADER_PREFIX: &str = "memory-graph:";
 
 impl Factory<'_> {
-    /// Registers `memory:graph_overview`, and `memory:domain:<d>` for at most 1000 domains. Existing contexts are
-    /// kept.
+    /// Registers `memory:graph_overview`, and `memory:domain:<d>` for at most 1000 domains. Existing contexts are kept.
     pub fn from_memory_graph(&self, path: &Path) -> Result<Vec<Arc<Context>>, StoreError> {
         let path = std::path::absolute(path)
             .map_err(|error| StoreError::BadGraph { path: path.to_owned(), reason: error.to_string() })?;

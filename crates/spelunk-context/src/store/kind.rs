@@ -1,5 +1,5 @@
-//! Kinds and load policies. A kind is the role of a context (identity, project, ...), not the format of its text:
-//! that is its content type. A policy says how long an obtained text may be reused.
+//! Kinds and load policies. A kind is the role of a context (identity, project, ...), not the format of its text: that
+//! is its content type. A policy says how long an obtained text may be reused.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
-//! Ids for files registered without one: the stem of the file name if it is unique, otherwise with the extension,
-//! then with the parent directories. All colliding files get longer ids, so an id does not depend on which file came
-//! first.
+//! Ids for files registered without one: the stem of the file name if it is unique, otherwise with the extension, then
+//! with the parent directories. All colliding files get longer ids, so an id does not depend on which file came first.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Opens a context for reading. A file is opened, and extracted or unpacked if its name says so, and kept open in a
-//! small pool; an inline text is read from its file or from memory; a loader is called as often as the policy
-//! requires. No lock is held meanwhile.
+//! small pool; an inline text is read from its file or from memory; a loader is called as often as the policy requires.
+//! No lock is held meanwhile.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -175,8 +175,8 @@ impl ContextStore {
         (is_this && is_allowed).then_some(cached.text)
     }
 
-    /// Offers a text to the cache. It is not cached if the context was replaced meanwhile, if its policy forbids it,
-    /// or if it exceeds the load limit.
+    /// Offers a text to the cache. It is not cached if the context was replaced meanwhile, if its policy forbids it, or
+    /// if it exceeds the load limit.
     pub(super) fn keep(&self, entry: &Entry, stamp: Option<Stamp>, text: &Arc<str>, loaded_at_ms: u64) {
         let context = &entry.context;
         if context.policy == LoadPolicy::Query || text.len() as u64 > self.settings.limits.load_bytes_max {

@@ -1,6 +1,6 @@
-//! The registry file, which stores the contexts on disk. It is written whole to a temporary file, then renamed; a
-//! lock file keeps processes from overwriting each other. Inline texts are stored next to it, each under its digest.
-//! No link in the directory is followed (`spelunk-fs`).
+//! The registry file, which stores the contexts on disk. It is written whole to a temporary file, then renamed; a lock
+//! file keeps processes from overwriting each other. Inline texts are stored next to it, each under its digest. No link
+//! in the directory is followed (`spelunk-fs`).
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};

@@ -1,5 +1,4 @@
-//! The revision of a file: a stamp from the file system without reading, and a digest that requires reading all of
-//! it.
+//! The revision of a file: a stamp from the file system without reading, and a digest that requires reading all of it.
 
 use std::fs::Metadata;
 use std::io;

@@ -179,8 +179,8 @@ impl ContextStore {
         Ok(admitted.into_iter().map(|(context, _)| context).collect())
     }
 
-    /// The only way to change the catalogue. `plan` sees the state on disk and returns the changes; it must not use
-    /// the store.
+    /// The only way to change the catalogue. `plan` sees the state on disk and returns the changes; it must not use the
+    /// store.
     pub(super) fn change(
         &self,
         plan: impl FnOnce(&Catalogue) -> Result<Vec<Planned>, StoreError>,

@@ -84,8 +84,8 @@ impl Format {
         }
     }
 
-    /// Passes each row with its line, column names and values to `take`. False if the rows cannot be compared,
-    /// because their times are in different zones.
+    /// Passes each row with its line, column names and values to `take`. False if the rows cannot be compared, because
+    /// their times are in different zones.
     pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) -> bool {
         match self {
             Self::Table { names } => table_rows(text, names, take),

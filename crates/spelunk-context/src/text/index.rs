@@ -1,6 +1,6 @@
 //! Converts between character and byte offsets, with a mark every 64 KiB: 16 bytes of index each, 256 kB for a
-//! gigabyte. Built only as far as needed, on several threads if that is far. A block with as many characters as
-//! bytes, as in ASCII, is not read again to find an offset in it.
+//! gigabyte. Built only as far as needed, on several threads if that is far. A block with as many characters as bytes,
+//! as in ASCII, is not read again to find an offset in it.
 
 use std::ops::Range;
 
@@ -106,8 +106,8 @@ impl CharIndex {
     }
 }
 
-/// The ends of some blocks, each with only its own characters. Block `n` ends at the last character boundary not
-/// after `(n + 1) * BLOCK_BYTES`.
+/// The ends of some blocks, each with only its own characters. Block `n` ends at the last character boundary not after
+/// `(n + 1) * BLOCK_BYTES`.
 fn count_blocks(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadError> {
     let n_blocks = blocks.end - blocks.start;
     let n_threads = threads_for(n_blocks * BLOCK_BYTES).get() as u64;

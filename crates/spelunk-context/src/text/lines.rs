@@ -1,5 +1,5 @@
-//! Lines as `str.splitlines` defines them, in batches, and line numbers as the rest of the program counts them: from
-//! 1, each line ended by `\n`.
+//! Lines as `str.splitlines` defines them, in batches, and line numbers as the rest of the program counts them: from 1,
+//! each line ended by `\n`.
 
 use super::{LazyText, TextError};
 use crate::line_index::LineIndex;
@@ -15,8 +15,8 @@ pub struct Lines {
 }
 
 impl LazyText {
-    /// `text.splitlines(keepends)` from an offset: whole lines of about `bytes_max` bytes, but at least one. The
-    /// offset is 0 or the `next` of an earlier call.
+    /// `text.splitlines(keepends)` from an offset: whole lines of about `bytes_max` bytes, but at least one. The offset
+    /// is 0 or the `next` of an earlier call.
     pub fn lines(&self, from: u64, bytes_max: u64, keeps_ends: bool) -> Result<Lines, TextError> {
         let from = self.floor_char(from)?;
         let mut bytes = bytes_max.clamp(4, Self::SLICE_BYTES_MAX);

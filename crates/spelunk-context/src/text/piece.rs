@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::secrets::{KEY_HEAD, find_secrets, secrets_in_line};
 
-/// Replaces each character of a secret. It does not occur in ordinary text, so it cannot be mistaken for the
-/// original, and only a very general pattern matches it. One per character, so offsets stay those of the document.
+/// Replaces each character of a secret. It does not occur in ordinary text, so it cannot be mistaken for the original,
+/// and only a very general pattern matches it. One per character, so offsets stay those of the document.
 pub(crate) const MASK: char = '█';
 
 /// Text of a range of the document.

@@ -1,5 +1,5 @@
-//! Python's `re` over a text of any size. Patterns are parsed as Python parses them and run by Rust's engines;
-//! results are those of Python 3.7 and later, including empty matches. [`PyPattern`] lists the differences.
+//! Python's `re` over a text of any size. Patterns are parsed as Python parses them and run by Rust's engines; results
+//! are those of Python 3.7 and later, including empty matches. [`PyPattern`] lists the differences.
 
 mod ast;
 mod emit;
@@ -33,11 +33,11 @@ pub use self::walk::MatchCursor;
 
 /// A compiled Python pattern. Cloning is cheap.
 ///
-/// It runs in linear time unless it has look-around, back-references or atomic groups; those backtrack, with a limit
-/// on the steps per window. Differences from Python: in a pattern with `\b` or `\B`, `\w` includes combining marks,
-/// so that both agree on words; `\N{…}` is refused. A match of more than 16 MiB is an error. In a longer text, so is
-/// the search itself if nothing in the pattern says where a match must end: it has look-around or back-references, or
-/// `\b` in text beyond ASCII, or may match the empty string, and repeats every character any number of times.
+/// It runs in linear time unless it has look-around, back-references or atomic groups; those backtrack, with a limit on
+/// the steps per window. Differences from Python: in a pattern with `\b` or `\B`, `\w` includes combining marks, so
+/// that both agree on words; `\N{…}` is refused. A match of more than 16 MiB is an error. In a longer text, so is the
+/// search itself if nothing in the pattern says where a match must end: it has look-around or back-references, or `\b`
+/// in text beyond ASCII, or may match the empty string, and repeats every character any number of times.
 #[derive(Debug, Clone)]
 pub struct PyPattern {
     pattern: Arc<str>,

@@ -1,5 +1,5 @@
-//! The records of a document: the lines of JSON lines, or the elements of a JSON array. They are located without
-//! being parsed or held: a mark every 64 KiB says which record begins there, and one read from a mark finds a record.
+//! The records of a document: the lines of JSON lines, or the elements of a JSON array. They are located without being
+//! parsed or held: a mark every 64 KiB says which record begins there, and one read from a mark finds a record.
 
 mod array;
 

@@ -1,5 +1,5 @@
-//! How many secrets the rules find, and how often they mistake ordinary source code for one. The values are
-//! generated: their alphabets and notations are defined here.
+//! How many secrets the rules find, and how often they mistake ordinary source code for one. The values are generated:
+//! their alphabets and notations are defined here.
 
 use std::collections::BTreeMap;
 use std::path::Path;

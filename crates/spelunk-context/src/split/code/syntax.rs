@@ -18,8 +18,8 @@ use crate::pack::Strength;
 /// Larger files are generated, or data.
 const PARSED_BYTES_MAX: usize = 512 * 1024;
 
-/// The longest text with syntax errors that is parsed in this process: a hostile one takes ten thousand times its
-/// size in memory.
+/// The longest text with syntax errors that is parsed in this process: a hostile one takes ten thousand times its size
+/// in memory.
 const BROKEN_BYTES_MAX: usize = 8 * 1024;
 
 /// Longer lines are machine-generated, and contain nothing that begins a line.

@@ -114,8 +114,8 @@ fn directories_and_files_are_for_their_owner_alone() {
     assert_eq!(mode(text.path()), 0o600);
 }
 
-// B4.5: the registry was overwritten in place. A writer that dies between writing and renaming leaves a temporary
-// file, partial or whole.
+// B4.5: the registry was overwritten in place. A writer that dies between writing and renaming leaves a temporary file,
+// partial or whole.
 #[test]
 fn what_a_dead_writer_left_is_removed_and_the_registry_is_the_old_one() {
     let directory = tempfile::tempdir().unwrap();

@@ -126,8 +126,8 @@ impl Emitter {
             (Place::Boundary { negated: false, ascii: false }, _) => "\\b",
             (Place::Boundary { negated: true, ascii: false }, _) => "\\B",
             (Place::Boundary { negated: false, ascii: true }, Target::Linear) => "(?-u:\\b)",
-            // An ASCII `\B` may match between two bytes of one character, which is not a position in text; here it is
-            // a position between whole characters that is not a boundary.
+            // An ASCII `\B` may match between two bytes of one character, which is not a position in text; here it is a
+            // position between whole characters that is not a boundary.
             (Place::Boundary { negated, ascii: true }, Target::Backtracking | Target::Linear) => {
                 let boundary = "(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])";
                 let _ = if negated { write!(out, "(?!{boundary})") } else { write!(out, "(?:{boundary})") };

@@ -79,8 +79,8 @@ impl LazyText {
         self.walk(pattern, MatchCursor::default(), false, |walk| walk.one(How::FullMatch))
     }
 
-    /// `re.findall`, up to a number of matches and about a number of bytes; `next` tells where to continue if there
-    /// is more.
+    /// `re.findall`, up to a number of matches and about a number of bytes; `next` tells where to continue if there is
+    /// more.
     pub fn re_findall(
         &self,
         pattern: &PyPattern,
@@ -110,8 +110,7 @@ impl LazyText {
         })
     }
 
-    /// `re.split`, in batches of about `bytes_max` bytes of text. `splits_max` is Python's `maxsplit`, 0 for no
-    /// limit.
+    /// `re.split`, in batches of about `bytes_max` bytes of text. `splits_max` is Python's `maxsplit`, 0 for no limit.
     pub fn re_split(
         &self,
         pattern: &PyPattern,

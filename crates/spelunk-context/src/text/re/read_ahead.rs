@@ -41,8 +41,7 @@ pub(super) struct Ahead {
     pub(super) settled: Option<u64>,
 }
 
-/// Where the first match in a piece begins, as an offset in the document. No match in the masked text begins before
-/// it.
+/// Where the first match in a piece begins, as an offset in the document. No match in the masked text begins before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum First {
     #[default]

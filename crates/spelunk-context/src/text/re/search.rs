@@ -1,6 +1,6 @@
 //! Searches a text window by window. A window is held until every match that begins before a certain offset in it is
-//! final: no further text could change it. The offset follows from the pattern; see [`Traits`]. A pattern of
-//! unlimited reach is stepped through the text byte by byte instead, see `stream`.
+//! final: no further text could change it. The offset follows from the pattern; see [`Traits`]. A pattern of unlimited
+//! reach is stepped through the text byte by byte instead, see `stream`.
 
 use std::ops::Range;
 
@@ -118,8 +118,8 @@ impl<'t> Hunt<'t> {
         })
     }
 
-    /// The next match at or after `from`, as a range of the document. Its text and groups are available until the
-    /// next call.
+    /// The next match at or after `from`, as a range of the document. Its text and groups are available until the next
+    /// call.
     pub(super) fn find(
         &mut self,
         from: u64,
@@ -313,8 +313,8 @@ impl<'t> Hunt<'t> {
         Ok(feed.take(from, buffer)?.ok_or_else(Vec::new))
     }
 
-    /// Whether the window must be masked before this match can be trusted. Only the lines of the match matter,
-    /// because no secret except a key depends on anything outside its line.
+    /// Whether the window must be masked before this match can be trusted. Only the lines of the match matter, because
+    /// no secret except a key depends on anything outside its line.
     fn is_secret_near(&mut self, found: &Range<usize>) -> bool {
         let window = &mut self.window;
         if window.is_masked || !self.text.reader.redacts() {
