@@ -1,5 +1,6 @@
-//! The cost of 10,000 contexts: listing, opening, registering, the registry on disk and the store in memory. `cargo
-//! bench -p spelunk-context --bench store --ignore-rust-version`. A figure above its target is marked, not hidden.
+//! The cost of 10,000 contexts: listing, opening, registering, the registry on disk and the store in memory.
+//! `cargo bench -p spelunk-context --bench store --ignore-rust-version`. A figure above its target is marked, not
+//! hidden.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,

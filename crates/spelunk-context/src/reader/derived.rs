@@ -27,8 +27,8 @@ impl Reader {
     /// The maximum text produced from one file; it is held in memory.
     pub const MADE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-    /// Opens a file according to its name. An archive is one text: its documents in name order, each after a line `==>
-    /// name <==`, because a user who adds an archive adds one thing, and ten thousand entries would bury the other
+    /// Opens a file according to its name. An archive is one text: its documents in name order, each after a line
+    /// `==> name <==`, because a user who adds an archive adds one thing, and ten thousand entries would bury the other
     /// contexts. A single compressed file is that file. `allow_secrets` includes files whose names say secret.
     pub(crate) fn open_derived(path: &Path, allow_secrets: bool) -> Result<Derived, ReadError> {
         Self::open_derived_within(path, allow_secrets, Self::MADE_BYTES_MAX)
