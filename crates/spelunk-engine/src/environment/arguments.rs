@@ -67,7 +67,7 @@ impl<'a> Arguments<'a> {
         Ok(Self { function, params, values })
     }
 
-    /// The value of a parameter; `None` if it is absent or Python's `None`.
+    /// The value of a parameter; `None` if it is not given or Python's `None`.
     pub(crate) fn take(&mut self, param: &str) -> Option<Value> {
         let idx = self.params.iter().position(|name| *name == param)?;
         self.values[idx].take().filter(|value| *value != Value::None)

@@ -1,5 +1,5 @@
 //! The search strategy: the model proposes queries, the index finds passages by words and by meaning, and one call
-//! answers from them. Suited to a single fact in a lot of text. If the text does not contain it, the answer says so.
+//! answers from them. Suited to a single fact in a lot of text. When the text does not contain it, the answer says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Sentence QA: a small model sees only the few relevant sentences. If its answer rests on sentences that lack words
-//! of the question, it is shown them again, since a near miss is the most common mistake. If the text does not
+//! of the question, it is shown them again, since a near miss is the most common mistake. When the text does not
 //! contain the answer, the result is one plain sentence without evidence.
 
 use std::collections::BTreeSet;
