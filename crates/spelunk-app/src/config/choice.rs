@@ -13,7 +13,7 @@ macro_rules! choice {
             /// The words, in the order of the reference; the first is the default.
             pub const WORDS: &[&str] = &[$($word,)+];
 
-            /// The variant that is written so.
+            /// The variant with this name.
             pub fn of(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+
