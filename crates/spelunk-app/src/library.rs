@@ -186,8 +186,8 @@ fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox, Failure> {
     }
 }
 
-/// Makes a program a worker where it was started as one, and otherwise lets it be started so. Call it first thing in
-/// `main`, before anything is printed or read:
+/// Runs the worker if this program was started as one; otherwise registers the program as its own worker. Call it at the
+/// start of `main`, before anything is printed or read:
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
