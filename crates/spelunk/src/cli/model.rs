@@ -60,7 +60,7 @@ pub(crate) struct PullArgs {
 }
 
 impl ModelArgs {
-    /// The flags that choose a model, for subcommands that call one without naming it.
+    /// The flags that choose a model; `pull` has none.
     pub(super) fn flags(&self) -> Option<&ModelFlags> {
         match &self.command {
             ModelCommand::List(args) => Some(&args.model),
