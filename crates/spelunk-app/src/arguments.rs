@@ -95,7 +95,7 @@ impl Arguments {
         }
     }
 
-    /// Rejects arguments that nobody took.
+    /// Rejects arguments that were not taken.
     pub fn finish(self) -> Result<(), Usage> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();

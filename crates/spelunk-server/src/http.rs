@@ -115,7 +115,7 @@ impl Server {
     }
 }
 
-/// Every route, in the order of the OpenAPI document. Static routes need not come first: the router prefers them.
+/// Every route, in the order of the API document. Static routes need not come first: the router prefers them.
 fn routes() -> Vec<Route> {
     let mut routes = health::routes();
     routes.extend(page::routes());

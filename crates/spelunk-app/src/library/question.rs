@@ -109,7 +109,8 @@ impl Question {
         self
     }
 
-    /// A file or directory to answer from; may be called several times. Files that look like secrets are skipped.
+    /// A file or directory to answer from; may be called several times. Secret files and
+    /// secrets in text are left out.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Self {
         self.paths.push(path.into());
         self

@@ -162,7 +162,7 @@ impl Params {
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Rejects parameters that nobody took.
+    /// Rejects parameters that were not taken.
     pub(crate) fn finish(self) -> Result<(), Problem> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let problem = Problem::bad_parameter(&shown(name), "is not one of this address");

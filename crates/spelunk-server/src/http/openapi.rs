@@ -1,4 +1,4 @@
-//! The OpenAPI document, generated from the same table as the router. It is checked in as
+//! The API document, generated from the same table as the router. It is checked in as
 //! `docs/reference/openapi.json`.
 
 use axum::Json;
@@ -18,7 +18,7 @@ async fn show() -> Json<Value> {
     Json(document())
 }
 
-/// The OpenAPI document.
+/// The API document.
 pub(crate) fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in super::routes() {

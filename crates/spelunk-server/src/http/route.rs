@@ -1,4 +1,4 @@
-//! Routes: the single table from which both the router and the OpenAPI document are built, so that every served route
+//! Routes: the single table from which both the router and the API document are built, so that every served route
 //! is documented.
 
 use axum::handler::Handler;
@@ -173,7 +173,7 @@ impl Route {
         self
     }
 
-    /// The operation in the OpenAPI document.
+    /// The operation in the API document.
     pub(crate) fn operation(&self) -> Value {
         let mut doc = self.doc.clone();
         let everywhere: &[u16] = &[400, 403, 421, 500];
@@ -213,7 +213,7 @@ fn path_parameters(path: &str) -> Vec<&str> {
     parts.map(|name| name.trim_start_matches('*')).collect()
 }
 
-/// The path as the OpenAPI document writes it.
+/// The path as the API document writes it.
 pub(crate) fn document_path(path: &str) -> String {
     path.replace("{*", "{")
 }

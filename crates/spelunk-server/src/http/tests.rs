@@ -1,4 +1,4 @@
-//! Checks the route table against the OpenAPI document.
+//! Checks the route table against the API document.
 
 use std::collections::BTreeSet;
 

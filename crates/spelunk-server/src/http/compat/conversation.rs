@@ -3,8 +3,8 @@
 
 /// The maximum number of documents per conversation; further texts are appended to the last.
 const DOCUMENTS_MAX: usize = 100;
-/// How much of each end of a long question is included in the question: the actual request is at its beginning or at
-/// its end.
+/// How much of the beginning and of the end of a long question is included in the question: the actual request is
+/// usually at one of them.
 const HEAD_CHARS: usize = 1_000;
 const TAIL_CHARS: usize = 2_000;
 /// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
