@@ -167,7 +167,7 @@ pub(crate) struct WrittenModel {
 pub struct NamedModel {
     /// The user's name for it.
     pub(crate) alias: String,
-    /// Who it is.
+    /// Its provider, URL, key and price.
     pub(crate) settings: ModelSettings,
     /// Its context window, if the user sets it.
     pub(crate) context_tokens: Option<u64>,
