@@ -16,6 +16,7 @@ use crate::config::{Origin, SandboxChoice, Settings};
 use crate::env::Environment;
 use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
+use crate::live_runs::LiveRuns;
 use crate::log::LogWriter;
 use crate::provider::{self, SharedEmbedder};
 use crate::sandbox::WorkerPlace;
@@ -29,6 +30,8 @@ pub struct App {
     pub current_dir: PathBuf,
     /// Rate limits, shared by all runs of the process.
     paces: RateLimits,
+    /// The runs in progress in this process.
+    pub live_runs: Arc<LiveRuns>,
     /// The program that runs model code.
     worker: WorkerPlace,
     /// The embedder used by every index.
@@ -67,6 +70,7 @@ impl App {
             environment,
             current_dir,
             paces,
+            live_runs: Arc::default(),
             worker,
             embedder: SharedEmbedder::default(),
             user,

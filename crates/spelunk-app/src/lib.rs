@@ -13,6 +13,7 @@ pub mod env;
 pub mod error_text;
 pub mod failure;
 mod library;
+pub mod live_runs;
 pub mod local;
 mod log;
 pub mod otel;

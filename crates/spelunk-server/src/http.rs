@@ -82,8 +82,9 @@ impl Server {
         let agents = McpEndpoint::new(&mcp, settings);
         drop(app.workspace()?);
         let tickets = Tickets::new(app.own_workspace_dir()?, app.key(trust::TICKETS)?);
-        let runs = RunService::new(tickets, settings.runs_parallel_max, settings.queue_max);
-        Ok(Arc::new(Self {
+        app.live_runs.limit(usize::try_from(settings.runs_parallel_max).unwrap_or(usize::MAX));
+        let runs = RunService::new(tickets, Arc::clone(&app.live_runs), settings.queue_max);
+        let server = Arc::new(Self {
             app,
             mcp,
             tokens,
@@ -95,7 +96,15 @@ impl Server {
             agents,
             log,
             closed: watch::Sender::new(false),
-        }))
+        });
+        let weak = Arc::downgrade(&server);
+        // A run that an agent started over MCP frees its slot for those that wait here.
+        server.app.live_runs.on_free(move || {
+            if let Some(server) = weak.upgrade() {
+                server.runs.pump(&server);
+            }
+        });
+        Ok(server)
     }
 
     /// Stops new work and ends all streams.

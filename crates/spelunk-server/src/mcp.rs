@@ -43,9 +43,13 @@ pub(crate) fn handler(state: Arc<State>) -> impl ServerHandler {
     service::Service::new(state)
 }
 
+/// Runs in progress at once, where no HTTP server sets the limit.
+const RUNS_MAX: usize = 16;
+
 /// Serves one client until it closes standard input. Runs in progress then stop where they are; their journals keep
 /// what they had, so that they can be resumed.
 pub async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
+    state.app.live_runs.limit(RUNS_MAX);
     let (input, output) = rmcp::transport::io::stdio_pipes();
     let (transport, reading, writing) = lines::checked(input, output);
     let serving = async {

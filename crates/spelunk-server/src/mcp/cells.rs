@@ -188,7 +188,6 @@ async fn open(
     choice: ModelChoice,
 ) -> Result<Arc<Console>, Failure> {
     state.consoles.require_room()?;
-    state.runs.require_room()?;
     let models = models(state, context, choice).await?;
     let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default()) as Arc<dyn Model>));
     let options = material.scan_options(&state.app.settings.limits);
@@ -218,7 +217,7 @@ async fn open(
         settings,
         program: Some(console(typed, ready)),
     })?;
-    let live = state.runs.keep(handle, models.asked, None);
+    let live = state.runs.keep(handle, state.app.live_runs.uncounted(), models.asked, None);
     // If the session could not start, waiting for its first cell reports why.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });

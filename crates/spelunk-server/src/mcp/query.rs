@@ -12,6 +12,7 @@ use spelunk_app::blocking::blocking;
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::error_text::{Paint, error_text};
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::live_runs::Slot;
 use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
 use spelunk_app::render::passages::{passages_json, passages_text};
 use spelunk_app::runs::state as state_of;
@@ -159,9 +160,9 @@ async fn begin(
     context: &RequestContext<RoleServer>,
     arguments: Arguments,
 ) -> Result<Begun, Failure> {
-    state.runs.require_room()?;
+    let slot = state.runs.take_slot()?;
     if arguments.has("run") {
-        return run_tools::ask_more(state, context, arguments).await;
+        return run_tools::ask_more(state, context, arguments, slot).await;
     }
     let query = read_query(state, arguments)?;
     let models = models(state, context, query.model).await?;
@@ -170,7 +171,7 @@ async fn begin(
         return blocking(move || passages(&state, &query)).await.map(Begun::Said);
     };
     let wait_ms = query.wait_ms;
-    Ok(Begun::Run(launch(state, query, models).await?, wait_ms))
+    Ok(Begun::Run(launch(state, query, models, slot).await?, wait_ms))
 }
 
 /// Starts a run that waits for agents, with its task board.
@@ -178,16 +179,16 @@ pub(super) async fn begin_tasks(
     state: &Arc<State>,
     arguments: Arguments,
 ) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
-    state.runs.require_room()?;
+    let slot = state.runs.take_slot()?;
     let mut query = read_query(state, arguments)?;
     query.strategy = StrategyChoice::Map;
     let models = Models::of_agents();
     let board = models.asked.board.clone().unwrap_or_default();
-    Ok((launch(state, query, models).await?, board))
+    Ok((launch(state, query, models, slot).await?, board))
 }
 
 /// Reads the sources and starts the run.
-async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<Live>, Failure> {
+async fn launch(state: &Arc<State>, query: Query, models: Models, slot: Slot) -> Result<Arc<Live>, Failure> {
     let options = query.material.scan_options(&state.app.settings.limits);
     let reading = Arc::clone(state);
     let (query, inputs, corpus, options) = blocking(move || {
@@ -198,7 +199,7 @@ async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<
     let thought = query.thought;
     let handle = start(state, query, inputs, corpus, options, &models)?;
     let then = thought.map(|number| keep_with_thought(state, number));
-    Ok(state.runs.keep(handle, models.asked, then))
+    Ok(state.runs.keep(handle, slot, models.asked, then))
 }
 
 /// Stores the answer with the thought that led to it.

@@ -11,6 +11,7 @@ use spelunk_app::asking::{self, QUESTION_CHARS_MAX, RoleModels, begun, check_mor
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::live_runs::Slot;
 use spelunk_app::provider;
 use spelunk_app::render::answer::{closing_line, result_json};
 use spelunk_app::runs::{read_view, recorded_result, row, state as state_of};
@@ -112,27 +113,30 @@ pub(super) async fn cancel(
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ErrorData> {
     let wanted = arguments.needed("run", RUN_CHARS_MAX);
-    let live =
-        wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from).and_then(|name| {
-            let (_, run) = find(state, Some(&name))?;
-            state.runs.find(&run).ok_or_else(|| {
-                let message = format!("run `{}` is not under way in this server", run.short());
-                Usage { message, hint: "see how it stands with `rlm_status`".into() }.into()
-            })
-        });
-    let live = match live {
-        Ok(live) => live,
+    let run = wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from);
+    let run = run.and_then(|name| {
+        let (_, run) = find(state, Some(&name))?;
+        if state.app.live_runs.cancel(&run) {
+            return Ok(run);
+        }
+        let message = format!("run `{}` is not in progress in this server", run.short());
+        Err(Usage { message, hint: "see its state with `rlm_status`".into() }.into())
+    });
+    let run = match run {
+        Ok(run) => run,
         Err(failure) => {
             return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
         }
     };
-    live.cancel.cancel();
-    tokio::select! {
-        _ = live.end() => {}
-        () = context.ct.cancelled() => {}
+    // A run that was started over HTTP ends by itself; nobody here can wait for it.
+    if let Some(live) = state.runs.find(&run) {
+        tokio::select! {
+            _ = live.end() => {}
+            () = context.ct.cancelled() => {}
+        }
     }
-    let text = format!("run {} is cancelled; rlm_resume goes on with it", live.run.short());
-    let said = Said::new(text, json!({ "run": live.run, "state": "cancelled" }));
+    let text = format!("run {} is cancelled; rlm_resume goes on with it", run.short());
+    let said = Said::new(text, json!({ "run": run, "state": "cancelled" }));
     Ok(said.into_result(state.output_chars_max).into())
 }
 
@@ -183,7 +187,7 @@ async fn begin_again(
     context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
 ) -> Result<Begun, Failure> {
-    state.runs.require_room()?;
+    let slot = state.runs.take_slot()?;
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let limits = read_limits(state, &mut arguments)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
@@ -193,7 +197,7 @@ async fn begin_again(
         return Ok(Begun::Run(live, wait_ms));
     }
     let view = read_view(&workspace, &run)?;
-    let live = go_on(state, context, GoingOn { run, view, limits, more: None }).await?;
+    let live = go_on(state, context, GoingOn { run, view, limits, more: None, slot }).await?;
     Ok(Begun::Run(live, wait_ms))
 }
 
@@ -217,6 +221,7 @@ pub(super) async fn ask_more(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
+    slot: Slot,
 ) -> Result<Begun, Failure> {
     if let Some(name) = OF_THE_RUN.into_iter().find(|name| arguments.has(name)) {
         return Err(wrong(name, "cannot go with `run`, which has its own").into());
@@ -237,7 +242,7 @@ pub(super) async fn ask_more(
     }
     let view = read_view(&workspace, &run)?;
     check_more(&run, &view, &question)?;
-    let live = go_on(state, context, GoingOn { run, view, limits, more: Some(question) }).await?;
+    let live = go_on(state, context, GoingOn { run, view, limits, more: Some(question), slot }).await?;
     Ok(Begun::Run(live, wait_ms))
 }
 
@@ -248,6 +253,7 @@ struct GoingOn {
     limits: Limits,
     /// The follow-up question.
     more: Option<String>,
+    slot: Slot,
 }
 
 async fn go_on(
@@ -255,7 +261,7 @@ async fn go_on(
     context: &RequestContext<RoleServer>,
     going_on: GoingOn,
 ) -> Result<Arc<Live>, Failure> {
-    let GoingOn { run, view, limits, more } = going_on;
+    let GoingOn { run, view, limits, more, slot } = going_on;
     let recorded = begun(&run, &view)?;
     // An older run may have read sources that this server may not.
     for source in &view.sources {
@@ -275,7 +281,7 @@ async fn go_on(
         asking::go_on(&starting.app, sandbox, &run, more.as_deref(), request, &mut |_| {})
     })
     .await?;
-    Ok(state.runs.keep(handle, models.asked, None))
+    Ok(state.runs.keep(handle, slot, models.asked, None))
 }
 
 /// The models the run was started with, as far as they are available.

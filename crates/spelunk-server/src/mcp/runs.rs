@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use spelunk_app::failure::Usage;
+use spelunk_app::live_runs::{LiveRuns, Slot};
 use spelunk_app::render::progress::{run_status, task_line};
 use spelunk_engine::{Cancel, RunHandle, RunResult, RunView};
 use spelunk_journal::Record;
@@ -17,14 +18,12 @@ use tokio::task::JoinSet;
 use super::agent_tasks::AgentTasks;
 use super::sampling::Questions;
 
-/// The maximum number of concurrent runs and sessions.
-const RUNS_MAX: usize = 16;
-
 /// All runs in progress.
 pub(super) struct Runs {
     live: Arc<Mutex<HashMap<RunId, Arc<Live>>>>,
     keepers: Mutex<JoinSet<()>>,
     stop: watch::Sender<bool>,
+    live_runs: Arc<LiveRuns>,
 }
 
 /// A run in progress.
@@ -88,24 +87,29 @@ impl Live {
     }
 }
 
-impl Default for Runs {
-    fn default() -> Self {
-        Self { live: Arc::default(), keepers: Mutex::default(), stop: watch::Sender::new(false) }
-    }
-}
-
 impl Runs {
-    /// Rejects a run before anything is read for it.
-    pub(super) fn require_room(&self) -> Result<(), Usage> {
-        if self.live().len() < RUNS_MAX {
-            return Ok(());
-        }
-        let message = format!("{RUNS_MAX} runs are under way already");
-        Err(Usage { message, hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into() })
+    pub(super) fn new(live_runs: Arc<LiveRuns>) -> Self {
+        let (live, keepers, stop) = (Arc::default(), Mutex::default(), watch::Sender::new(false));
+        Self { live, keepers, stop, live_runs }
+    }
+
+    /// Takes a slot for a run, before anything is read for it.
+    pub(super) fn take_slot(&self) -> Result<Slot, Usage> {
+        self.live_runs.take_slot().ok_or_else(|| Usage {
+            message: format!("{} runs are in progress already", self.live_runs.slots_taken()),
+            hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into(),
+        })
     }
 
     /// Takes over a run and follows it to its end; `then` runs before the end is announced.
-    pub(super) fn keep(&self, handle: RunHandle, asked: Asked, then: Option<Then>) -> Arc<Live> {
+    pub(super) fn keep(
+        &self,
+        handle: RunHandle,
+        mut slot: Slot,
+        asked: Asked,
+        then: Option<Then>,
+    ) -> Arc<Live> {
+        slot.hold(&handle.run, &handle.cancel);
         let Asked { questions, board } = asked;
         let (tell, progress) = watch::channel(Step::default());
         let (end, ended) = watch::channel(None);
@@ -132,6 +136,7 @@ impl Runs {
                 end.send_replace(Some(came));
             }
             table.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+            drop(slot);
         });
         live
     }

@@ -84,7 +84,7 @@ impl State {
             navigator: Navigator::new(Arc::new(store)),
             sandbox: options.sandbox,
             output_chars_max: usize::try_from(options.output_chars_max).unwrap_or(usize::MAX),
-            runs: Runs::default(),
+            runs: Runs::new(Arc::clone(&app.live_runs)),
             consoles: Consoles::default(),
             rounds: Rounds::default(),
             looks: Semaphore::new(LOOKS_MAX),

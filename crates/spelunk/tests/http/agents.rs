@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use spelunk_testkit::{Gate, ModelServer};
+
 use super::client::{Answer, Server};
 use crate::mcp::client::{LEGACY, MODERN};
-use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering};
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, to_all, wait_at, wait_for};
 
 fn message(id: u64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
@@ -85,4 +87,51 @@ fn messages_that_are_none_are_refused_and_the_next_one_is_served() {
     assert!(send(&server, &unknown, &message(1, "tools/list", &json!({}))).status / 100 == 4);
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
     assert_eq!(send(&server, &[], &message(1, "initialize", &hello)).status, 200);
+}
+
+/// Calls a tool as a client of the newer era, and returns what it says.
+fn call(server: &Server, name: &str, arguments: &Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let headers = [("Mcp-Protocol-Version", MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", name)];
+    let params = json!({ "name": name, "_meta": meta, "arguments": arguments });
+    answer_of(&send(server, &headers, &message(1, "tools/call", &params)), 1)["result"].clone()
+}
+
+#[test]
+fn runs_of_agents_and_of_http_share_slots_and_can_be_cancelled_from_either_side() {
+    let (scene, gate) = (Scene::new(&NOTE), Gate::new());
+    let model = ModelServer::start_blocking([to_all().reply(REPLY).gate(&gate)]);
+    let server = Server::start(&scene, &["--set", "server.runs_parallel_max=1"], Some(&model));
+    let query = json!({ "question": QUESTION, "paths": ["notes"], "wait_ms": 1 });
+    call(&server, "rlm_query", &query);
+    wait_at(&gate, &model);
+    let of_agent = scene.only_run();
+    // The only slot is taken: a run over HTTP waits, and another one of an agent is refused.
+    let of_http = server.ask();
+    let counts = server.get("/metrics").body;
+    assert!(
+        counts.contains("spelunk_runs_running 1\n") && counts.contains("spelunk_runs_queued 1\n"),
+        "{counts}"
+    );
+    let refused = call(&server, "rlm_query", &query);
+    assert_eq!(refused["isError"], true);
+    assert_eq!(
+        refused["structuredContent"]["error"]["message"], "1 runs are in progress already",
+        "{refused}"
+    );
+    // Cancelled over HTTP, the agent's run ends and the other one begins.
+    let cancelled = server.post(&format!("/v1/runs/{of_agent}/cancel"), &json!({}));
+    assert_eq!(cancelled.status, 202, "{}", cancelled.body);
+    wait_for("the waiting run to start", || scene.runs().contains(&of_http).then_some(()));
+    // And the run of HTTP is cancelled by an agent.
+    wait_for("the run to be cancelled", || {
+        (call(&server, "rlm_cancel", &json!({ "run": of_http }))["isError"] != true).then_some(())
+    });
+    gate.open();
+    let events = server.finish(&of_http);
+    assert!(events.last().is_some_and(|event| event.data.contains("cancelled")), "{:?}", events.last());
 }

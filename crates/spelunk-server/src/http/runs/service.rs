@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use spelunk_app::failure::Failure;
+use spelunk_app::live_runs::LiveRuns;
 use spelunk_app::runs::read_view;
 use spelunk_app::units::count;
 use spelunk_engine::{Cancel, Clock as _, SystemClock};
@@ -43,7 +44,7 @@ pub struct RunService {
     pub(super) tickets: Tickets,
     pub(super) uploads: Semaphore,
     pub(super) stop: watch::Sender<bool>,
-    runs_max: usize,
+    live_runs: Arc<LiveRuns>,
     queue_max: usize,
 }
 
@@ -52,7 +53,6 @@ struct Table {
     queue: FairQueue<Job>,
     /// Queued runs and runs in progress.
     live: HashMap<RunId, Arc<Live>>,
-    n_running: usize,
     keys: HashMap<(String, String), Remembered>,
     /// Runs that will never have a journal, and runs that could not continue; sorted by time.
     settled: BTreeMap<RunId, Ticket>,
@@ -158,14 +158,14 @@ pub(super) enum Promised {
 }
 
 impl RunService {
-    pub(crate) fn new(tickets: Tickets, runs_max: u64, queue_max: u64) -> Self {
+    pub(crate) fn new(tickets: Tickets, live_runs: Arc<LiveRuns>, queue_max: u64) -> Self {
         Self {
             table: Mutex::default(),
             keepers: Mutex::default(),
             tickets,
             uploads: Semaphore::new(UPLOADS_MAX),
             stop: watch::Sender::new(false),
-            runs_max: usize::try_from(runs_max).unwrap_or(usize::MAX),
+            live_runs,
             queue_max: usize::try_from(queue_max).unwrap_or(usize::MAX),
         }
     }
@@ -186,7 +186,7 @@ impl RunService {
 
     pub(crate) fn counts(&self) -> Counts {
         let table = self.table();
-        Counts { running: table.n_running as u64, queued: table.queue.len() as u64 }
+        Counts { running: self.live_runs.slots_taken() as u64, queued: table.queue.len() as u64 }
     }
 
     pub(super) fn find(&self, run: &RunId) -> Option<Arc<Live>> {
@@ -278,29 +278,26 @@ impl RunService {
     }
 
     /// Starts as many queued runs as may start.
-    pub(super) fn pump(&self, server: &Shared) {
+    pub(crate) fn pump(&self, server: &Shared) {
         loop {
+            let Some(slot) = self.live_runs.take_slot() else { return };
             let job = {
                 let mut table = self.table();
-                if table.is_closed || table.n_running >= self.runs_max {
-                    return;
-                }
-                let Some(job) = table.queue.pop() else { return };
-                table.n_running += 1;
-                job
+                if table.is_closed { None } else { table.queue.pop() }
             };
+            // Giving the slot back without a job must not pump again.
+            let Some(job) = job else { return slot.give_back() };
             job.live.phase.send_replace(Phase::Running { seq: 0 });
             let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
             while keepers.try_join_next().is_some() {}
-            keepers.spawn(supervisor::keep(Arc::clone(server), job));
+            keepers.spawn(supervisor::keep(Arc::clone(server), job, slot));
         }
     }
 
     /// Releases a run that has ended or could not start.
-    pub(super) fn leave(&self, server: &Shared, live: &Live, settled: Option<Ticket>) {
+    pub(super) fn leave(&self, live: &Live, settled: Option<Ticket>) {
         let dropped = {
             let mut table = self.table();
-            table.n_running = table.n_running.saturating_sub(1);
             table.live.remove(&live.run);
             settled.and_then(|ticket| table.settle(ticket))
         };
@@ -308,7 +305,6 @@ impl RunService {
             self.tickets.remove(&run);
         }
         live.phase.send_replace(Phase::Over);
-        self.pump(server);
     }
 
     /// Cancels a run: a queued run never starts, a run in progress stops. Returns false if it is neither.
@@ -321,7 +317,7 @@ impl RunService {
             self.withdraw(job)?;
             return Ok(true);
         }
-        let Some(live) = live else { return Ok(false) };
+        let Some(live) = live else { return Ok(self.live_runs.cancel(run)) };
         let mut wish = live.wish.lock().unwrap_or_else(PoisonError::into_inner);
         // A run that is about to start checks this once it has started.
         wish.is_cancelled = true;

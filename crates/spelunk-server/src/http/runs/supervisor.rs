@@ -10,6 +10,7 @@ use spelunk_app::arguments::Arguments;
 use spelunk_app::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
+use spelunk_app::live_runs::Slot;
 use spelunk_app::otel;
 use spelunk_app::provider::{self, Chosen};
 use spelunk_app::render::progress::run_status;
@@ -50,7 +51,7 @@ pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
 }
 
 /// Carries out the job and records its result.
-pub(super) async fn keep(server: Shared, job: Job) {
+pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
     let Job { mut ticket, kind, live, .. } = job;
     let mut stop = server.runs.stop.subscribe();
     let is_question = kind == JobKind::More;
@@ -62,7 +63,7 @@ pub(super) async fn keep(server: Shared, job: Job) {
         Err(problem) => Err(problem),
     };
     let settled = match begun {
-        Ok(handle) => match follow(&server, &live, handle, &mut ticket, &mut stop).await {
+        Ok(handle) => match follow(&server, &live, handle, (&mut ticket, &mut slot), &mut stop).await {
             Some(view) => {
                 ended(&server, &view);
                 otel::export(&server.app, &live.run).await;
@@ -87,7 +88,8 @@ pub(super) async fn keep(server: Shared, job: Job) {
     if let Err(failure) = put_away {
         server.app.say(&format!("warning: the ticket of run {} stays: {}", live.run.short(), failure.0));
     }
-    server.runs.leave(&server, &live, settled);
+    server.runs.leave(&live, settled);
+    drop(slot);
 }
 
 /// Records an attempt at this run. A run that has repeatedly crashed the server is not attempted again: it would crash
@@ -252,10 +254,11 @@ async fn follow(
     server: &Shared,
     live: &Arc<Live>,
     mut handle: RunHandle,
-    ticket: &mut Ticket,
+    (ticket, slot): (&mut Ticket, &mut Slot),
     stop: &mut watch::Receiver<bool>,
 ) -> Option<RunView> {
     begun(server, ticket).await;
+    slot.hold(&handle.run, &handle.cancel);
     can_be_stopped(live, &handle);
     let workspace = server.app.existing_workspace().ok().flatten();
     let projector = workspace.and_then(|workspace| Projector::start(&workspace, &handle.run));
