@@ -1,19 +1,19 @@
-//! Limits: every bound the engine keeps, each with its unit in its name and one default. A limit marked `path` shapes
-//! what a run does and is part of its settings digest; one marked `spend` only says how far it may go, and may be
-//! changed when a run is resumed.
+//! Limits: every bound the engine enforces, each with its unit in its name and one default. A limit marked `path`
+//! shapes what a run does and is part of its settings digest; one marked `spend` only bounds how far it may go, and may
+//! change when a run is resumed.
 
 use serde::{Deserialize, Serialize};
 
-/// One limit, described.
+/// The description of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// The name in settings: `calls_max`.
     pub name: &'static str,
     /// One line for the reference.
     pub doc: &'static str,
-    /// The value where nobody set one.
+    /// The value if none is set.
     pub default: u64,
-    /// Whether a run may be resumed under another value.
+    /// Whether a run may be resumed with another value.
     pub may_change_on_resume: bool,
 }
 
