@@ -1,5 +1,5 @@
-//! Tools: what a model may call, the calls it makes and what came of them. Arguments arrive in fragments and are joined
-//! here; who runs a tool is the engine's business.
+//! Tools: what a model may call, the calls it makes and their results. Arguments arrive in fragments and are joined
+//! here; the engine runs the tools.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::reply::ReplyFault;
 /// More calls than this in one reply are refused.
 const CALLS_MAX: usize = 128;
 
-/// The most bytes taken, over all calls of a reply.
+/// The maximum size of arguments, over all calls of a reply.
 pub(crate) const ARGUMENT_BYTES_MAX: usize = 4_000_000;
 
-/// Something a model may call.
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
     /// Letters, digits, `_` and `-`.
     pub name: String,
-    /// When to call it, in words for the model.
+    /// When to call it, for the model.
     pub description: String,
     /// The JSON Schema of its arguments, an object.
     pub schema: Arc<Value>,
@@ -29,47 +29,47 @@ pub struct Tool {
 /// A call that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// Names the call in its result.
+    /// Identifies the call in its result.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// JSON as the model wrote it; it may be anything, and need not fit the schema.
+    /// JSON as the model wrote it; it may be anything, and need not match the schema.
     pub arguments: String,
-    /// What the provider wants back with the call, unread (Gemini's thought signature).
+    /// Opaque data that the provider wants back with the call (Gemini's thought signature).
     pub signature: Option<String>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
-    /// Which call.
+    /// The id of the call.
     pub call_id: String,
     /// The tool.
     pub name: String,
-    /// What the model is shown.
+    /// The text shown to the model.
     pub text: String,
     /// Whether the tool failed.
     pub is_error: bool,
 }
 
-/// What a message holds besides its text.
+/// What a message contains besides its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// A call of the model.
+    /// A call by the model.
     ToolCall(ToolCall),
     /// The result of one.
     ToolResult(ToolResult),
 }
 
 impl ToolCall {
-    /// The arguments as an object. Providers take nothing else, so what is no object goes back as an empty one.
+    /// The arguments as an object. Providers accept nothing else, so anything else is sent back as an empty object.
     pub(crate) fn object(&self) -> Value {
         let parsed = serde_json::from_str(&self.arguments).ok().filter(Value::is_object);
         parsed.unwrap_or_else(|| Value::Object(Map::new()))
     }
 }
 
-/// The calls and the results among parts.
+/// Separates the calls from the results.
 pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for part in parts {
@@ -81,8 +81,8 @@ pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
     (calls, results)
 }
 
-/// Calls that are still being written, by the place the provider gives them and by how many began there before: some servers
-/// (Ollama) give every call of a reply the same place.
+/// Calls that are still arriving, by the index the provider gives them and by how many began at that index before: some
+/// servers (Ollama) give every call of a reply the same index.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     calls: BTreeMap<(u64, usize), ToolCall>,
@@ -91,8 +91,8 @@ pub(crate) struct Drafts {
 }
 
 impl Drafts {
-    /// More of the last call at this place: the first fragment names it, later ones add arguments. A name with an id that is not
-    /// its own begins another.
+    /// Adds a fragment to the last call at this index: the first one has the name, later ones add arguments. A name
+    /// with a different id starts another call.
     pub(crate) fn add(
         &mut self,
         place: u64,
@@ -107,7 +107,7 @@ impl Drafts {
         }
         let id = id.filter(|id| !id.is_empty());
         let name = name.filter(|name| !name.is_empty());
-        // A server that names no id gets one back that is the same for the same reply.
+        // A server that sends no id gets one that is the same for the same reply.
         let unnamed = format!("call-{place}");
         let is_its_own = |call: &ToolCall| {
             name.is_none() || id.as_ref().is_none_or(|id| call.id == *id || call.id == unnamed)
@@ -141,18 +141,18 @@ impl Drafts {
         Ok(())
     }
 
-    /// More arguments of a call that was begun; those of anything else are not ours to read.
+    /// Adds arguments to a call that was started; others are ignored.
     pub(crate) fn go_on(&mut self, place: u64, arguments: &str) -> Result<(), ReplyFault> {
         if self.last_at(place).is_some() { self.add(place, None, None, arguments) } else { Ok(()) }
     }
 
-    /// The call at this place, whole.
+    /// The complete call at this index.
     pub(crate) fn finish(&mut self, place: u64) -> Option<ModelDelta> {
         let (key, _) = self.last_at(place)?;
         self.calls.remove(&key).map(finished)
     }
 
-    /// Every call, whole, in their order.
+    /// All complete calls, in order.
     pub(crate) fn finish_all(&mut self) -> Vec<ModelDelta> {
         std::mem::take(&mut self.calls).into_values().map(finished).collect()
     }
