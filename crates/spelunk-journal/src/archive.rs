@@ -235,7 +235,7 @@ fn pack<'n>(
     Ok(packed)
 }
 
-/// Appends an entry of `length` bytes, one buffer at a time.
+/// Appends an entry of this size, one buffer at a time.
 fn add<W: Write>(
     builder: &mut Builder<W>,
     name: &str,
