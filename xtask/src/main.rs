@@ -1,4 +1,4 @@
-//! Chores of the workspace. `cargo xtask tidy` checks what no compiler checks.
+//! Workspace tasks. `cargo xtask tidy` checks what the compiler does not.
 
 mod tidy;
 

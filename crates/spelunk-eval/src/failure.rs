@@ -1,5 +1,5 @@
-//! What went wrong: the class of a trial whose answer is not all right, from what is known of its way. The first class that
-//! fits is given, from the plainest to the vaguest.
+//! Failure classes: why a trial's answer is not fully right, judged from the record of its run. The first class that
+//! applies is used, from the most obvious to the vaguest.
 
 use crate::wire::{Ran, Status};
 use crate::{Form, Kind};
@@ -44,14 +44,14 @@ failures! {
     Wrong = "wrong-answer";
 }
 
-/// What the class is decided by.
+/// What the class is determined from.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// What was asked for.
+    /// The kind of task.
     pub kind: Kind,
-    /// In which form.
+    /// Its variant.
     pub variant: &'a str,
-    /// How it was answered in the end.
+    /// The strategy that was used in the end.
     pub strategy: &'a str,
     /// How it ended.
     pub status: Status,
@@ -59,12 +59,12 @@ pub struct Evidence<'a> {
     pub form: Form,
     /// Calls of a model.
     pub calls: u64,
-    /// The rest of its way.
+    /// What is known about its run.
     pub ran: Option<Ran>,
 }
 
 impl Failure {
-    /// The class of a trial that was not all right.
+    /// The class of a trial that was not fully right.
     pub fn classify(evidence: &Evidence<'_>) -> Self {
         match evidence.status {
             Status::Failed | Status::Outage => return Self::Error,

@@ -1,4 +1,4 @@
-//! Choosing the passages that are shown: the best ones that fit, each text once.
+//! Selects the passages to show: the best ones that fit, each text once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::rank::RankOptions;
 use crate::score::Scorer;
 use crate::tally::{Match, Tally};
 
-/// A few lines of a document that have to do with a question.
+/// A few lines of a document that are relevant to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
     /// The document's name in the corpus.
@@ -23,13 +23,13 @@ pub struct Passage {
     pub line_end: u64,
     /// The bytes of the document's decoded text.
     pub span: Range<usize>,
-    /// The text itself, line ends included.
+    /// The text itself, including line endings.
     pub text: String,
     /// Higher is better; comparable only within one ranking.
     pub score: f32,
-    /// The words of the question that it or its document's name holds, in the order of the question.
+    /// The words of the question that occur in it or in its document's name, in the order of the question.
     pub matched: Vec<String>,
-    /// How many other passages have the same text, whitespace aside, and are not listed.
+    /// How many other passages have the same text, ignoring whitespace, and are not listed.
     pub twins: u64,
 }
 
@@ -41,7 +41,7 @@ struct Scored<'a> {
     found: &'a Match,
 }
 
-/// The best passages in the order of their score, then of document and line.
+/// The best passages, ordered by score, then by document and line.
 pub(crate) fn choose(
     view: &View,
     question: &Question,
@@ -69,7 +69,7 @@ pub(crate) fn choose(
     Ok(passages)
 }
 
-/// Takes from the top what fits. One that is too long is passed over, so that a shorter one may still fit.
+/// Takes what fits, best first. One that is too long is skipped, so that a shorter one may still fit.
 fn fitting<'a>(scored: &'a [Scored<'a>], options: &RankOptions) -> Vec<&'a Scored<'a>> {
     let mut chosen = Vec::new();
     let mut bytes_left = options.bytes_max;
@@ -116,7 +116,7 @@ fn describe(question: &Question, scored: &Scored<'_>, twins: u64) -> Passage {
     }
 }
 
-/// Reads each document that has chosen passages once more, for their text.
+/// Reads each document with selected passages once more, for their text.
 fn fill_in(view: &View, chosen: &[&Scored<'_>], passages: &mut [Passage]) -> Result<(), SourceError> {
     let documents: BTreeMap<u32, &DocEntry> =
         chosen.iter().map(|scored| (scored.document.idx, scored.document)).collect();

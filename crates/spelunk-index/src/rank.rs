@@ -1,5 +1,5 @@
-//! Ranking: every document of a view is read once, several at a time and one per thread, and the best passages for a
-//! question come back. The outcome does not depend on the number of threads.
+//! Ranking: reads every document of a view once, in parallel with one per thread, and returns the best passages for a
+//! question. The result does not depend on the number of threads.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,25 +11,25 @@ use crate::choose::{Passage, choose};
 use crate::question::Question;
 use crate::tally::Tally;
 
-/// How much is wanted.
+/// How much to return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankOptions {
-    /// Passages at most.
+    /// The maximum number of passages.
     pub passages_max: u64,
-    /// Lines of a passage, more or less.
+    /// The approximate number of lines per passage.
     pub passage_lines: u64,
-    /// All passages together, in bytes of text.
+    /// The maximum size of all passages together.
     pub bytes_max: u64,
 }
 
 impl RankOptions {
-    /// Passages of the usual length.
+    /// Passages of the default length.
     pub fn new(passages_max: u64, bytes_max: u64) -> Self {
         Self { passages_max, passage_lines: 12, bytes_max }
     }
 }
 
-/// How far a ranking has come.
+/// The progress of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankProgress {
     /// Documents searched.
@@ -45,19 +45,19 @@ pub struct RankProgress {
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// The best first. Empty when no word of the question occurs anywhere.
+    /// Best first. Empty if no word of the question occurs anywhere.
     pub passages: Vec<Passage>,
-    /// Passages that hold a word of the question, chosen or not.
+    /// Passages that contain a word of the question, selected or not.
     pub passages_matched: u64,
     /// Documents read.
     pub documents_searched: u64,
     /// Their size on disk.
     pub bytes_searched: u64,
-    /// The words that were looked for, in lower case and in the order of the question.
+    /// The words that were searched, in lower case and in the order of the question.
     pub words: Vec<String>,
 }
 
-/// The passages of a view that have most to do with a question.
+/// The passages of a view that are most relevant to a question.
 pub fn rank(
     view: &View,
     question: &str,
@@ -94,7 +94,7 @@ pub(crate) fn rank_with(
 
 type Message = (usize, Result<Tally, SourceError>);
 
-/// One tally per document, in their order. Of several errors the one of the first document is returned.
+/// One tally per document, in order. If there are several errors, that of the first document is returned.
 fn tally_all<'a>(
     threads: NonZeroUsize,
     view: &View,
@@ -103,7 +103,7 @@ fn tally_all<'a>(
     options: &RankOptions,
     progress: &mut dyn FnMut(RankProgress),
 ) -> Result<Vec<(&'a DocEntry, Tally)>, SourceError> {
-    // Few documents leave threads over, which then share the long ones.
+    // With few documents, idle threads help with the long ones.
     let threads_each = NonZeroUsize::new(threads.get() / documents.len().max(1)).unwrap_or(NonZeroUsize::MIN);
     let work = Work { view, documents, question, passage_lines: options.passage_lines, threads_each };
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));

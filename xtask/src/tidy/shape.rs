@@ -1,4 +1,4 @@
-//! The shape of a source file: it says what it is, and it is not too long to be read.
+//! The shape of a source file: it has a header, and is not too long.
 
 use super::{Complaint, RepoFile, Weight};
 
@@ -7,7 +7,7 @@ const LINES_WARN: usize = 500;
 /// Longer files fail.
 const LINES_MAX: usize = 800;
 
-/// Source files open with a `//!` header. Tests are described by what they test.
+/// Source files start with a `//!` header. Tests are described by what they test.
 pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
     if !is_source(file) || is_test(&file.path) || file.text.starts_with("//!") {
         return None;
@@ -30,7 +30,7 @@ pub(crate) fn check_length(file: &RepoFile) -> Option<Complaint> {
     Some(Complaint { weight, ..Complaint::at(&file.path, 0, message) })
 }
 
-/// Tests stand at the end of a file, so counting stops where they begin.
+/// Tests are at the end of a file, so counting stops where they begin.
 fn lines_without_tests(text: &str) -> usize {
     text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count()
 }
