@@ -67,7 +67,7 @@ fn check_path(path: &str) {
     assert!(is_read && bytes == INSIDE, "`{path}` leads out");
 }
 
-/// A form: any split of the body gives the same parts, and names escape nowhere.
+/// A form: any split of the body gives the same parts, and names cannot escape.
 pub fn form(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     let whole = fuzzing::form(BOUNDARY, &[body]);

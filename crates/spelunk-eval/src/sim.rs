@@ -109,7 +109,7 @@ impl SimModel {
 enum Role {
     /// Answers from the documents in the prompt.
     Answerer,
-    /// Says what to look for.
+    /// Lists what to search for.
     Searcher,
     /// Reports on a part, as JSON.
     Analyst,

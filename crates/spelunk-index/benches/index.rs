@@ -1,7 +1,7 @@
 //! The cost of an index: building it over 100 MB of mixed text, compared with plain use of the search library; updating
 //! it after one of 10,000 files changed; and querying it over 1 GB, with warm and cold file caches. A row that misses
-//! its target is marked and fails the bench. `cargo bench -p spelunk-index --bench index --ignore-rust-version [--
-//! MEGABYTES [MEGABYTES_BUILT]]`.
+//! its target is marked and fails the bench.
+//! `cargo bench -p spelunk-index --bench index --ignore-rust-version [-- MEGABYTES [MEGABYTES_BUILT]]`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,

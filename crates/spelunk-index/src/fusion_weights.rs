@@ -2,7 +2,7 @@
 //! meaning would only blur the result; a paraphrase is found by meaning. The share of the query that the best passages
 //! contain tells the two apart. The values are those that did best in `benches/retrieval.rs`.
 
-/// A query with a larger share quotes, one with a smaller share paraphrases.
+/// A query with at least the first share quotes; one with at most the second paraphrases.
 const QUOTED_MIN: f32 = 0.9;
 const OTHER_MAX: f32 = 0.5;
 

@@ -27,7 +27,7 @@ const LOCK: &str = "update.lock";
 const COMMIT_LOCK: &str = "commit.lock";
 pub(crate) const VECTORS_DIRECTORY: &str = "vectors";
 
-/// How often to check whether the file system clock has advanced.
+/// How many times to check whether the file system clock has advanced.
 const TICKS_MAX: usize = 2000;
 
 /// What an index depends on besides its directory.

@@ -26,7 +26,7 @@ use crate::{EmbedError, Embedder, IndexError, files};
 /// Threads that read, cut and embed, and so documents in memory at once.
 const THREADS_MAX: usize = 4;
 
-/// Threads that write words. Less text than this is written by one thread, into one segment.
+/// Threads that write words. Less text than `SMALL_BYTES_MAX` is written by one thread, into one segment.
 const WRITER_THREADS_MAX: usize = 2;
 const SMALL_BYTES_MAX: u64 = 32 << 20;
 

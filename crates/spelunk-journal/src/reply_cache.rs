@@ -31,7 +31,7 @@ impl ReplyCache {
         Self { disk, dir, key, has_grown: Arc::default() }
     }
 
-    /// The checksum includes the key: a record cannot be moved to another.
+    /// The checksum covers the cache key: a record cannot be moved to another one.
     fn sum(&self, key: &BlobId, record: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(key.as_str().as_bytes()).update(record).finalize()

@@ -1,6 +1,7 @@
-//! The embedded model against llama.cpp's own server, on the same file and prompts, in alternation: `.ci/local-model
-//! FILE.gguf` starts the server and runs this. Measures the time to the first token of a long prompt, tokens per second
-//! after it, a prompt with a cached prefix, a reply constrained by a schema, and four concurrent calls.
+//! The embedded model against llama.cpp's own server, on the same file and prompts, in alternation:
+//! `.ci/local-model FILE.gguf` starts the server and runs this. Measures the time to the first token of a long prompt,
+//! tokens per second after it, a prompt with a cached prefix, a reply constrained by a schema, and four concurrent
+//! calls.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,

@@ -223,7 +223,7 @@ pub enum EventKind {
         /// Tasks by content type.
         by_type: BTreeMap<String, u64>,
     },
-    /// Findings of earlier runs were reused for unchanged parts.
+    /// Findings of earlier runs were reused for some parts.
     #[serde(rename = "findings.recalled")]
     FindingsRecalled { units: u64, reports: Text },
     /// An analyst finished a task.

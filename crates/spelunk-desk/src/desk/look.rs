@@ -108,7 +108,7 @@ impl Desk {
     ) -> impl Iterator<Item = (&'a DeskPath, &'a [u8])> {
         let inside = path.clone();
         let from: (Bound<&str>, Bound<&str>) = (Bound::Included(path.as_str()), Bound::Unbounded);
-        // Between a directory and what is in it there may be siblings (`a-b` sorts before `a/b`).
+        // Siblings may sort between a directory and its contents (`a-b` sorts before `a/b`).
         let prefix = path.as_str().to_owned();
         self.files
             .range::<str, _>(from)

@@ -121,8 +121,8 @@ fn has_large_number(argument: &str) -> bool {
         && argument.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > FILLING_DIGITS_MAX)
 }
 
-/// Expands the escapes in the text of sed's `a`, `i` and `c`. The interpreter would drop their backslashes, and `sed -i
-/// '7c\    if x:\n        y'` would put an `n` into someone's program.
+/// Expands the escapes in the text of sed's `a`, `i` and `c`. The interpreter would drop their backslashes, and
+/// `sed -i '7c\    if x:\n        y'` would put an `n` into someone's program.
 fn with_escapes(mut event: ToolEvent) -> ToolEvent {
     if event.name == "sed" {
         for argument in &mut event.args {

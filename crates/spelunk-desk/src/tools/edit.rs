@@ -58,7 +58,7 @@ fn line_of(text: &str, at: usize) -> u64 {
     memchr::memchr_iter(b'\n', text.as_bytes().get(..at).unwrap_or_default()).count() as u64 + 1
 }
 
-/// The place that matches the text except for whitespace, or begins with the same line; empty if there is none.
+/// The end of an error message: the place that matches except for whitespace or case, or advice if there is none.
 fn near_miss(text: &str, old: &str) -> String {
     let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(first) = old.lines().map(squeezed).find(|line| !line.is_empty()) else {

@@ -1,8 +1,8 @@
 //! KV cache cells: what a model's attention remembers, one per token. Calls share them by position: this module decides
 //! which earlier sequence a new call continues, and what is evicted to make room. Tokens are plain numbers here.
 
-/// A sequence may be continued if it loses at most this fraction of what it keeps. A reply that comes back as a message
-/// may be tokenized differently, so that its last few tokens do not match.
+/// A sequence is continued if it loses at most a quarter of what it keeps. A reply that comes back as a message may be
+/// tokenized differently, so that its last few tokens do not match.
 const LOSS_DIVISOR: usize = 4;
 
 /// A sequence of cells.

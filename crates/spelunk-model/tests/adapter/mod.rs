@@ -10,10 +10,10 @@ use spelunk_model::{
 };
 use spelunk_types::CallId;
 
-/// The key every adapter under test holds.
+/// The key of every adapter under test.
 pub(crate) const KEY: &str = "sk-very-secret";
 
-/// The longest reply a test takes.
+/// The longest reply a test accepts.
 pub(crate) const REPLY_BYTES_MAX: u64 = 20_000_000;
 
 /// Which adapter is under test.

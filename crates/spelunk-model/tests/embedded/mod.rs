@@ -1,6 +1,6 @@
-//! The embedded model with a real file, named by `SPELUNK_TEST_GGUF`: `cargo test --workspace --features
-//! spelunk/embedded --test main embedded`. Without that variable there is nothing to test, and each test reports so.
-//! What needs no file is tested next to the code.
+//! The embedded model with a real file, named by `SPELUNK_TEST_GGUF`:
+//! `cargo test --workspace --features spelunk/embedded --test main embedded`. Without that variable there is nothing to
+//! test, and each test reports so. What needs no file is tested next to the code.
 
 #![expect(
     clippy::disallowed_methods,

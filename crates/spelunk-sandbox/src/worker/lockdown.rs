@@ -20,7 +20,8 @@ pub(crate) fn follow_parent() {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).ok();
 }
 
-/// Whether the parent process still exists. If it ended before `follow_parent`, the kernel sends no signal.
+/// Whether this process is still a child of `parent`. If the parent ended before `follow_parent`, the kernel sends no
+/// signal.
 pub(crate) fn is_child_of(parent: u32) -> bool {
     let found = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     found == Some(parent)
